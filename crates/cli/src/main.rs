@@ -1,0 +1,3 @@
+//! The musher command.
+
+fn main() {}

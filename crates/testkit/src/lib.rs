@@ -1,0 +1,1 @@
+//! Test support: real agents in a network namespace, scripted models, captures.
