@@ -1,0 +1,58 @@
+//! The nesting limit, checked before anything recurses into a value.
+//!
+//! Raw values are skipped without recursion, so the JSON parser's own limit does not see what is inside them; this one does.
+
+/// How deep a message may nest.
+pub const MAX_DEPTH: usize = 128;
+
+/// Whether `text` nests deeper than [`MAX_DEPTH`]. Meant for valid JSON; on other text the answer means nothing.
+pub(crate) fn is_too_deep(text: &str) -> bool {
+    // Few brackets cannot nest deep: this settles nearly every message at the speed of a byte search.
+    memchr::memchr2_iter(b'{', b'[', text.as_bytes()).nth(MAX_DEPTH).is_some()
+        && deepest(text.as_bytes()) > MAX_DEPTH
+}
+
+fn deepest(text: &[u8]) -> usize {
+    let (mut depth, mut deepest, mut at) = (0_usize, 0, 0);
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b'{' | b'[' => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => at = end_of_string(text, at + 1),
+            _ => {}
+        }
+        at += 1;
+    }
+    deepest
+}
+
+/// The place of the quote that ends the string whose text begins at `at`.
+fn end_of_string(text: &[u8], mut at: usize) -> usize {
+    while let Some(found) = memchr::memchr2(b'"', b'\\', text.get(at..).unwrap_or_default()) {
+        at += found;
+        if text[at] == b'"' {
+            return at;
+        }
+        at += 2; // the backslash and what it escapes
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_is_exact_and_strings_do_not_count() {
+        let nested = |n: usize| format!("{}1{}", "[".repeat(n), "]".repeat(n));
+        assert!(!is_too_deep(&nested(MAX_DEPTH)));
+        assert!(is_too_deep(&nested(MAX_DEPTH + 1)));
+        assert!(!is_too_deep(&format!("[\"{}\"]", "[".repeat(1000))));
+        assert!(!is_too_deep(&format!(r#"["\"{}"]"#, "[".repeat(1000))));
+        assert!(!is_too_deep(&format!("[{}[]]", "[],".repeat(1000))));
+        assert!(is_too_deep(&format!(r#"["\\",{}]"#, nested(MAX_DEPTH))));
+    }
+}

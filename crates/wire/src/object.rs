@@ -1,0 +1,363 @@
+//! How protocol types are declared: objects, open enums and tagged unions.
+//!
+//! Serde's derive can read the protocol but not keep it: `flatten` and internally tagged enums buffer every value, lose
+//! the difference between `null` and absent, and cost more than the parse. These three macros declare the same things
+//! with three promises: what is unknown is kept, what is read is printed back equal, nothing is buffered.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Error as _, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer};
+
+use crate::Extra;
+
+/// An object type: known fields plus [`Extra`].
+pub trait Object {
+    /// Prints all fields into `map`.
+    fn print_fields<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error>;
+
+    /// The fields that the type does not name.
+    fn extra_mut(&mut self) -> &mut Extra;
+}
+
+/// A string of the input, borrowed where it has no escapes.
+pub(crate) struct Key<'de>(Cow<'de, str>);
+
+impl Key<'_> {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn into_string(self) -> String {
+        self.0.into_owned()
+    }
+}
+
+impl<'de> Deserialize<'de> for Key<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+
+        impl<'de> Visitor<'de> for Text {
+            type Value = Key<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Key<'de>, E> {
+                Ok(Key(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Key<'de>, E> {
+                Ok(Key(Cow::Owned(text.to_owned())))
+            }
+        }
+
+        deserializer.deserialize_str(Text)
+    }
+}
+
+/// Reads a tagged object whose tag is not its first key, by putting the tag first. Rare: peers print the tag first.
+pub(crate) fn read_with_tag_first<'de, A, T>(
+    tag: &str,
+    first_key: &Key<'de>,
+    mut map: A,
+) -> Result<T, A::Error>
+where
+    A: serde::de::MapAccess<'de>,
+    T: serde::de::DeserializeOwned,
+{
+    let mut fields = Extra::default();
+    fields.push(first_key.as_str(), map.next_value()?);
+    while let Some(key) = map.next_key::<Key<'de>>()? {
+        fields.push(key.as_str(), map.next_value()?);
+    }
+    let value = fields.remove(tag).ok_or_else(|| A::Error::custom(format_args!("missing field `{tag}`")))?;
+    let mut reordered = Extra::default();
+    reordered.push(tag, value);
+    for (key, value) in fields.iter() {
+        reordered.push(key, value.clone());
+    }
+    let text = serde_json::to_string(&reordered).map_err(A::Error::custom)?;
+    serde_json::from_str(&text).map_err(A::Error::custom)
+}
+
+/// Declares an object type.
+///
+/// Each field is `name: Type = "wireName"`. Required fields come first, then those which may be absent. An absent field
+/// is `None`; a `null` one too, but the null is kept in `extra` so that it is printed again.
+macro_rules! object {
+    (
+        $(#[$meta:meta])*
+        pub struct $Name:ident { $($(#[$rmeta:meta])* $rf:ident : $RT:ty = $rw:literal),* $(,)? }
+        $(optional { $($(#[$ometa:meta])* $of:ident : $OT:ty = $ow:literal),* $(,)? })?
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq)]
+        pub struct $Name {
+            $(#[doc = concat!("`", $rw, "`")] $(#[$rmeta])* pub $rf: $RT,)*
+            $($(#[doc = concat!("`", $ow, "`")] $(#[$ometa])* pub $of: Option<$OT>,)*)?
+            /// Fields this version of the crate does not name.
+            pub extra: $crate::Extra,
+        }
+
+        $crate::object::object!(@make $Name { $($rf: $RT = $rw,)* } { $($($of),*)? });
+
+        impl $crate::Object for $Name {
+            fn print_fields<M: ::serde::ser::SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+                $(map.serialize_entry($rw, &self.$rf)?;)*
+                $($(if let Some(value) = &self.$of { map.serialize_entry($ow, value)?; })*)?
+                for (key, value) in self.extra.iter() {
+                    map.serialize_entry(key, value)?;
+                }
+                Ok(())
+            }
+
+            fn extra_mut(&mut self) -> &mut $crate::Extra {
+                &mut self.extra
+            }
+        }
+
+        impl $crate::Audit for $Name {
+            fn audit(&self, found: &mut $crate::Findings) {
+                $(found.field($rw, &self.$rf);)*
+                $($(if let Some(value) = &self.$of { found.field($ow, value); })*)?
+                // a kept `null` of a known field is not news
+                for (key, value) in self.extra.iter() {
+                    let known = [$($($ow),*)?].contains(&key) && value.is_null();
+                    if !known {
+                        found.unknown_field(key);
+                    }
+                }
+            }
+        }
+
+        impl ::serde::Serialize for $Name {
+            fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let mut map = serializer.serialize_map(None)?;
+                $crate::Object::print_fields(self, &mut map)?;
+                ::serde::ser::SerializeMap::end(map)
+            }
+        }
+
+        impl<'de> ::serde::Deserialize<'de> for $Name {
+            fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Fields;
+
+                impl<'de> ::serde::de::Visitor<'de> for Fields {
+                    type Value = $Name;
+
+                    fn expecting(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                        f.write_str(concat!("an object (", stringify!($Name), ")"))
+                    }
+
+                    fn visit_map<A: ::serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$Name, A::Error> {
+                        $(let mut $rf: Option<$RT> = None;)*
+                        $($(let mut $of: Option<$OT> = None;)*)?
+                        let mut extra = $crate::Extra::default();
+                        while let Some(key) = map.next_key::<$crate::object::Key<'de>>()? {
+                            match key.as_str() {
+                                $($rw => $rf = Some(map.next_value()?),)*
+                                $($($ow => {
+                                    $of = map.next_value()?;
+                                    if $of.is_none() {
+                                        extra.push($ow, $crate::Json::null());
+                                    }
+                                })*)?
+                                other => extra.push(other, map.next_value()?),
+                            }
+                        }
+                        Ok($Name {
+                            $($rf: $rf.ok_or_else(|| <A::Error as ::serde::de::Error>::missing_field($rw))?,)*
+                            $($($of,)*)?
+                            extra,
+                        })
+                    }
+                }
+
+                deserializer.deserialize_map(Fields)
+            }
+        }
+    };
+
+    // no required fields: `Default` says it all
+    (@make $Name:ident { } { $($of:ident),* }) => {
+        #[expect(clippy::derivable_impls, reason = "the struct is declared once, for both kinds of constructor")]
+        impl Default for $Name {
+            fn default() -> Self {
+                Self { $($of: None,)* extra: $crate::Extra::default() }
+            }
+        }
+    };
+    (@make $Name:ident { $($rf:ident : $RT:ty = $rw:literal,)+ } { $($of:ident),* }) => {
+        impl $Name {
+            /// Makes one from the required fields; all others are absent.
+            #[allow(clippy::too_many_arguments, reason = "as many as the protocol requires")]
+            pub fn new($($rf: impl Into<$RT>),*) -> Self {
+                Self { $($rf: $rf.into(),)* $($of: None,)* extra: $crate::Extra::default() }
+            }
+        }
+    };
+}
+pub(crate) use object;
+
+/// Declares an enum of strings that stays open: a value we do not know is kept in `Other`.
+macro_rules! open_enum {
+    ($(#[$meta:meta])* pub enum $Name:ident { $($(#[$vmeta:meta])* $V:ident = $w:literal),* $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum $Name {
+            $(#[doc = concat!("`", $w, "`")] $(#[$vmeta])* $V,)*
+            /// A value this version of the crate does not know.
+            Other(Box<str>),
+        }
+
+        impl $Name {
+            /// All values this version of the crate knows, as they stand on the wire.
+            pub const KNOWN: &'static [&'static str] = &[$($w),*];
+
+            /// The value as it stands on the wire.
+            pub fn as_str(&self) -> &str {
+                match self { $(Self::$V => $w,)* Self::Other(text) => text }
+            }
+        }
+
+        impl From<&str> for $Name {
+            fn from(text: &str) -> Self {
+                match text { $($w => Self::$V,)* other => Self::Other(other.into()) }
+            }
+        }
+
+        impl ::std::fmt::Display for $Name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl $crate::Audit for $Name {
+            fn audit(&self, found: &mut $crate::Findings) {
+                if let Self::Other(text) = self {
+                    found.unknown_value(text);
+                }
+            }
+        }
+
+        impl ::serde::Serialize for $Name {
+            fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> ::serde::Deserialize<'de> for $Name {
+            fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::object::Key::deserialize(deserializer).map(|text| Self::from(text.as_str()))
+            }
+        }
+    };
+}
+pub(crate) use open_enum;
+
+/// Declares a union of objects told apart by the string under one key.
+macro_rules! tagged {
+    (
+        $(#[$meta:meta])*
+        pub enum $Name:ident by $tag:literal { $($(#[$vmeta:meta])* $V:ident($T:ty) = $w:literal),* $(,)? }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq)]
+        #[non_exhaustive]
+        pub enum $Name {
+            $(#[doc = concat!("`", $w, "`")] $(#[$vmeta])* $V($T),)*
+            /// A kind this version of the crate does not know.
+            Unknown($crate::Unknown),
+        }
+
+        impl $Name {
+            /// All kinds this version of the crate knows.
+            pub const KNOWN: &'static [&'static str] = &[$($w),*];
+
+            #[doc = concat!("The kind: what stands under `", $tag, "`.")]
+            pub fn tag(&self) -> &str {
+                match self { $(Self::$V(_) => $w,)* Self::Unknown(unknown) => &unknown.tag }
+            }
+        }
+
+        $(impl From<$T> for $Name {
+            fn from(value: $T) -> Self {
+                Self::$V(value)
+            }
+        })*
+
+        impl $crate::Audit for $Name {
+            fn audit(&self, found: &mut $crate::Findings) {
+                match self {
+                    $(Self::$V(value) => value.audit(found),)*
+                    Self::Unknown(unknown) => found.unknown_value(&unknown.tag),
+                }
+            }
+        }
+
+        impl ::serde::Serialize for $Name {
+            fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let mut map = serializer.serialize_map(None)?;
+                ::serde::ser::SerializeMap::serialize_entry(&mut map, $tag, self.tag())?;
+                match self {
+                    $(Self::$V(value) => $crate::Object::print_fields(value, &mut map)?,)*
+                    Self::Unknown(unknown) => {
+                        for (key, value) in unknown.fields.iter() {
+                            ::serde::ser::SerializeMap::serialize_entry(&mut map, key, value)?;
+                        }
+                    }
+                }
+                ::serde::ser::SerializeMap::end(map)
+            }
+        }
+
+        impl<'de> ::serde::Deserialize<'de> for $Name {
+            fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Tagged;
+
+                impl<'de> ::serde::de::Visitor<'de> for Tagged {
+                    type Value = $Name;
+
+                    fn expecting(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                        f.write_str(concat!("an object with `", $tag, "` (", stringify!($Name), ")"))
+                    }
+
+                    fn visit_map<A: ::serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$Name, A::Error> {
+                        use ::serde::de::value::MapAccessDeserializer as Rest;
+                        let Some(key) = map.next_key::<$crate::object::Key<'de>>()? else {
+                            return Err(<A::Error as ::serde::de::Error>::missing_field($tag));
+                        };
+                        if key.as_str() != $tag {
+                            return $crate::object::read_with_tag_first($tag, &key, map);
+                        }
+                        let tag: $crate::object::Key<'de> = map.next_value()?;
+                        match tag.as_str() {
+                            $($w => <$T>::deserialize(Rest::new(map)).map($Name::$V),)*
+                            other => Ok($Name::Unknown($crate::Unknown {
+                                tag: other.into(),
+                                fields: $crate::Extra::deserialize(Rest::new(map))?,
+                            })),
+                        }
+                    }
+                }
+
+                deserializer.deserialize_map(Tagged)
+            }
+        }
+    };
+}
+pub(crate) use tagged;
+
+/// An object of a kind this version of the crate does not know, whole.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unknown {
+    /// What its tag says.
+    pub tag: Box<str>,
+    /// All its other fields.
+    pub fields: Extra,
+}
