@@ -1,1 +1,18 @@
 //! Test support: real agents in a network namespace, scripted models, captures.
+//!
+//! The real programs are [`peers`], fetched once by `cargo xtask peers`. A test asks for one with [`require_peer!`], makes a
+//! [`Sandbox`], starts the scripted model inside it and talks to the [`Program`]; [`Sandbox::finish`] fails if anything is left.
+//!
+//! Only tests and `xtask` use this crate. It is Linux only, because network namespaces are.
+
+pub mod claude;
+pub mod droid;
+pub mod peers;
+
+mod backend;
+mod program;
+mod sandbox;
+
+pub use backend::Backend;
+pub use program::{Ended, Program};
+pub use sandbox::{Launch, Leftover, MARKER, README, Sandbox};

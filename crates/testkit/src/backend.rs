@@ -1,0 +1,114 @@
+//! A stand-in for the vendor's own service, which an agent asks on start whatever model it uses.
+//!
+//! It knows nothing and says so: 404 with an empty object for every path, unless a test sets an answer. It keeps a list of what
+//! was asked. It is no model; that is `musher-rehearse`.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::Result;
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::timeout;
+
+use crate::Sandbox;
+
+/// A connection that is silent for this long is given up.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The stand-in; stops when dropped.
+#[derive(Debug)]
+pub struct Backend {
+    address: SocketAddr,
+    state: Arc<State>,
+    task: JoinHandle<()>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    answers: Mutex<HashMap<String, Value>>,
+    asked: Mutex<Vec<String>>,
+}
+
+impl Backend {
+    /// Starts one on the sandbox's loopback.
+    pub fn start(sandbox: &Sandbox) -> Result<Self> {
+        let listener = TcpListener::from_std(sandbox.listen()?)?;
+        let address = listener.local_addr()?;
+        let state = Arc::new(State::default());
+        let task = tokio::spawn(serve(listener, Arc::clone(&state)));
+        Ok(Self { address, state, task })
+    }
+
+    /// Its base address, for `FACTORY_API_BASE_URL`.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Answers this path with 200 and this body from now on.
+    pub fn answer(&self, path: &str, body: Value) {
+        self.state.answers.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), body);
+    }
+
+    /// What was asked so far, as `METHOD /path`.
+    pub fn asked(&self) -> Vec<String> {
+        self.state.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for Backend {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn serve(listener: TcpListener, state: Arc<State>) {
+    // Dropped with this future, and the open connections with it.
+    let mut connections = JoinSet::new();
+    while let Ok((stream, _peer)) = listener.accept().await {
+        connections.spawn(timeout(PATIENCE, answer_one(stream, Arc::clone(&state))));
+        while connections.try_join_next().is_some() {}
+    }
+}
+
+/// One request per connection: the head, a body of the announced length, an answer, the end.
+async fn answer_one(stream: TcpStream, state: Arc<State>) -> std::io::Result<()> {
+    let mut stream = BufReader::new(stream);
+    let mut line = String::new();
+    stream.read_line(&mut line).await?;
+    let mut words = line.split_whitespace();
+    let (method, target) =
+        (words.next().unwrap_or_default().to_owned(), words.next().unwrap_or_default().to_owned());
+    let path = target.split('?').next().unwrap_or_default();
+
+    let mut length = 0;
+    loop {
+        line.clear();
+        if stream.read_line(&mut line).await? == 0 || line.trim().is_empty() {
+            break;
+        }
+        if let Some((name, value)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("content-length")
+        {
+            length = value.trim().parse().unwrap_or(0);
+        }
+    }
+    tokio::io::copy(&mut (&mut stream).take(length), &mut tokio::io::sink()).await?;
+
+    state.asked.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{method} {path}"));
+    let known =
+        state.answers.lock().unwrap_or_else(PoisonError::into_inner).get(path).map(ToString::to_string);
+    let status = if known.is_some() { "200 OK" } else { "404 Not Found" };
+    let body = known.unwrap_or_else(|| "{}".to_owned());
+    let head = format!(
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await?;
+    stream.write_all(body.as_bytes()).await?;
+    stream.shutdown().await
+}

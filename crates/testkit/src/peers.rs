@@ -1,0 +1,143 @@
+//! The table of real programs the tests run against, and how each is found in the cache.
+//!
+//! It never reaches the network: fetching is `peers::fetch`, which only `cargo xtask peers` calls. A test asks for a peer with
+//! [`require_peer!`](crate::require_peer) and gets it from the cache, or is told what to run.
+
+mod cache;
+mod fetch;
+mod require;
+
+use std::fmt;
+
+pub use cache::{Installed, cache_dir, find};
+pub use fetch::fetch;
+pub use require::{MISSING_HINT, require};
+
+/// `droid`, the version the protocol reference describes.
+pub const DROID: Peer = Peer {
+    name: "droid",
+    version: "0.225.2",
+    source: Source::Npm {
+        package: "@factory/cli-linux-x64",
+        integrity: "sha512-1ctPmJwAqs0s/QNiaFp6vxr90AQa7j3VgFzLns9OaTffzOCd4csExNpL4w99tNlBLmQbbYqp0rUHlAhoD8R31A==",
+    },
+    entry: Entry::Program("bin/droid"),
+};
+
+/// An old `droid` that speaks protocol 1.15.0: no `agent_turn_completed`, a turn ends on `idle`.
+pub const DROID_OLD: Peer = Peer {
+    version: "0.99.0",
+    source: Source::Npm {
+        package: "@factory/cli-linux-x64",
+        integrity: "sha512-16fmqhBS2ijMVC2DNuVkmXLToRhAmZad7Lz8pQYb8ECW0uQthX5hM91grNoQ39MkZVDoYOmmrbTL7y6q3H3uJA==",
+    },
+    ..DROID
+};
+
+/// Claude Code, the version the driver is written for.
+pub const CLAUDE: Peer = Peer {
+    name: "claude",
+    version: "2.1.325",
+    source: Source::Npm {
+        package: "@anthropic-ai/claude-code-linux-x64",
+        integrity: "sha512-BqZzMvP/zgLLL34S+7OzbG+cyoFp7gwWHU5koVwsyMlTAz+0zZAmbY+UkzvtN2RXxp6AcMenbYIjQJxoXfUY3w==",
+    },
+    entry: Entry::Program("claude"),
+};
+
+/// An older Claude Code, for what changed between the two.
+pub const CLAUDE_OLD: Peer = Peer {
+    version: "2.1.197",
+    source: Source::Npm {
+        package: "@anthropic-ai/claude-code-linux-x64",
+        integrity: "sha512-rIlKmrY0QMyHgPRX/MYWNj039vbypICvI9jVe3rs9Xy2RnNklySjyPxqh62QadznzoftEO23uYQ1tFePcQ//bg==",
+    },
+    ..CLAUDE
+};
+
+/// The official Python SDK, as a client of `droid` and of ours.
+pub const PYTHON_SDK: Peer = Peer {
+    name: "droid-sdk-python",
+    version: "0.5.0",
+    source: Source::PyPi { package: "droid-sdk" },
+    entry: Entry::Python,
+};
+
+/// The TypeScript SDK of the Agent Client Protocol. Package 2.x is the library's own number: its main entry speaks ACP
+/// protocol version 1, the one in use; version 2 of the protocol is behind `experimental/v2`.
+pub const ACP_SDK: Peer = Peer {
+    name: "acp-sdk-typescript",
+    version: "2.4.0",
+    source: Source::Npm {
+        package: "@agentclientprotocol/sdk",
+        integrity: "sha512-7qJ8nnyj7WesC5ve185ioTpB2/svQoeGV4HA4nLEhgDUrcmBe54/08VcXc/oL4p14tDbxxECZzdYmUYQ+4l+Wg==",
+    },
+    entry: Entry::NodeModules,
+};
+
+/// Every peer, in the order `cargo xtask peers` fetches them.
+pub const ALL: [Peer; 6] = [DROID, DROID_OLD, CLAUDE, CLAUDE_OLD, PYTHON_SDK, ACP_SDK];
+
+/// One real program or library at one version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Peer {
+    /// Short name, unique together with the version.
+    pub name: &'static str,
+    /// Exact version.
+    pub version: &'static str,
+    /// Where it comes from.
+    pub source: Source,
+    /// What of it a test starts or imports.
+    pub entry: Entry,
+}
+
+/// The registry a peer comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The npm registry.
+    Npm {
+        /// Package name.
+        package: &'static str,
+        /// What the registry published for this version; anything else is refused.
+        integrity: &'static str,
+    },
+    /// The Python package index.
+    PyPi {
+        /// Distribution name.
+        package: &'static str,
+    },
+}
+
+/// How a peer is used once it is installed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry {
+    /// A program at this path inside its package; answers `--version`.
+    Program(&'static str),
+    /// A library for Node.js; the entry is the folder that holds `node_modules`.
+    NodeModules,
+    /// A library for Python; the entry is the interpreter of its virtual environment.
+    Python,
+}
+
+impl Peer {
+    /// `name@version`, as the commands take and print it.
+    pub fn id(&self) -> String {
+        format!("{}@{}", self.name, self.version)
+    }
+
+    /// The peer with this `name@version`, or the first one with this plain name.
+    ///
+    /// ```
+    /// assert_eq!(testkit::peers::Peer::named("droid@0.99.0"), Some(testkit::peers::DROID_OLD));
+    /// assert_eq!(testkit::peers::Peer::named("claude"), Some(testkit::peers::CLAUDE));
+    /// ```
+    pub fn named(id: &str) -> Option<Self> {
+        ALL.into_iter().find(|peer| peer.id() == id || peer.name == id)
+    }
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name, self.version)
+    }
+}

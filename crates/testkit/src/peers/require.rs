@@ -1,0 +1,54 @@
+//! What a test does when a peer is not in the cache: fail in CI, say so loudly anywhere else.
+
+use std::env;
+use std::io::{self, Write as _};
+
+use anyhow::{Result, bail};
+
+use super::{Installed, Peer, cache_dir, find};
+
+/// What to run when a peer is missing.
+pub const MISSING_HINT: &str = "run `cargo xtask peers` once to fetch it";
+
+/// The installed peer, or `None` after a message on standard error.
+///
+/// In CI (`CI` is set) a missing peer is an error: a suite that silently shrinks proves nothing. Tests use
+/// [`require_peer!`](crate::require_peer), which returns early on `None`.
+pub fn require(peer: &Peer) -> Result<Option<Installed>> {
+    let cache = cache_dir()?;
+    if let Some(installed) = find(peer, &cache) {
+        return Ok(Some(installed));
+    }
+    let missing = format!("{peer} is not in {}: {MISSING_HINT}", cache.display());
+    if in_ci() {
+        bail!(missing);
+    }
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("this test");
+    // Written past the capture of the test harness, which would swallow it with the output of a passing test.
+    io::stderr().write_all(format!("\n*** LEFT OUT: {test}: {missing}\n\n").as_bytes())?;
+    Ok(None)
+}
+
+/// Gives the [`Installed`] peer or leaves the test out, loudly; for tests that return `anyhow::Result<()>`.
+///
+/// ```no_run
+/// # fn main() -> anyhow::Result<()> {
+/// let droid = testkit::require_peer!(testkit::peers::DROID);
+/// assert!(droid.entry().exists());
+/// # Ok(())
+/// # }
+/// ```
+#[macro_export]
+macro_rules! require_peer {
+    ($peer:expr) => {
+        match $crate::peers::require(&$peer)? {
+            Some(installed) => installed,
+            None => return Ok(()),
+        }
+    };
+}
+
+fn in_ci() -> bool {
+    env::var_os("CI").is_some_and(|value| !(value.is_empty() || value == "false" || value == "0"))
+}

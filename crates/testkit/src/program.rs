@@ -1,0 +1,221 @@
+//! A running program of a sandbox, talked to line by line; every wait has a deadline.
+//!
+//! Deliberately plain: no ids are matched, nothing is answered on its own. Tests of the real transport start a [`Launch`] themselves.
+
+mod stderr;
+
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use nix::sys::prctl;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::{Launch, Sandbox};
+use stderr::Tail;
+
+/// How long one wait may take: real agents need ten seconds to start on a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(90);
+/// How long a program that ignored the end of its input has after SIGTERM.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// A child of the sandbox with its three pipes; killed when dropped.
+#[derive(Debug)]
+pub struct Program {
+    name: String,
+    child: Child,
+    group: Pid,
+    stdin: Option<ChildStdin>,
+    stdout: Lines<BufReader<ChildStdout>>,
+    stderr: Tail,
+    patience: Duration,
+}
+
+/// How a program ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its exit status.
+    pub status: ExitStatus,
+    /// The lines of standard output that nobody had read.
+    pub stdout: Vec<String>,
+    /// The end of what it wrote to standard error.
+    pub stderr: String,
+}
+
+impl Sandbox {
+    /// Starts a program in the sandbox, in a process group of its own; needs a tokio runtime.
+    pub fn spawn(&self, launch: &Launch) -> Result<Program> {
+        let name =
+            launch.program.file_name().unwrap_or(launch.program.as_os_str()).to_string_lossy().into_owned();
+        let mut command = command(launch);
+        let mut child = self
+            .run(move || command.spawn())?
+            .with_context(|| format!("cannot start {}", launch.program.display()))?;
+        let pid = child.id().context("a child that was just started has an id")?;
+        let stdout = child.stdout.take().context("standard output is piped")?;
+        let stderr = child.stderr.take().context("standard error is piped")?;
+        Ok(Program {
+            name,
+            group: Pid::from_raw(i32::try_from(pid)?),
+            stdin: child.stdin.take(),
+            stdout: BufReader::new(stdout).lines(),
+            stderr: Tail::follow(stderr),
+            child,
+            patience: PATIENCE,
+        })
+    }
+
+    /// Starts a program, closes its input and waits for its end.
+    pub async fn output(&self, launch: &Launch) -> Result<Ended> {
+        self.spawn(launch)?.end().await
+    }
+}
+
+impl Program {
+    /// Changes how long one wait may take.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Writes one message as a line.
+    pub async fn send(&mut self, message: &Value) -> Result<()> {
+        self.send_line(&message.to_string()).await
+    }
+
+    /// Writes one line.
+    pub async fn send_line(&mut self, line: &str) -> Result<()> {
+        let stdin = self.stdin.as_mut().context("standard input is closed")?;
+        let write = async {
+            stdin.write_all(line.as_bytes()).await?;
+            stdin.write_all(b"\n").await?;
+            stdin.flush().await
+        };
+        let written = timeout(self.patience, write).await;
+        written
+            .with_context(|| format!("{} does not read its input", self.name))?
+            .with_context(|| self.report("cannot write"))
+    }
+
+    /// Closes standard input: for most agents the sign to end.
+    pub fn close_stdin(&mut self) {
+        drop(self.stdin.take());
+    }
+
+    /// The next message, or `None` at the end of the output.
+    pub async fn next(&mut self) -> Result<Option<Value>> {
+        self.next_before("a message", Instant::now() + self.patience).await
+    }
+
+    /// Reads up to and including the first message for which `is_it` holds; gives all that were read.
+    pub async fn read_until(
+        &mut self,
+        what: &str,
+        mut is_it: impl FnMut(&Value) -> bool,
+    ) -> Result<Vec<Value>> {
+        let deadline = Instant::now() + self.patience;
+        let mut seen = Vec::new();
+        while let Some(message) = self.next_before(what, deadline).await? {
+            let found = is_it(&message);
+            seen.push(message);
+            if found {
+                return Ok(seen);
+            }
+        }
+        let last = seen.last().map(ToString::to_string).unwrap_or_default();
+        bail!("{}; last message: {last}", self.report(&format!("output ended before {what}")));
+    }
+
+    /// Closes standard input and waits for the end; kills the whole process group and fails if that does not help.
+    pub async fn end(mut self) -> Result<Ended> {
+        self.close_stdin();
+        let mut rest = Vec::new();
+        let ended = timeout(self.patience, read_and_wait(&mut self.stdout, &mut self.child, &mut rest)).await;
+        match ended {
+            Ok(status) => {
+                Ok(Ended { status: status?, stdout: rest, stderr: self.stderr.finish(GRACE).await })
+            }
+            Err(_elapsed) => {
+                let report = self.report("did not end when its input did");
+                self.kill().await;
+                bail!(report)
+            }
+        }
+    }
+
+    /// Ends the whole process group: SIGTERM, time to react, SIGKILL.
+    pub async fn kill(&mut self) {
+        for signal in [Signal::SIGTERM, Signal::SIGKILL] {
+            // Gone already is what we want.
+            killpg(self.group, signal).ok();
+            if timeout(GRACE, self.child.wait()).await.is_ok() {
+                break;
+            }
+        }
+        // Those of the group that outlived their leader.
+        killpg(self.group, Signal::SIGKILL).ok();
+    }
+
+    async fn next_before(&mut self, what: &str, deadline: Instant) -> Result<Option<Value>> {
+        loop {
+            let Ok(line) = timeout_at(deadline, self.stdout.next_line()).await else {
+                bail!(self.report(&format!("no {what} in {:?}", self.patience)));
+            };
+            match line? {
+                None => return Ok(None),
+                Some(line) if line.trim().is_empty() => {}
+                Some(line) => {
+                    let message = serde_json::from_str(&line);
+                    return message.map(Some).with_context(|| self.report(&format!("not JSON: {line}")));
+                }
+            }
+        }
+    }
+
+    fn report(&self, what: &str) -> String {
+        format!("{}: {what}; standard error: {:?}", self.name, self.stderr.so_far())
+    }
+}
+
+async fn read_and_wait(
+    stdout: &mut Lines<BufReader<ChildStdout>>,
+    child: &mut Child,
+    rest: &mut Vec<String>,
+) -> Result<ExitStatus> {
+    let drain = async {
+        while let Some(line) = stdout.next_line().await? {
+            rest.push(line);
+        }
+        Ok::<_, std::io::Error>(())
+    };
+    let (status, drained) = tokio::join!(child.wait(), drain);
+    drained?;
+    Ok(status?)
+}
+
+#[expect(clippy::disallowed_methods, reason = "real programs under test are started here")]
+#[expect(unsafe_code, reason = "there is no safe way to have a child die with us")]
+fn command(launch: &Launch) -> Command {
+    let mut command = Command::new(&launch.program);
+    command
+        .args(&launch.args)
+        .env_clear()
+        .envs(launch.env.iter().map(|(name, value)| (name, value)))
+        .current_dir(&launch.cwd)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .kill_on_drop(true);
+    // SAFETY: `prctl` is one system call; it allocates nothing and takes no lock, so it may run between fork and exec.
+    unsafe {
+        command.pre_exec(|| prctl::set_pdeathsig(Signal::SIGKILL).map_err(Into::into));
+    }
+    command
+}
