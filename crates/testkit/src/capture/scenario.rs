@@ -1,0 +1,94 @@
+//! What a client does in a capture, read from a JSON file; and when a message is the one it waits for.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// A client's part: steps in order, and answers to what the program asks meanwhile.
+///
+/// `$WORKSPACE`, `$HOME` and `$MODEL` stand for the sandbox's values in every string.
+///
+/// ```
+/// let scenario: testkit::capture::Scenario = serde_json::from_str(r#"{
+///     "about": "one turn",
+///     "answers": [{"when": {"method": "droid.request_permission"}, "result": {"selectedOption": "proceed_once"}}],
+///     "steps": [
+///         {"request": {"method": "droid.initialize_session", "params": {"machineId": "m1", "cwd": "$WORKSPACE"}}},
+///         {"until": {"type": "response", "id": "1"}},
+///         "close_input"
+///     ]
+/// }"#)?;
+/// assert_eq!(scenario.steps.len(), 3);
+/// # Ok::<_, serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// What it shows, for the reader.
+    pub about: String,
+    /// Further arguments of the program.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Given whenever the program asks; the first that fits.
+    #[serde(default)]
+    pub answers: Vec<Answer>,
+    /// Done in order; then the input is closed and the program's end awaited.
+    pub steps: Vec<Step>,
+}
+
+/// An answer to a request of the program.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Answer {
+    /// The part a message must have to get it.
+    pub when: Value,
+    /// What is said.
+    #[serde(flatten)]
+    pub reply: Reply,
+}
+
+/// What is said to a request of the program.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// The result of a droid request; the envelope is put around it.
+    Result(Value),
+    /// A whole message, in which `$ID` stands for the request's `id` or `request_id`.
+    Send(Value),
+}
+
+/// One thing the client does.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// Sends a droid request; the envelope is put around it and the ids count from `"1"`.
+    Request {
+        /// The method.
+        method: String,
+        /// Its parameters.
+        params: Value,
+    },
+    /// Sends a whole message as it is.
+    Send(Value),
+    /// Reads until a message has this part.
+    Until(Value),
+    /// Closes the program's input.
+    CloseInput,
+}
+
+/// Whether `part` is contained in `message`: objects by key, everything else equal.
+///
+/// ```
+/// use serde_json::json;
+/// use testkit::capture::matches;
+///
+/// let message = json!({"type": "response", "id": "1", "result": {"a": 1, "b": 2}});
+/// assert!(matches(&json!({"id": "1", "result": {"b": 2}}), &message));
+/// assert!(!matches(&json!({"id": "1", "error": {}}), &message));
+/// ```
+pub fn matches(part: &Value, message: &Value) -> bool {
+    match (part, message) {
+        (Value::Object(part), Value::Object(message)) => {
+            part.iter().all(|(key, part)| message.get(key).is_some_and(|value| matches(part, value)))
+        }
+        _ => part == message,
+    }
+}

@@ -1,0 +1,103 @@
+//! `cargo xtask peers`: fetches the real programs the tests run against, once, and checks that each is the version it should be.
+//!
+//! The table and the fetching are in `testkit::peers`; here is what the developer sees.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use testkit::Sandbox;
+use testkit::peers::{self, Entry, Installed, Peer, Source};
+
+/// Fetch the real agents and SDKs that tests run against.
+#[derive(Debug, Args)]
+pub struct PeersArgs {
+    /// Only verify what is in the cache, fetch nothing
+    #[arg(long)]
+    check: bool,
+    /// Only these, as NAME or NAME@VERSION [default: all]
+    peers: Vec<String>,
+}
+
+/// Fetches (or with `--check` only looks), then runs each peer in a sandbox to see its version.
+pub fn run(args: &PeersArgs) -> Result<()> {
+    let wanted = select(&args.peers)?;
+    let cache = peers::cache_dir()?;
+    say(&format!("peers in {}", cache.display()));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+
+    let mut rows = Vec::new();
+    for peer in wanted {
+        let outcome =
+            obtain(&peer, &cache, args.check).and_then(|installed| runtime.block_on(verify(&installed)));
+        rows.push((peer, outcome));
+    }
+
+    let width = rows.iter().map(|(peer, _)| peer.id().len()).max().unwrap_or(0);
+    for (peer, outcome) in &rows {
+        match outcome {
+            Ok(version) => say(&format!("  {:width$}  ok       {version}", peer.id())),
+            Err(error) => say(&format!("  {:width$}  FAILED   {error:#}", peer.id())),
+        }
+    }
+    let bad = rows.iter().filter(|(_, outcome)| outcome.is_err()).count();
+    if bad > 0 {
+        bail!("{bad} of {} peers are not usable", rows.len());
+    }
+    Ok(())
+}
+
+fn select(names: &[String]) -> Result<Vec<Peer>> {
+    if names.is_empty() {
+        return Ok(peers::ALL.to_vec());
+    }
+    let known = || peers::ALL.map(|peer| peer.id()).join(", ");
+    names
+        .iter()
+        .map(|name| Peer::named(name).with_context(|| format!("no peer `{name}`; there are {}", known())))
+        .collect()
+}
+
+fn obtain(peer: &Peer, cache: &Path, only_check: bool) -> Result<Installed> {
+    if only_check {
+        return peers::find(peer, cache).with_context(|| format!("not there: {}", peers::MISSING_HINT));
+    }
+    peers::fetch(peer, cache, &mut |step| say(&format!("  {}: {step} ...", peer.id())))
+}
+
+/// The version the peer itself reports, inside a sandbox: it is someone else's program.
+async fn verify(installed: &Installed) -> Result<String> {
+    let sandbox = Sandbox::new()?;
+    let peer = installed.peer;
+    let entry = installed.entry();
+    let launch = match (peer.entry, peer.source) {
+        (Entry::Program(_), _) => sandbox.launch(&entry).arg("--version"),
+        (Entry::Python, Source::PyPi { package } | Source::Npm { package, .. }) => {
+            let print = format!("import importlib.metadata as m; print(m.version({package:?}))");
+            sandbox.launch(&entry).args(["-c", &print])
+        }
+        (Entry::NodeModules, Source::Npm { package, .. } | Source::PyPi { package }) => {
+            let print = format!("console.log(require('./node_modules/{package}/package.json').version)");
+            sandbox.launch("node").args(["-e", &print]).cwd(&entry)
+        }
+    };
+    let ended = sandbox.output(&launch).await?;
+    sandbox.finish().await?;
+    let said = ended.stdout.join(" ");
+    if !ended.status.success() || !said.split_whitespace().any(|word| word == peer.version) {
+        bail!(
+            "should be {}, but it ended with {} and said {said:?} {:?}",
+            peer.version,
+            ended.status,
+            ended.stderr
+        );
+    }
+    Ok(said)
+}
+
+/// Progress for a person; standard output stays free.
+fn say(line: &str) {
+    // A closed standard error is no reason to stop.
+    writeln!(io::stderr(), "{line}").ok();
+}
