@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::Json;
+use crate::{Count, Json};
 
 /// A type that can say what in a value of it is unknown.
 pub trait Audit {
@@ -48,7 +48,7 @@ impl Findings {
 macro_rules! plain {
     ($($T:ty),*) => { $(impl Audit for $T { fn audit(&self, _: &mut Findings) {} })* };
 }
-plain!(String, bool, u64, i64, f64, Json);
+plain!(String, bool, i64, Count, Json);
 
 impl<T: Audit> Audit for Vec<T> {
     fn audit(&self, found: &mut Findings) {

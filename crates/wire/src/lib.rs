@@ -1,14 +1,51 @@
 //! The Droid stream-jsonrpc protocol as types: parses and prints, does no IO.
+//!
+//! A coding agent that speaks this protocol writes one JSON object per line. [`Frame::parse`] turns any line into a
+//! value, [`Frame::to_line`] turns it back, and typed payloads are read on request:
+//!
+//! ```
+//! use musher_wire::{Frame, SessionNotification};
+//!
+//! let line = br#"{"jsonrpc":"2.0","type":"notification","factoryApiVersion":"1.0.0","method":"droid.session_notification","params":{"notification":{"type":"droid_working_state_changed","newState":"idle"}}}"#;
+//! match Frame::parse(line) {
+//!     Frame::Notification(news) => match news.session()?.notification {
+//!         SessionNotification::DroidWorkingStateChanged(changed) => assert_eq!(changed.new_state.as_str(), "idle"),
+//!         other => println!("something else: {}", other.tag()),
+//!     },
+//!     other => println!("not a notification: {other:?}"),
+//! }
+//! # Ok::<(), musher_wire::ShapeError>(())
+//! ```
+//!
+//! Three promises, each kept by a test over recorded traffic and by property tests:
+//!
+//! - **Total.** Every input is a [`Frame`]; bad input is [`Frame::Malformed`] with the reason and the text.
+//! - **Lossless.** Unknown methods, kinds, enum values and fields survive reading and printing.
+//! - **Open.** Nothing a newer peer adds is an error: see [`Extra`], [`Unknown`] and the `Unrecognized` variants.
+//!
+//! Names are mechanical: `droid.initialize_session` is [`InitializeSession`] with [`InitializeSessionParams`] and
+//! [`InitializeSessionResult`]; the notification `assistant_text_delta` is [`AssistantTextDelta`].
 
+mod agent;
 mod audit;
+mod client;
+mod common;
+mod daemon;
 mod depth;
 mod error;
 mod frame;
 mod json;
+mod method;
+mod notify;
 mod object;
 mod rpc_error;
+mod typed;
 
+pub use agent::*;
 pub use audit::{Audit, Findings};
+pub use client::*;
+pub use common::*;
+pub use daemon::*;
 pub use depth::MAX_DEPTH;
 pub use error::{Path, Reason, ShapeError};
 pub use frame::{
@@ -16,5 +53,7 @@ pub use frame::{
     Word,
 };
 pub use json::{Extra, Json};
+pub use method::*;
+pub use notify::*;
 pub use object::{Object, Unknown};
 pub use rpc_error::RpcError;

@@ -203,7 +203,7 @@ macro_rules! object {
 }
 pub(crate) use object;
 
-/// Declares an enum of strings that stays open: a value we do not know is kept in `Other`.
+/// Declares an enum of strings that stays open: a value we do not know is kept in `Unrecognized`.
 macro_rules! open_enum {
     ($(#[$meta:meta])* pub enum $Name:ident { $($(#[$vmeta:meta])* $V:ident = $w:literal),* $(,)? }) => {
         $(#[$meta])*
@@ -212,7 +212,7 @@ macro_rules! open_enum {
         pub enum $Name {
             $(#[doc = concat!("`", $w, "`")] $(#[$vmeta])* $V,)*
             /// A value this version of the crate does not know.
-            Other(Box<str>),
+            Unrecognized(Box<str>),
         }
 
         impl $Name {
@@ -221,13 +221,13 @@ macro_rules! open_enum {
 
             /// The value as it stands on the wire.
             pub fn as_str(&self) -> &str {
-                match self { $(Self::$V => $w,)* Self::Other(text) => text }
+                match self { $(Self::$V => $w,)* Self::Unrecognized(text) => text }
             }
         }
 
         impl From<&str> for $Name {
             fn from(text: &str) -> Self {
-                match text { $($w => Self::$V,)* other => Self::Other(other.into()) }
+                match text { $($w => Self::$V,)* other => Self::Unrecognized(other.into()) }
             }
         }
 
@@ -239,7 +239,7 @@ macro_rules! open_enum {
 
         impl $crate::Audit for $Name {
             fn audit(&self, found: &mut $crate::Findings) {
-                if let Self::Other(text) = self {
+                if let Self::Unrecognized(text) = self {
                     found.unknown_value(text);
                 }
             }
@@ -253,7 +253,7 @@ macro_rules! open_enum {
 
         impl<'de> ::serde::Deserialize<'de> for $Name {
             fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                $crate::object::Key::deserialize(deserializer).map(|text| Self::from(text.as_str()))
+                <$crate::object::Key<'de> as ::serde::Deserialize>::deserialize(deserializer).map(|text| Self::from(text.as_str()))
             }
         }
     };
@@ -294,7 +294,7 @@ macro_rules! tagged {
         impl $crate::Audit for $Name {
             fn audit(&self, found: &mut $crate::Findings) {
                 match self {
-                    $(Self::$V(value) => value.audit(found),)*
+                    $(Self::$V(value) => $crate::Audit::audit(value, found),)*
                     Self::Unknown(unknown) => found.unknown_value(&unknown.tag),
                 }
             }
@@ -337,10 +337,10 @@ macro_rules! tagged {
                         }
                         let tag: $crate::object::Key<'de> = map.next_value()?;
                         match tag.as_str() {
-                            $($w => <$T>::deserialize(Rest::new(map)).map($Name::$V),)*
+                            $($w => <$T as ::serde::Deserialize>::deserialize(Rest::new(map)).map($Name::$V),)*
                             other => Ok($Name::Unknown($crate::Unknown {
                                 tag: other.into(),
-                                fields: $crate::Extra::deserialize(Rest::new(map))?,
+                                fields: ::serde::Deserialize::deserialize(Rest::new(map))?,
                             })),
                         }
                     }
@@ -360,4 +360,14 @@ pub struct Unknown {
     pub tag: Box<str>,
     /// All its other fields.
     pub fields: Extra,
+}
+
+impl<T: Object> Object for Box<T> {
+    fn print_fields<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        (**self).print_fields(map)
+    }
+
+    fn extra_mut(&mut self) -> &mut Extra {
+        (**self).extra_mut()
+    }
 }
