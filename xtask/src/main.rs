@@ -1,3 +1,65 @@
-//! Project automation.
+//! `cargo xtask`: the project's own commands, the same at the desk and in CI.
 
-fn main() {}
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program for developers, whose output is for reading"
+)]
+#![allow(clippy::disallowed_methods, reason = "runs cargo and friends, and waits for them")]
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+mod capture;
+mod ci;
+mod fuzz;
+mod layers;
+mod peers;
+mod tidy;
+mod wire_check;
+
+/// Everything the project automates.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Run every check, quickest first; stop at the first failure
+    Ci,
+    /// Check the crate graph against the table of allowed edges
+    Layers,
+    /// Check file headers, spaces and docs; show the longest files
+    Tidy,
+    /// Check that our types read and print recorded traffic
+    WireCheck {
+        /// Capture files, or folders of them
+        #[arg(default_value = "fixtures/wire")]
+        paths: Vec<PathBuf>,
+    },
+    /// Fuzz the frame parser (needs a nightly toolchain)
+    Fuzz {
+        /// How long
+        #[arg(long, default_value_t = 30)]
+        seconds: u32,
+    },
+    Peers(peers::PeersArgs),
+    Capture(capture::CaptureArgs),
+}
+
+fn main() -> Result<()> {
+    match Cli::parse().task {
+        Task::Ci => ci::run(),
+        Task::Layers => layers::run(),
+        Task::Tidy => tidy::run(),
+        Task::WireCheck { paths } => wire_check::run(&paths),
+        Task::Fuzz { seconds } => fuzz::run(seconds),
+        Task::Peers(args) => peers::run(&args),
+        Task::Capture(args) => capture::run(&args),
+    }
+}

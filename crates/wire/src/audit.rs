@@ -12,12 +12,14 @@ pub trait Audit {
     fn audit(&self, found: &mut Findings);
 }
 
-/// Unknown parts by their place, as `message.content[].newField` or `newState="napping"`.
+/// Unknown parts by their place, as `message.content.[].newField` or `newState="napping"`, and how often each was seen.
 #[derive(Debug, Default)]
 pub struct Findings {
     path: Vec<&'static str>,
-    /// Each place, and how often it was seen.
+    /// Fields and enum values.
     pub unknown: BTreeMap<String, usize>,
+    /// Whole objects, of a kind not known at their place.
+    pub unknown_kinds: BTreeMap<String, usize>,
 }
 
 impl Findings {
@@ -31,16 +33,21 @@ impl Findings {
     /// Notes a field that the type at this place does not name.
     pub fn unknown_field(&mut self, name: &str) {
         let dot = if self.path.is_empty() { "" } else { "." };
-        self.note(&format!("{dot}{name}"));
+        *self.unknown.entry(format!("{}{dot}{name}", self.place())).or_default() += 1;
     }
 
-    /// Notes an enum value or kind that is not known at this place.
+    /// Notes an enum value that is not known at this place.
     pub fn unknown_value(&mut self, value: &str) {
-        self.note(&format!("={value:?}"));
+        *self.unknown.entry(format!("{}={value:?}", self.place())).or_default() += 1;
     }
 
-    fn note(&mut self, tail: &str) {
-        *self.unknown.entry(self.path.join(".") + tail).or_default() += 1;
+    /// Notes an object of a kind that is not known at this place.
+    pub fn unknown_kind(&mut self, tag: &str) {
+        *self.unknown_kinds.entry(format!("{}={tag:?}", self.place())).or_default() += 1;
+    }
+
+    fn place(&self) -> String {
+        self.path.join(".")
     }
 }
 

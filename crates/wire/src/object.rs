@@ -295,7 +295,7 @@ macro_rules! tagged {
             fn audit(&self, found: &mut $crate::Findings) {
                 match self {
                     $(Self::$V(value) => $crate::Audit::audit(value, found),)*
-                    Self::Unknown(unknown) => found.unknown_value(&unknown.tag),
+                    Self::Unknown(unknown) => found.unknown_kind(&unknown.tag),
                 }
             }
         }

@@ -1,0 +1,77 @@
+//! `cargo xtask ci`: every check there is, quickest first, stopping at the first failure.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+/// Runs all checks in order and tells how long each took.
+pub(crate) fn run() -> Result<()> {
+    let mut steps = Steps::default();
+    steps.cargo("format", &["fmt", "--all", "--check"])?;
+    steps.task("layers", crate::layers::run)?;
+    steps.task("tidy", crate::tidy::run)?;
+    steps.cargo("lint", &["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])?;
+    steps.cargo("peers", &["xtask", "peers"])?;
+    steps.task("wire-check", || crate::wire_check::run(&["fixtures/wire".into()]))?;
+    if has_nextest() {
+        steps.cargo("tests", &["nextest", "run", "--workspace", "--no-fail-fast"])?;
+    } else {
+        steps.cargo("tests", &["test", "--workspace", "--all-targets"])?;
+    }
+    steps.cargo("doc tests", &["test", "--workspace", "--doc"])?;
+    steps.step("docs", || {
+        let mut cargo = cargo(&["doc", "--workspace", "--no-deps"]);
+        succeed(cargo.env("RUSTDOCFLAGS", "--deny warnings"))
+    })?;
+    steps.task("fuzz", || crate::fuzz::run(30))?;
+    steps.summary();
+    Ok(())
+}
+
+#[derive(Default)]
+struct Steps(Vec<(&'static str, Duration)>);
+
+impl Steps {
+    fn cargo(&mut self, name: &'static str, args: &[&str]) -> Result<()> {
+        self.step(name, || succeed(&mut cargo(args)))
+    }
+
+    fn task(&mut self, name: &'static str, task: impl FnOnce() -> Result<()>) -> Result<()> {
+        self.step(name, task)
+    }
+
+    fn step(&mut self, name: &'static str, task: impl FnOnce() -> Result<()>) -> Result<()> {
+        println!("==> {name}");
+        let start = Instant::now();
+        task().with_context(|| format!("the step `{name}` failed"))?;
+        self.0.push((name, start.elapsed()));
+        Ok(())
+    }
+
+    fn summary(&self) {
+        println!("==> all good");
+        for (name, time) in &self.0 {
+            println!("{:>8.1} s  {name}", time.as_secs_f64());
+        }
+    }
+}
+
+fn cargo(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO"));
+    command.args(args);
+    command
+}
+
+fn has_nextest() -> bool {
+    cargo(&["nextest", "--version"]).output().is_ok_and(|output| output.status.success())
+}
+
+/// Runs a command that shares our terminal, and fails if it does.
+pub(crate) fn succeed(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("cannot start {command:?}"))?;
+    if !status.success() {
+        bail!("{command:?} ended with {status}");
+    }
+    Ok(())
+}

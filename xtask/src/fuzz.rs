@@ -1,0 +1,62 @@
+//! `cargo xtask fuzz`: feeds the frame parser with what libFuzzer comes up with.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use fs_err as fs;
+
+use crate::ci::succeed;
+use crate::wire_check::recorded_lines;
+
+/// Fuzzes for `seconds`, starting from recorded lines. Without a nightly toolchain it says so and does nothing.
+pub(crate) fn run(seconds: u32) -> Result<()> {
+    if !has_nightly() {
+        println!("left out: fuzzing needs a nightly toolchain (`rustup toolchain install nightly`)");
+        return Ok(());
+    }
+    let corpus = PathBuf::from("fuzz/corpus/frame");
+    fs::create_dir_all(&corpus)?;
+    for (number, line) in recorded_lines("fixtures/wire".as_ref())?.iter().enumerate().step_by(7) {
+        fs::write(corpus.join(format!("recorded-{number}")), line)?;
+    }
+    let tool = cargo_fuzz()?;
+    let time = format!("-max_total_time={seconds}");
+    // cargo hands our own toolchain down; the fuzzer needs the other one
+    let mut fuzz = Command::new("rustup");
+    fuzz.args(["run", "nightly"]).arg(tool).args([
+        "fuzz",
+        "run",
+        "frame",
+        "--",
+        &time,
+        "-timeout=5",
+        "-rss_limit_mb=512",
+    ]);
+    fuzz.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO").env_remove("RUSTC");
+    succeed(&mut fuzz)
+}
+
+fn has_nightly() -> bool {
+    Command::new("rustup")
+        .args(["run", "nightly", "rustc", "--version"])
+        .output()
+        .is_ok_and(|out| out.status.success())
+}
+
+/// The cargo-fuzz program: the one on PATH, or one of our own beside the peers.
+fn cargo_fuzz() -> Result<PathBuf> {
+    let name = PathBuf::from("cargo-fuzz");
+    if Command::new(&name).args(["fuzz", "--version"]).output().is_ok_and(|out| out.status.success()) {
+        return Ok(name);
+    }
+    let root = testkit::peers::cache_dir()?.join("tools");
+    let installed = root.join("bin/cargo-fuzz");
+    if !installed.is_file() {
+        println!("installing cargo-fuzz");
+        let mut install = Command::new(env!("CARGO"));
+        install.args(["install", "--locked", "--quiet", "cargo-fuzz", "--root"]).arg(&root);
+        succeed(&mut install).context("cargo-fuzz could not be installed")?;
+    }
+    Ok(installed)
+}

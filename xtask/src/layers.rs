@@ -1,0 +1,128 @@
+//! `cargo xtask layers`: the crate graph is what ARCHITECTURE.md says, and nothing else.
+//!
+//! An edge that is not in the table fails, and so does a row that is not used.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+
+/// Each crate, and which of ours it may use. Dev-dependencies do not count: tests may look anywhere.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("musher-wire", &[]),
+    ("musher-rpc", &["musher-wire"]),
+    ("musher-rehearse", &[]),
+    ("musher-cli", &["musher-rehearse"]),
+    ("testkit", &["musher-rehearse"]),
+    ("xtask", &["musher-wire", "testkit"]),
+];
+
+/// Outside crates that only the named ones of ours may use.
+const RESERVED: &[(&str, &[&str])] = &[
+    ("tokio", &["musher-rpc", "musher-rehearse", "musher-cli", "testkit", "xtask"]),
+    ("tokio-tungstenite", &["musher-rpc"]),
+    ("axum", &["musher-rehearse"]),
+    ("clap", &["musher-cli", "xtask"]),
+    ("anyhow", &["musher-cli", "testkit", "xtask"]),
+];
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    dependencies: Vec<Dependency>,
+}
+
+#[derive(Deserialize)]
+struct Dependency {
+    name: String,
+    kind: Option<String>,
+}
+
+/// Compares the graph with the tables.
+pub(crate) fn run() -> Result<()> {
+    let output =
+        Command::new(env!("CARGO")).args(["metadata", "--no-deps", "--format-version", "1"]).output()?;
+    let metadata: Metadata =
+        serde_json::from_slice(&output.stdout).context("`cargo metadata` printed no JSON")?;
+    let graph: BTreeMap<_, BTreeSet<_>> =
+        metadata.packages.iter().map(|package| (package.name.as_str(), production(package))).collect();
+    let wrong = differences(&graph);
+    for line in &wrong {
+        println!("{line}");
+    }
+    if !wrong.is_empty() {
+        bail!("{} differences between the crate graph and xtask/src/layers.rs", wrong.len());
+    }
+    println!("{} crates, as drawn", graph.len());
+    Ok(())
+}
+
+fn production(package: &Package) -> BTreeSet<&str> {
+    let wanted = package.dependencies.iter().filter(|dependency| dependency.kind.as_deref() != Some("dev"));
+    wanted.map(|dependency| dependency.name.as_str()).collect()
+}
+
+fn differences(graph: &BTreeMap<&str, BTreeSet<&str>>) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let allowed: BTreeMap<_, BTreeSet<_>> =
+        ALLOWED.iter().map(|(name, uses)| (*name, uses.iter().copied().collect())).collect();
+    for name in allowed.keys().filter(|name| !graph.contains_key(*name)) {
+        wrong.push(format!("{name} is in the table, but not in the workspace"));
+    }
+    for (name, uses) in graph {
+        let Some(allowed) = allowed.get(name) else {
+            wrong.push(format!("{name} is not in the table"));
+            continue;
+        };
+        let ours: BTreeSet<_> = uses.iter().copied().filter(|used| graph.contains_key(used)).collect();
+        wrong.extend(ours.difference(allowed).map(|used| format!("{name} may not use {used}")));
+        wrong.extend(allowed.difference(&ours).map(|used| format!("{name} does not use {used} any more")));
+        for (outside, users) in RESERVED {
+            if uses.contains(outside) && !users.contains(name) {
+                wrong.push(format!("{name} may not use {outside}"));
+            }
+        }
+    }
+    wrong
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
+        ALLOWED.iter().map(|(name, uses)| (*name, uses.iter().copied().collect())).collect()
+    }
+
+    #[test]
+    fn the_graph_as_drawn_is_right() {
+        assert_eq!(differences(&drawn()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_edge_upwards_is_told() {
+        let mut graph = drawn();
+        graph.get_mut("musher-wire").unwrap().insert("musher-rpc");
+        assert_eq!(differences(&graph), ["musher-wire may not use musher-rpc"]);
+    }
+
+    #[test]
+    fn a_reserved_outside_crate_is_told() {
+        let mut graph = drawn();
+        graph.get_mut("musher-wire").unwrap().insert("tokio");
+        assert_eq!(differences(&graph), ["musher-wire may not use tokio"]);
+    }
+
+    #[test]
+    fn a_row_that_is_not_used_is_told() {
+        let mut graph = drawn();
+        graph.get_mut("musher-rpc").unwrap().clear();
+        assert_eq!(differences(&graph), ["musher-rpc does not use musher-wire any more"]);
+    }
+}
