@@ -17,8 +17,8 @@ use tokio::time::timeout;
 
 use crate::Sandbox;
 
-/// A connection that is silent for this long is given up.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// No connection lives longer than this; longer than any test.
+const PATIENCE: Duration = Duration::from_mins(10);
 
 /// The stand-in; stops when dropped.
 #[derive(Debug)]
@@ -70,20 +70,53 @@ async fn serve(listener: TcpListener, state: Arc<State>) {
     // Dropped with this future, and the open connections with it.
     let mut connections = JoinSet::new();
     while let Ok((stream, _peer)) = listener.accept().await {
-        connections.spawn(timeout(PATIENCE, answer_one(stream, Arc::clone(&state))));
+        connections.spawn(timeout(PATIENCE, answer_all(stream, Arc::clone(&state))));
         while connections.try_join_next().is_some() {}
     }
 }
 
-/// One request per connection: the head, a body of the announced length, an answer, the end.
-async fn answer_one(stream: TcpStream, state: Arc<State>) -> std::io::Result<()> {
+/// Requests one after the other on one connection, until the client closes it.
+///
+/// The connection is kept open because that matters: droid 0.99.0 often crashes when it is closed after each answer.
+async fn answer_all(stream: TcpStream, state: Arc<State>) -> std::io::Result<()> {
     let mut stream = BufReader::new(stream);
+    while let Some(request) = read_request(&mut stream).await? {
+        state
+            .asked
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(format!("{} {}", request.method, request.path));
+        let known = state
+            .answers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&request.path)
+            .map(ToString::to_string);
+        let status = if known.is_some() { "200 OK" } else { "404 Not Found" };
+        let body = known.unwrap_or_else(|| "{}".to_owned());
+        let answer = format!(
+            "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(answer.as_bytes()).await?;
+    }
+    Ok(())
+}
+
+struct Request {
+    method: String,
+    path: String,
+}
+
+/// The head, and a body of the announced length, which is thrown away; `None` when there is no further request.
+async fn read_request(stream: &mut BufReader<TcpStream>) -> std::io::Result<Option<Request>> {
     let mut line = String::new();
-    stream.read_line(&mut line).await?;
+    if stream.read_line(&mut line).await? == 0 {
+        return Ok(None);
+    }
     let mut words = line.split_whitespace();
-    let (method, target) =
-        (words.next().unwrap_or_default().to_owned(), words.next().unwrap_or_default().to_owned());
-    let path = target.split('?').next().unwrap_or_default();
+    let method = words.next().unwrap_or_default().to_owned();
+    let path = words.next().unwrap_or_default().split('?').next().unwrap_or_default().to_owned();
 
     let mut length = 0;
     loop {
@@ -97,18 +130,6 @@ async fn answer_one(stream: TcpStream, state: Arc<State>) -> std::io::Result<()>
             length = value.trim().parse().unwrap_or(0);
         }
     }
-    tokio::io::copy(&mut (&mut stream).take(length), &mut tokio::io::sink()).await?;
-
-    state.asked.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{method} {path}"));
-    let known =
-        state.answers.lock().unwrap_or_else(PoisonError::into_inner).get(path).map(ToString::to_string);
-    let status = if known.is_some() { "200 OK" } else { "404 Not Found" };
-    let body = known.unwrap_or_else(|| "{}".to_owned());
-    let head = format!(
-        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
-        body.len()
-    );
-    stream.write_all(head.as_bytes()).await?;
-    stream.write_all(body.as_bytes()).await?;
-    stream.shutdown().await
+    tokio::io::copy(&mut stream.take(length), &mut tokio::io::sink()).await?;
+    Ok(Some(Request { method, path }))
 }

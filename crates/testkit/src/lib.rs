@@ -11,6 +11,7 @@ pub mod droid;
 pub mod peers;
 
 mod backend;
+mod model;
 mod program;
 mod sandbox;
 

@@ -178,8 +178,19 @@ impl Program {
         }
     }
 
-    fn report(&self, what: &str) -> String {
+    /// What happened, with the program's name and what it wrote to standard error.
+    pub(crate) fn report(&self, what: &str) -> String {
         format!("{}: {what}; standard error: {:?}", self.name, self.stderr.so_far())
+    }
+}
+
+impl Drop for Program {
+    /// A group outlives its leader; what is left of it is killed with it.
+    fn drop(&mut self) {
+        // Once the leader was waited for, its id may be another's.
+        if self.child.id().is_some() {
+            killpg(self.group, Signal::SIGKILL).ok();
+        }
     }
 }
 

@@ -54,7 +54,8 @@ impl Player {
             Step::Until(part) => {
                 let part = filled(part, variables);
                 loop {
-                    let message = self.program.next().await?.context("output ended")?;
+                    let next = self.program.next().await?;
+                    let message = next.with_context(|| self.program.report("output ended"))?;
                     let found = matches(&part, &message);
                     self.heard(message).await?;
                     if found {

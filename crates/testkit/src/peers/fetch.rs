@@ -97,3 +97,30 @@ fn run(command: &mut Command) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::peers::DROID;
+
+    #[test]
+    fn a_package_with_another_integrity_is_refused() {
+        let prefix = tempfile::tempdir().unwrap();
+        let lock = r#"{"packages": {"node_modules/p": {"version": "1.0.0", "integrity": "sha512-a"}}}"#;
+        fs_err::write(prefix.path().join("package-lock.json"), lock).unwrap();
+        check_integrity(prefix.path(), "p", "sha512-a").unwrap();
+        assert!(check_integrity(prefix.path(), "p", "sha512-b").is_err());
+        assert!(check_integrity(prefix.path(), "absent", "sha512-a").is_err());
+    }
+
+    #[test]
+    fn what_is_in_the_cache_is_not_fetched_again() {
+        let cache = tempfile::tempdir().unwrap();
+        let program = cache.path().join("droid-0.225.2/node_modules/@factory/cli-linux-x64/bin/droid");
+        fs_err::create_dir_all(program.parent().unwrap()).unwrap();
+        fs_err::write(&program, "").unwrap();
+        let mut steps = Vec::new();
+        let installed = fetch(&DROID, cache.path(), &mut |step| steps.push(step.to_owned())).unwrap();
+        assert_eq!((installed.entry(), steps), (program, vec![]));
+    }
+}

@@ -1,6 +1,7 @@
 //! What a test does when a peer is not in the cache: fail in CI, say so loudly anywhere else.
 
 use std::env;
+use std::ffi::OsString;
 use std::io::{self, Write as _};
 
 use anyhow::{Result, bail};
@@ -20,7 +21,7 @@ pub fn require(peer: &Peer) -> Result<Option<Installed>> {
         return Ok(Some(installed));
     }
     let missing = format!("{peer} is not in {}: {MISSING_HINT}", cache.display());
-    if in_ci() {
+    if is_ci(env::var_os("CI")) {
         bail!(missing);
     }
     let thread = std::thread::current();
@@ -49,6 +50,20 @@ macro_rules! require_peer {
     };
 }
 
-fn in_ci() -> bool {
-    env::var_os("CI").is_some_and(|value| !(value.is_empty() || value == "false" || value == "0"))
+/// By the variable that all the usual services set.
+fn is_ci(value: Option<OsString>) -> bool {
+    value.is_some_and(|value| !(value.is_empty() || value == "false" || value == "0"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_ci;
+
+    #[test]
+    fn ci_is_where_the_variable_says_so() {
+        for (value, expected) in [("true", true), ("1", true), ("false", false), ("0", false), ("", false)] {
+            assert_eq!(is_ci(Some(value.into())), expected, "CI={value}");
+        }
+        assert!(!is_ci(None));
+    }
 }

@@ -1,8 +1,5 @@
 //! The harness itself, and the real programs in it: each test says what a peer does that the rest of the workspace relies on.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod acp_sdk;
-mod claude;
-mod droid;
-mod python_sdk;
+mod peers;
 mod sandbox;
