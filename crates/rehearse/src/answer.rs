@@ -149,6 +149,11 @@ impl Answer {
         }
     }
 
+    /// The fault with which the answer begins, so that there is no content at all.
+    pub(crate) fn fault_at_once(&self) -> Option<&Fault> {
+        self.fault().filter(|_| self.events.len() == 1)
+    }
+
     /// The fault with which the answer ends, if it does not finish.
     pub fn fault(&self) -> Option<&Fault> {
         match self.events.last().map(|timed| &timed.event) {

@@ -62,7 +62,10 @@ fn read_user(message: &Value, history: &mut History) {
 
 pub(super) fn stream(call: &Call, answer: &Answer) -> SseStream {
     let mut writer = Writer { stream: SseStream::new(), open: None, blocks: 0, has_pinged: false };
-    writer.event("message_start", json!({"message": message(call, answer, &json!([]), &Value::Null, 1)}));
+    if answer.fault_at_once().is_none() {
+        let message = message(call, answer, &json!([]), &Value::Null, 1);
+        writer.event("message_start", json!({"message": message}));
+    }
     for timed in &answer.events {
         writer.stream.wait(timed.after);
         match &timed.event {
@@ -85,7 +88,7 @@ pub(super) fn stream(call: &Call, answer: &Answer) -> SseStream {
             Event::Usage(_) => {}
             Event::Finish(finish) => {
                 let delta = json!({"stop_reason": stop_reason(*finish), "stop_sequence": null});
-                let usage = usage(&answer.usage, answer.usage.output.unwrap_or_default());
+                let usage = counts(&answer.usage, answer.usage.output.unwrap_or_default());
                 writer.event("message_delta", json!({"delta": delta, "usage": usage}));
                 writer.event("message_stop", json!({}));
             }
@@ -194,13 +197,22 @@ fn stop_reason(finish: Finish) -> &'static str {
     }
 }
 
+/// The counts of a whole message.
 fn usage(usage: &Usage, output: u64) -> Value {
+    let mut counts = counts(usage, output);
+    let written = usage.cache_creation.unwrap_or_default();
+    counts["cache_creation"] = json!({"ephemeral_5m_input_tokens": written, "ephemeral_1h_input_tokens": 0});
+    counts["service_tier"] = json!("standard");
+    counts
+}
+
+/// The counts of a `message_delta`: cumulative, so the last ones are the whole message's.
+fn counts(usage: &Usage, output: u64) -> Value {
     json!({
         "input_tokens": usage.input.unwrap_or_default(),
         "cache_creation_input_tokens": usage.cache_creation.unwrap_or_default(),
         "cache_read_input_tokens": usage.cache_read.unwrap_or_default(),
-        "output_tokens": output,
-        "service_tier": "standard"
+        "output_tokens": output
     })
 }
 

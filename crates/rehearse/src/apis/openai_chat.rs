@@ -59,10 +59,9 @@ pub(super) fn stream(call: &Call, answer: &Answer, now: u64) -> SseStream {
         }
         stream.data(&Value::Object(chunk).to_string());
     };
-    let is_error_at_once =
-        matches!(answer.events.first(), Some(timed) if matches!(timed.event, Event::Fault(_)));
-    if !is_error_at_once {
-        send(&mut stream, json!({"role": "assistant", "content": "", "refusal": null}), Value::Null);
+    if answer.fault_at_once().is_none() {
+        let delta = json!({"role": "assistant", "content": "", "refusal": null});
+        send(&mut stream, delta, Value::Null);
     }
     for timed in &answer.events {
         stream.wait(timed.after);

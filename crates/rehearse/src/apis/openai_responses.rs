@@ -61,7 +61,10 @@ fn tool_name(tool: &Value) -> Option<String> {
 pub(super) fn stream(call: &Call, answer: &Answer, now: u64) -> SseStream {
     let mut writer =
         Writer { call, answer, stream: SseStream::new(), number: 0, open: None, output: Vec::new() };
-    for name in ["response.created", "response.in_progress"] {
+    // An error belongs to a response that was created; a silence or a cut may come before it.
+    let is_silent = matches!(answer.fault_at_once(), Some(Fault::Cut(_) | Fault::Hang(_)));
+    let preamble = if is_silent { &[][..] } else { &["response.created", "response.in_progress"] };
+    for name in preamble {
         let response = response(call, answer, now, "in_progress", &[]);
         writer.event(name, json!({"response": response}));
     }
@@ -185,7 +188,8 @@ impl Writer<'_> {
                 self.item_event("response.function_call_arguments.done", &block, done);
             }
         }
-        let item = item(self.call, self.answer, self.output.len(), &block, "completed");
+        let status = item_status(self.answer, self.output.len());
+        let item = item(self.call, self.answer, self.output.len(), &block, status);
         self.event("response.output_item.done", json!({"output_index": self.output.len(), "item": item}));
         self.output.push(item);
     }
@@ -202,7 +206,7 @@ impl Writer<'_> {
 
 pub(super) fn whole(call: &Call, answer: &Answer, now: u64) -> Value {
     let blocks = answer.blocks();
-    let item = |(index, block)| item(call, answer, index, block, "completed");
+    let item = |(index, block)| item(call, answer, index, block, item_status(answer, index));
     let output: Vec<Value> = blocks.iter().enumerate().map(item).collect();
     let (status, _) = status(answer.finish().unwrap_or(Finish::Stop));
     response(call, answer, now, status, &output)
@@ -247,6 +251,15 @@ fn text_part(text: &str) -> Value {
 
 fn summary_part(text: &str) -> Value {
     json!({"type": "summary_text", "text": text})
+}
+
+/// The last item of an answer that broke off is incomplete, like the answer.
+fn item_status(answer: &Answer, index: usize) -> &'static str {
+    let is_last = index + 1 == answer.blocks().len();
+    match answer.finish() {
+        Some(finish) if is_last => status(finish).0,
+        _ => "completed",
+    }
 }
 
 /// The status of the response and, if it is incomplete, the reason.

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use serde_saphyr::{Options, options};
+use serde_saphyr::{UserMessageFormatter, options};
 
 use super::Script;
 use crate::Error;
@@ -18,7 +18,14 @@ impl Script {
     /// assert!(error.to_string().starts_with("my.yaml:2:5: unknown field `stpes`"), "{error}");
     /// ```
     pub fn parse(name: &str, text: &str) -> Result<Self, Error> {
-        serde_saphyr::from_str_with_options(text, parser_options()).map_err(|error| located(name, &error))
+        let options = options! { with_snippet: false };
+        let script: Self =
+            serde_saphyr::from_str_with_options(text, options).map_err(|error| located(name, &error))?;
+        if script.replies.is_empty() && script.otherwise.is_none() {
+            let message = "the script says nothing: it needs `replies`, `otherwise` or both".to_owned();
+            return Err(Error::Script { name: name.to_owned(), line: 1, column: 1, message });
+        }
+        Ok(script)
     }
 
     /// Reads a script file, YAML or JSON.
@@ -33,11 +40,18 @@ impl Script {
     }
 }
 
-fn parser_options() -> Options {
-    options! { with_snippet: false }
-}
-
 fn located(name: &str, error: &serde_saphyr::Error) -> Error {
     let (line, column) = error.location().map_or((1, 1), |location| (location.line(), location.column()));
-    Error::Script { name: name.to_owned(), line, column, message: error.to_string() }
+    let message = error.render_with_formatter(&UserMessageFormatter);
+    // The place stands in front already.
+    let message = message.strip_suffix(&format!(" at line {line}, column {column}")).unwrap_or(&message);
+    Error::Script { name: name.to_owned(), line, column, message: in_our_words(message).to_owned() }
+}
+
+/// The parser cannot know that a mapping with one key is one of our steps.
+fn in_our_words(message: &str) -> &str {
+    if message == "expected end of mapping after enum variant value" {
+        return "a step has one key: begin the next step with `-`";
+    }
+    message
 }

@@ -3,6 +3,8 @@
 //! Nothing here plays a script or counts anything: see `rehearsal.rs`.
 
 mod load;
+mod number;
+mod order;
 mod pattern;
 mod reply;
 mod step;

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::number::some_positive;
+use super::order::steps;
 use super::{Cut, Hang, HttpError, Pieces, Step, ToolCall, When};
 
 /// What the scripted model says to a call, and to which calls.
@@ -28,9 +30,11 @@ pub struct Reply {
     #[serde(default, skip_serializing_if = "is_default")]
     pub when: When,
     /// How many calls this answers before it is used up; any number if absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "some_positive")]
+    #[schemars(range(min = 1))]
     pub times: Option<u32>,
     /// What is said, in order. An empty list is an empty answer.
+    #[serde(deserialize_with = "steps")]
     pub steps: Vec<Step>,
     /// Token counts.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -100,18 +104,7 @@ impl Reply {
     /// Then a tool call.
     #[must_use]
     pub fn and_tool(self, name: impl Into<String>, arguments: Value) -> Self {
-        let mut call = ToolCall {
-            name: name.into(),
-            arguments: serde_json::Map::new(),
-            arguments_text: None,
-            id: None,
-            chunk: None,
-        };
-        match arguments {
-            Value::Object(arguments) => call.arguments = arguments,
-            other => call.arguments_text = Some(other.to_string()),
-        }
-        self.and(Step::Tool(call))
+        self.and(Step::Tool(ToolCall::new(name, arguments)))
     }
 
     /// Then an error inside the stream.

@@ -6,9 +6,11 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
+
+use super::number::{error_status, positive, some_positive};
 
 /// One part of a reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -108,6 +110,7 @@ fn by_words(text: &str) -> Vec<String> {
 /// A call of one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ToolCall {
     /// The tool's name.
     pub name: String,
@@ -122,11 +125,38 @@ pub struct ToolCall {
     pub id: Option<String>,
     /// Characters of a piece when the arguments are streamed; all at once if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "some_positive")]
     #[schemars(range(min = 1))]
     pub chunk: Option<usize>,
 }
 
 impl ToolCall {
+    /// A call with these arguments; any that are no object are sent as their JSON text.
+    pub fn new(name: impl Into<String>, arguments: Value) -> Self {
+        let (arguments, arguments_text) = match arguments {
+            Value::Object(arguments) => (arguments, None),
+            other => (Map::new(), Some(other.to_string())),
+        };
+        Self { name: name.into(), arguments, arguments_text, id: None, chunk: None }
+    }
+
+    /// A call whose arguments are this text, well formed or not.
+    pub fn with_text(name: impl Into<String>, arguments: impl Into<String>) -> Self {
+        Self { arguments_text: Some(arguments.into()), ..Self::new(name, Value::Object(Map::new())) }
+    }
+
+    /// With this id.
+    #[must_use]
+    pub fn id(self, id: impl Into<String>) -> Self {
+        Self { id: Some(id.into()), ..self }
+    }
+
+    /// With the arguments streamed in pieces of so many characters.
+    #[must_use]
+    pub fn chunk(self, characters: usize) -> Self {
+        Self { chunk: Some(characters), ..self }
+    }
+
     /// The arguments as they are sent.
     pub fn arguments_text(&self) -> String {
         match &self.arguments_text {
@@ -139,8 +169,10 @@ impl ToolCall {
 /// An error with the vendor's body for its status.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct HttpError {
     /// The HTTP status, 400 to 599.
+    #[serde(deserialize_with = "error_status")]
     #[schemars(range(min = 400, max = 599))]
     pub status: u16,
     /// The message; the vendor's usual one if absent.
@@ -230,6 +262,7 @@ struct PiecesFields {
     /// The text.
     text: String,
     /// Characters of a piece.
+    #[serde(deserialize_with = "positive")]
     #[schemars(range(min = 1))]
     chunk: usize,
 }
@@ -254,9 +287,6 @@ impl<'de> Deserialize<'de> for Pieces {
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Pieces, A::Error> {
                 let PiecesFields { text, chunk } = Deserialize::deserialize(MapAccessDeserializer::new(map))?;
-                if chunk == 0 {
-                    return Err(A::Error::custom("`chunk` must be at least 1"));
-                }
                 Ok(Pieces::Every { text, chunk })
             }
         }

@@ -11,6 +11,7 @@ use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Pattern;
+use super::number::some_positive;
 use crate::{Api, Call};
 
 /// Which calls a reply answers: all matchers given must hold.
@@ -19,10 +20,12 @@ use crate::{Api, Call};
 #[non_exhaustive]
 pub struct When {
     /// The n-th user turn of the conversation, from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "some_positive")]
+    #[schemars(range(min = 1))]
     pub turn: Option<u32>,
     /// The n-th model call within the current user turn, from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "some_positive")]
+    #[schemars(range(min = 1))]
     pub call: Option<u32>,
     /// What the user wrote last, without system reminders.
     #[serde(default, skip_serializing_if = "Option::is_none")]

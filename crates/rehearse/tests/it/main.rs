@@ -1,4 +1,4 @@
-//! The scripted model from the outside: whole HTTP exchanges on loopback, and scripts as users write them.
+//! The scripted model from the outside: scripts as users write them, formats as clients see them, HTTP on loopback.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -6,5 +6,10 @@
     reason = "a failed expectation is a failed test"
 )]
 
-mod client;
-mod streams;
+mod client; // a tiny HTTP client
+mod faults; // errors, cuts and hangs over HTTP
+mod formats; // whole answers of each vendor, compared with files
+mod matching; // what agents send, and which reply it gets
+mod requests; // limits, recording, unknown paths
+mod scripts; // reading scripts and the errors in them
+mod streams; // good answers over HTTP, starting and stopping
