@@ -1,1 +1,45 @@
 //! Moves protocol frames: lines, child processes, WebSocket, memory pairs, and one peer that correlates ids.
+//!
+//! A [`Connection`] is a pair of bounded channels of frames, whatever is behind it: [`stdio`], a [`Child`], any two byte
+//! streams ([`over`]) or another connection in [`memory`]. A [`Peer`] makes calls over it.
+//!
+//! ```
+//! use std::time::Duration;
+//! use musher_rpc::{Child, Launch, Peer};
+//! use musher_wire::Json;
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), musher_rpc::Error> {
+//! // an agent that answers its first call and exits when its input ends
+//! let script = r#"read -r l; id=${l#*'"id":"'}; echo '{"type":"response","id":"'"${id%%'"'*}"'","result":{"ok":true}}'; read -r l"#;
+//! let (child, connection) = Child::spawn(Launch::new("sh").args(["-c", script])).await?;
+//! let (peer, _inbox) = Peer::start(connection);
+//! let result = peer.request("droid.list_tools", Json::empty_object(), Duration::from_secs(30)).await?;
+//! assert_eq!(result.text(), r#"{"ok":true}"#);
+//! child.close().await;
+//! # Ok(()) }
+//! ```
+//!
+//! What is not here: methods and their meaning, sessions, retries. Nothing above this crate touches stdin, stdout or a process.
+
+mod child;
+mod connection;
+mod error;
+mod lines;
+mod memory;
+mod peer;
+mod pending;
+mod pump;
+mod queue;
+mod stdio;
+mod stream;
+
+pub use child::{Child, Exit, Launch, Spawner};
+pub use connection::{Connection, FrameReceiver, FrameSender, Limits};
+pub use error::{Closed, Error};
+pub use lines::{DEFAULT_LINE_LIMIT, Line, LineSplitter, MAX_LINE_LIMIT};
+pub use memory::{memory, memory_with};
+pub use peer::{Inbox, InboxLimits, Incoming, Peer, Stray, Watch};
+pub use pending::{Pending, Settled};
+pub use queue::Bound;
+pub use stdio::stdio;
+pub use stream::over;

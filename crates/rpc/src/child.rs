@@ -1,0 +1,185 @@
+//! An agent as a child process: started so that it cannot outlive us, ended within a bound, with all it started.
+//!
+//! The only place that starts agents. What it says on stderr is always read, and the end of it kept.
+
+mod launch;
+mod process;
+mod spawner;
+mod stderr;
+#[cfg_attr(not(target_os = "linux"), path = "child/tree_elsewhere.rs")]
+mod tree;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use musher_wire::Frame;
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::time::timeout;
+
+use crate::connection::{LINGER, WeakFrameSender};
+use crate::pump::{self, Dying};
+use crate::stream::{LineSink, LineSource};
+use crate::{Closed, Connection, Error};
+pub use launch::Launch;
+use process::{Patience, Process};
+pub use spawner::Spawner;
+use stderr::Tail;
+
+/// A running agent. Clones are the same agent; when the last one is dropped, it is ended in the background.
+///
+/// ```
+/// use musher_rpc::{Child, Launch};
+/// use musher_wire::{Frame, Json, Notification};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), musher_rpc::Error> {
+/// let (child, mut connection) = Child::spawn(Launch::new("cat")).await?;
+/// let news = Frame::Notification(Notification::new("hello", Json::empty_object()));
+/// connection.outgoing.send(news.clone()).await?;
+/// assert_eq!(connection.incoming.recv().await?, news);
+///
+/// let exit = child.close().await;
+/// assert!(exit.status.is_some_and(|status| status.success()));
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone)]
+#[must_use = "an agent ends when its last handle is dropped"]
+pub struct Child {
+    handle: Arc<Handle>,
+}
+
+/// How an agent ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Exit {
+    /// The program as it was given.
+    pub program: PathBuf,
+    /// Its exit status. `None` if it could not be learned: the process resists even SIGKILL.
+    pub status: Option<ExitStatus>,
+    /// The last it wrote to stderr, without the secrets it was given.
+    pub stderr_tail: String,
+}
+
+#[derive(Debug)]
+struct Handle {
+    process: Arc<Process>,
+    outgoing: WeakFrameSender,
+    farewell: Option<Frame>,
+    patience: Patience,
+    is_closing: AtomicBool,
+}
+
+impl Child {
+    /// Starts the program and connects with its stdin and stdout. Needs a runtime, in which the connection lives.
+    ///
+    /// When the program exits, the connection delivers what it had written and then ends with [`Closed::Exited`].
+    pub async fn spawn(launch: Launch) -> Result<(Self, Connection), Error> {
+        let failed =
+            |source| Error::Spawn { program: launch.program.clone(), cwd: launch.cwd.clone(), source };
+        let mut forked = spawner::fork(&launch).await.map_err(failed)?;
+        let (stdin, stdout, stderr) = forked.pipes().map_err(failed)?;
+        let stdin = ChildStdin::from_std(stdin).map_err(failed)?;
+        let stdout = ChildStdout::from_std(stdout).map_err(failed)?;
+        let stderr = ChildStderr::from_std(stderr).map_err(failed)?;
+
+        let tail = Tail::new(launch.stderr_tail, launch.secrets.clone());
+        let process = Process::watch(forked, launch.program.clone(), tail.clone()).map_err(failed)?;
+        stderr::drain(stderr, tail, process.open_pipe());
+
+        let source = LineSource::new(process::Tracked::new(stdout, process.open_pipe()), launch.limits.line);
+        let dying = Dying::default();
+        let watched = Arc::clone(&process);
+        let announced = dying.clone();
+        tokio::spawn(async move { announced.settle(Closed::Exited(watched.exited().await)) });
+        let watched = Arc::clone(&process);
+        let connection =
+            pump::start_with(source, LineSink::new(stdin), launch.limits, dying, async move |seen| {
+                match timeout(LINGER, watched.exited()).await {
+                    Ok(exit) => Closed::Exited(exit),
+                    // it closed its stdout and lives on
+                    Err(_elapsed) => seen,
+                }
+            });
+
+        let handle = Handle {
+            process,
+            outgoing: connection.outgoing.downgrade(),
+            farewell: launch.farewell,
+            patience: launch.patience,
+            is_closing: AtomicBool::new(false),
+        };
+        Ok((Self { handle: Arc::new(handle) }, connection))
+    }
+
+    /// The process id. Behind a wrapper such as `npx` it is the wrapper's.
+    pub fn id(&self) -> u32 {
+        self.handle.process.id()
+    }
+
+    /// The last it wrote to stderr so far, without the secrets it was given.
+    pub fn stderr_tail(&self) -> String {
+        self.handle.process.stderr_tail()
+    }
+
+    /// Waits until it has exited by itself or was ended.
+    pub async fn exited(&self) -> Arc<Exit> {
+        self.handle.process.exited().await
+    }
+
+    /// Ends it and everything it started, and tells how it went.
+    ///
+    /// First the farewell, if there is one, then the end of its stdin; after the grace SIGTERM to its group, then SIGKILL to its
+    /// group and to whatever it started elsewhere. This goes on in the background if the future is dropped, and calling
+    /// it again, or after the exit, is no harm.
+    pub async fn close(&self) -> Arc<Exit> {
+        self.handle.begin_to_close();
+        self.exited().await
+    }
+
+    /// Ends it at once, without any grace.
+    pub async fn kill(&self) -> Arc<Exit> {
+        self.handle.is_closing.store(true, Ordering::Relaxed);
+        self.handle.process.end_in_background(Patience::NONE);
+        self.exited().await
+    }
+}
+
+impl Handle {
+    fn begin_to_close(&self) {
+        if self.is_closing.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        if let Some(outgoing) = self.outgoing.upgrade() {
+            if let Some(farewell) = &self.farewell {
+                // if there is no room, the peer does not listen: the end of stdin must do
+                outgoing.try_send_now(farewell.clone()).ok();
+            }
+            outgoing.close();
+        }
+        self.process.end_in_background(self.patience);
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.begin_to_close();
+    }
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` ", self.program.display())?;
+        match self.status {
+            Some(status) => write!(f, "exited ({status})")?,
+            None => f.write_str("did not end when it was killed")?,
+        }
+        match self.stderr_tail.trim_end().lines().next_back() {
+            Some(line) if !line.trim().is_empty() => write!(f, ": {}", line.trim()),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Exit {}

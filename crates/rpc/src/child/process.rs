@@ -1,0 +1,250 @@
+//! Keeps one process from start to end on threads of its own, so that it is waited for and ended whatever the runtime does.
+//!
+//! The id of a process is free for others once it has been waited for. So signals and the final wait exclude each other.
+
+use std::io;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use tokio::io::{AsyncRead, ReadBuf};
+use tokio::sync::watch;
+
+use super::spawner::Forked;
+use super::stderr::Tail;
+use super::{Exit, tree};
+
+/// How long what the process left behind may keep its pipes after it has exited.
+const LEFT_BEHIND: Duration = Duration::from_secs(1);
+/// How long a killed process may take to be gone.
+const KILLED: Duration = Duration::from_secs(5);
+
+/// How long to wait at each step when a process has to end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Patience {
+    pub(super) after_stdin: Duration,
+    pub(super) after_term: Duration,
+}
+
+impl Patience {
+    pub(super) const NONE: Self = Self { after_stdin: Duration::ZERO, after_term: Duration::ZERO };
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { after_stdin: Duration::from_secs(6), after_term: Duration::from_secs(2) }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Process {
+    program: PathBuf,
+    pid: Pid,
+    mark: String,
+    tail: Tail,
+    state: Mutex<State>,
+    changed: Condvar,
+    exit: watch::Sender<Option<Arc<Exit>>>,
+}
+
+#[derive(Debug)]
+struct State {
+    life: Life,
+    open_pipes: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Life {
+    Running,
+    /// It has exited, and its id is still its own.
+    Exited,
+    /// It has been waited for.
+    Gone,
+}
+
+impl Process {
+    /// Takes charge of a process.
+    pub(super) fn watch(forked: Forked, program: PathBuf, tail: Tail) -> io::Result<Arc<Self>> {
+        let process = Arc::new(Self {
+            program,
+            pid: forked.pid(),
+            mark: forked.mark().to_owned(),
+            tail,
+            state: Mutex::new(State { life: Life::Running, open_pipes: 0 }),
+            changed: Condvar::new(),
+            exit: watch::Sender::new(None),
+        });
+        let keeper = Arc::clone(&process);
+        // if there is no thread, `forked` is dropped with the closure, which kills the process
+        thread::Builder::new().name("agent-keeper".to_owned()).spawn(move || keeper.keep(forked))?;
+        Ok(process)
+    }
+
+    pub(super) fn id(&self) -> u32 {
+        self.pid.as_raw_nonzero().get().unsigned_abs()
+    }
+
+    pub(super) fn stderr_tail(&self) -> String {
+        self.tail.text()
+    }
+
+    pub(super) async fn exited(&self) -> Arc<Exit> {
+        let mut changes = self.exit.subscribe();
+        match changes.wait_for(Option::is_some).await.as_deref() {
+            Ok(Some(exit)) => Arc::clone(exit),
+            // not possible: the value was checked, and we hold the sending half
+            Ok(None) | Err(_) => Arc::new(self.exit_with(None)),
+        }
+    }
+
+    /// Counts a pipe from the process as open, until the result is dropped.
+    pub(super) fn open_pipe(self: &Arc<Self>) -> OpenPipe {
+        self.state().open_pipes += 1;
+        OpenPipe(Arc::clone(self))
+    }
+
+    /// Ends the process, on a thread of its own: it works in a destructor, in a panic, and without a runtime.
+    pub(super) fn end_in_background(self: &Arc<Self>, patience: Patience) {
+        if self.state().life != Life::Running {
+            return;
+        }
+        let process = Arc::clone(self);
+        let started =
+            thread::Builder::new().name("agent-end".to_owned()).spawn(move || process.end(patience));
+        if started.is_err() {
+            self.kill();
+        }
+    }
+
+    fn end(&self, patience: Patience) {
+        if self.is_over_within(patience.after_stdin) {
+            return;
+        }
+        if !patience.after_term.is_zero() {
+            self.signal(Signal::TERM);
+            if self.is_over_within(patience.after_term) {
+                return;
+            }
+        }
+        self.kill();
+        if !self.is_over_within(KILLED) {
+            self.publish(self.exit_with(None));
+        }
+    }
+
+    /// Waits for the process, cleans up behind it, and tells everyone.
+    fn keep(&self, forked: Forked) {
+        let without_reaping = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        while matches!(waitid(WaitId::Pid(self.pid), without_reaping), Err(Errno::INTR)) {}
+        self.set(Life::Exited);
+        self.wait_until(LEFT_BEHIND, |state| state.open_pipes == 0);
+        tree::kill(self.pid, &self.mark);
+        let status = {
+            let mut state = self.state();
+            state.life = Life::Gone;
+            forked.reap()
+        };
+        // what it wrote to stderr is in the tail once the pipe has been read to its end
+        self.wait_until(LEFT_BEHIND, |state| state.open_pipes == 0);
+        self.publish(self.exit_with(status.ok()));
+    }
+
+    fn signal(&self, signal: Signal) {
+        let state = self.state();
+        if state.life != Life::Gone {
+            // fails if all of the group are gone, which is what is wanted
+            kill_process_group(self.pid, signal).ok();
+        }
+    }
+
+    fn kill(&self) {
+        let state = self.state();
+        if state.life != Life::Gone {
+            tree::kill(self.pid, &self.mark);
+        }
+    }
+
+    fn is_over_within(&self, time: Duration) -> bool {
+        self.wait_until(time, |state| state.life != Life::Running)
+    }
+
+    /// Waits for a condition, and tells whether it came true in time.
+    fn wait_until(&self, time: Duration, condition: impl Fn(&State) -> bool) -> bool {
+        let deadline = Instant::now() + time;
+        let mut state = self.state();
+        while !condition(&state) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
+    }
+
+    fn set(&self, life: Life) {
+        self.state().life = life;
+        self.changed.notify_all();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // every change is a single assignment, so a panic elsewhere leaves nothing half done
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn exit_with(&self, status: Option<std::process::ExitStatus>) -> Exit {
+        Exit { program: self.program.clone(), status, stderr_tail: self.tail.text() }
+    }
+
+    fn publish(&self, exit: Exit) {
+        self.exit.send_if_modified(|current| {
+            let is_first = current.is_none();
+            current.get_or_insert_with(|| Arc::new(exit));
+            is_first
+        });
+    }
+}
+
+/// A pipe from the process that is being read.
+#[derive(Debug)]
+pub(super) struct OpenPipe(Arc<Process>);
+
+impl Drop for OpenPipe {
+    fn drop(&mut self) {
+        self.0.state().open_pipes -= 1;
+        self.0.changed.notify_all();
+    }
+}
+
+/// A reader that says when it has come to the end.
+#[derive(Debug)]
+pub(super) struct Tracked<R> {
+    reader: R,
+    pipe: Option<OpenPipe>,
+}
+
+impl<R> Tracked<R> {
+    pub(super) fn new(reader: R, pipe: OpenPipe) -> Self {
+        Self { reader, pipe: Some(pipe) }
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Tracked<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        out: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = out.filled().len();
+        let polled = Pin::new(&mut self.reader).poll_read(context, out);
+        if matches!(polled, Poll::Ready(Ok(()))) && out.filled().len() == before {
+            self.pipe = None;
+        }
+        polled
+    }
+}

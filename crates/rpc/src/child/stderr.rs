@@ -1,0 +1,114 @@
+//! Reads what an agent writes to stderr, always, and keeps the end of it.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+use super::process::OpenPipe;
+
+/// Shorter values are not taken for secrets: replacing them would only garble the text.
+const SHORTEST_SECRET: usize = 4;
+
+/// The last bytes of a stream, printed without the given secrets.
+#[derive(Debug, Clone)]
+pub(super) struct Tail(Arc<Inner>);
+
+struct Inner {
+    keep: usize,
+    secrets: Vec<String>,
+    bytes: Mutex<VecDeque<u8>>,
+}
+
+impl Tail {
+    pub(super) fn new(keep: usize, mut secrets: Vec<String>) -> Self {
+        secrets.retain(|secret| secret.len() >= SHORTEST_SECRET);
+        // the longest first: one secret may be part of another
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        Self(Arc::new(Inner { keep, secrets, bytes: Mutex::default() }))
+    }
+
+    pub(super) fn push(&self, chunk: &[u8]) {
+        // one secret more than is shown, so that none is cut in two where the tail begins
+        let keep = self.0.keep + self.0.secrets.first().map_or(0, String::len);
+        let mut bytes = self.0.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        bytes.extend(&chunk[chunk.len().saturating_sub(keep)..]);
+        let surplus = bytes.len().saturating_sub(keep);
+        bytes.drain(..surplus);
+    }
+
+    pub(super) fn text(&self) -> String {
+        let bytes: Vec<u8> = {
+            let bytes = self.0.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+            bytes.iter().copied().collect()
+        };
+        let mut text = String::from_utf8_lossy(&bytes[self.start_of(&bytes)..]).into_owned();
+        for secret in &self.0.secrets {
+            text = text.replace(secret.as_str(), "***");
+        }
+        text
+    }
+
+    /// Where the text begins: before a secret that would be cut, and not within a character.
+    fn start_of(&self, bytes: &[u8]) -> usize {
+        let cut = bytes.len().saturating_sub(self.0.keep);
+        for secret in self.0.secrets.iter().map(String::as_bytes) {
+            let around = cut.saturating_sub(secret.len() - 1)..(cut + secret.len() - 1).min(bytes.len());
+            if let Some(at) = memchr::memmem::find(&bytes[around.clone()], secret) {
+                return around.start + at;
+            }
+        }
+        let is_inside = |byte: &&u8| **byte & 0b1100_0000 == 0b1000_0000;
+        cut + bytes[cut..].iter().take(3).take_while(is_inside).count()
+    }
+}
+
+/// Leaves the secrets and the text out.
+impl std::fmt::Debug for Inner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tail").field("keep", &self.keep).finish_non_exhaustive()
+    }
+}
+
+/// Starts the task that reads `stderr` to its end.
+pub(super) fn drain(mut stderr: impl AsyncRead + Unpin + Send + 'static, tail: Tail, pipe: OpenPipe) {
+    tokio::spawn(async move {
+        let mut chunk = [0; 4096];
+        while let Ok(length @ 1..) = stderr.read(&mut chunk).await {
+            tail.push(&chunk[..length]);
+        }
+        drop(pipe);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tail;
+
+    #[test]
+    fn the_tail_keeps_the_last_bytes() {
+        let tail = Tail::new(5, Vec::new());
+        tail.push(b"one ");
+        tail.push(b"two three");
+        assert_eq!(tail.text(), "three");
+    }
+
+    #[test]
+    fn a_secret_is_hidden_even_where_the_tail_cuts_it() {
+        let secrets = vec!["secret-key".to_owned(), "secret".to_owned(), "key".to_owned(), String::new()];
+        let tail = Tail::new(15, secrets);
+        tail.push(b"the key is secret-key, really");
+        assert_eq!(tail.text(), "***, really");
+        tail.push(b" secret-keysecret-key");
+        assert_eq!(tail.text(), "******");
+    }
+
+    #[test]
+    fn a_tail_never_cuts_a_character() {
+        let tail = Tail::new(4, Vec::new());
+        tail.push("ééé".as_bytes());
+        assert_eq!(tail.text(), "éé");
+        tail.push(b"x");
+        assert_eq!(tail.text(), "éx");
+    }
+}

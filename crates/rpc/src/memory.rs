@@ -1,0 +1,26 @@
+//! Two connections joined in memory, for tests and for an agent in the same process. Frames are passed, not printed.
+
+use crate::connection::{Connection, Limits, pair};
+
+/// Two connections that are each other's peer.
+///
+/// ```
+/// use musher_rpc::memory;
+/// use musher_wire::{Frame, Json, Notification};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), musher_rpc::Closed> {
+/// let (client, mut agent) = memory();
+/// let news = Frame::Notification(Notification::new("hello", Json::empty_object()));
+/// client.outgoing.send(news.clone()).await?;
+/// assert_eq!(agent.incoming.recv().await?, news);
+/// # Ok(()) }
+/// ```
+pub fn memory() -> (Connection, Connection) {
+    memory_with(Limits::default(), Limits::default())
+}
+
+/// [`memory`] with limits for what each of the two may have waiting to be received by the other.
+pub fn memory_with(first: Limits, second: Limits) -> (Connection, Connection) {
+    let ((first, _), (second, _)) = pair(first, second);
+    (first, second)
+}

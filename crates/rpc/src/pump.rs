@@ -1,0 +1,112 @@
+//! The two tasks of every transport: one reads frames into a connection, one writes frames out of it.
+//!
+//! Each is the only owner of its half of the transport. They know no method and no id.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::io;
+
+use musher_wire::Frame;
+use tokio::time::sleep;
+
+use crate::Closed;
+use crate::connection::{Connection, Ending, FrameReceiver, FrameSender, LINGER, Limits, pair};
+
+/// Where frames come from.
+pub(crate) trait Source: Send + 'static {
+    /// Waits for input and adds what it holds to `frames`. Fails when there is no more, after it added the last ones.
+    ///
+    /// Must lose nothing when the future is dropped: a half-read line is kept in `self`.
+    fn fill(&mut self, frames: &mut VecDeque<Frame>) -> impl Future<Output = Result<(), Closed>> + Send;
+}
+
+/// Where frames go.
+pub(crate) trait Sink: Send + 'static {
+    /// Takes a frame, perhaps into a buffer.
+    fn write(&mut self, frame: Frame) -> impl Future<Output = Result<(), Closed>> + Send;
+    /// Sends on what is in the buffer.
+    fn flush(&mut self) -> impl Future<Output = Result<(), Closed>> + Send;
+    /// Tells the peer that no more will come.
+    fn close(&mut self) -> impl Future<Output = Result<(), Closed>> + Send;
+}
+
+/// A reason to stop reading although the input has not ended: the peer is known to be gone.
+pub(crate) type Dying = Ending;
+
+/// Starts both tasks. Needs a runtime.
+pub(crate) fn start(source: impl Source, sink: impl Sink, limits: Limits) -> Connection {
+    start_with(source, sink, limits, Dying::default(), async |reason| reason)
+}
+
+/// Starts both tasks; `last_word` may give a better reason for the end than the one that was seen.
+pub(crate) fn start_with<F>(
+    source: impl Source,
+    sink: impl Sink,
+    limits: Limits,
+    dying: Dying,
+    last_word: impl FnOnce(Closed) -> F + Send + 'static,
+) -> Connection
+where
+    F: Future<Output = Closed> + Send + 'static,
+{
+    let ((near, near_end), (far, _)) = pair(limits, Limits { data: limits.incoming, ..limits });
+    tokio::spawn(write(sink, far.incoming, dying.clone()));
+    tokio::spawn(async move {
+        let reason = read(source, &far.outgoing, &dying).await;
+        near_end.settle(last_word(reason).await);
+        // only now may the receiver see the end: it asks for the reason at once
+        drop(far.outgoing);
+    });
+    near
+}
+
+async fn read(mut source: impl Source, outgoing: &FrameSender, dying: &Dying) -> Closed {
+    let mut frames = VecDeque::new();
+    loop {
+        // What is raced here is one read of some bytes, not the reading of a line: `fill` keeps its state in the source.
+        let filled = tokio::select! {
+            biased;
+            () = outgoing.receiver_gone() => return Closed::Local,
+            filled = source.fill(&mut frames) => filled,
+            reason = silence(dying) => Err(reason),
+        };
+        for frame in frames.drain(..) {
+            if outgoing.send(frame).await.is_err() {
+                return Closed::Local;
+            }
+        }
+        if let Err(reason) = filled {
+            return reason;
+        }
+    }
+}
+
+/// Ends some time after the peer was found dead; a new wait for each read, so that a full pipe is still emptied.
+async fn silence(dying: &Dying) -> Closed {
+    let reason = dying.wait().await;
+    sleep(LINGER).await;
+    reason
+}
+
+async fn write(mut sink: impl Sink, mut incoming: FrameReceiver, dying: Dying) {
+    if let Err(reason) = write_all(&mut sink, &mut incoming).await {
+        tracing::debug!(%reason, "writing to the peer ended");
+        dying.settle(reason);
+    }
+    // From here on sending fails, and whoever tries is told the reason that the reader finds.
+}
+
+async fn write_all(sink: &mut impl Sink, incoming: &mut FrameReceiver) -> Result<(), Closed> {
+    while let Some(frame) = incoming.next().await {
+        sink.write(frame).await?;
+        while let Some(frame) = incoming.try_next() {
+            sink.write(frame).await?;
+        }
+        sink.flush().await?;
+    }
+    sink.close().await
+}
+
+pub(crate) fn broken(error: io::Error) -> Closed {
+    Closed::from(error)
+}

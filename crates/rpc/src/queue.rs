@@ -1,0 +1,313 @@
+//! The bounded queue under every connection: two lanes, each limited by count and by bytes, closable from both ends.
+//!
+//! Order within a lane is kept and nothing is dropped: who finds a lane full waits. The control lane is emptied first.
+//! Knows nothing of frames, tasks or IO.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use tokio::sync::{Notify, Semaphore, SemaphorePermit, TryAcquireError, watch};
+
+/// Which frames may overtake which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// Overtakes what waits in the other lane.
+    Control,
+    /// In order with everything else that is sent this way.
+    Data,
+}
+
+/// How much may wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bound {
+    /// At most this many messages.
+    pub messages: usize,
+    /// At most this many bytes, roughly. A single larger message passes alone.
+    pub bytes: usize,
+}
+
+/// The queue was closed: the value is given up.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Gone;
+
+/// Why a value was not taken at once.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NotNow {
+    Full,
+    Gone,
+}
+
+pub(crate) fn queue<T>(control: Bound, data: Bound) -> (Sender<T>, Receiver<T>) {
+    let shared = Arc::new(Shared {
+        state: Mutex::new(State {
+            control: VecDeque::new(),
+            data: VecDeque::new(),
+            bytes: 0,
+            is_closed: false,
+        }),
+        control: Room::new(control),
+        data: Room::new(data),
+        arrived: Notify::new(),
+        taken: Notify::new(),
+        is_receiver_gone: watch::Sender::new(false),
+    });
+    (Sender { end: Arc::new(SendingEnd(Arc::clone(&shared))) }, Receiver { shared })
+}
+
+/// The end values are put in. The queue is closed when the last clone is gone.
+#[derive(Debug)]
+pub(crate) struct Sender<T> {
+    end: Arc<SendingEnd<T>>,
+}
+
+/// A sender that does not keep the queue open.
+#[derive(Debug, Clone)]
+pub(crate) struct WeakSender<T> {
+    end: Weak<SendingEnd<T>>,
+}
+
+/// The end values come out of.
+#[derive(Debug)]
+pub(crate) struct Receiver<T> {
+    shared: Arc<Shared<T>>,
+}
+
+#[derive(Debug)]
+struct SendingEnd<T>(Arc<Shared<T>>);
+
+#[derive(Debug)]
+struct Shared<T> {
+    state: Mutex<State<T>>,
+    control: Room,
+    data: Room,
+    /// Wakes the one receiver; a wake-up that finds it busy is kept.
+    arrived: Notify,
+    /// Wakes the one task that waits for the queue to get shorter.
+    taken: Notify,
+    is_receiver_gone: watch::Sender<bool>,
+}
+
+#[derive(Debug)]
+struct State<T> {
+    control: VecDeque<(T, usize)>,
+    data: VecDeque<(T, usize)>,
+    bytes: usize,
+    is_closed: bool,
+}
+
+/// The free places of one lane. Semaphores are fair, so waiting senders go on in the order they came.
+#[derive(Debug)]
+struct Room {
+    messages: Semaphore,
+    bytes: Semaphore,
+    max_bytes: usize,
+}
+
+impl Room {
+    fn new(bound: Bound) -> Self {
+        let max_bytes = bound.bytes.clamp(1, u32::MAX as usize / 2);
+        Self { messages: Semaphore::new(bound.messages.max(1)), bytes: Semaphore::new(max_bytes), max_bytes }
+    }
+
+    fn share(&self, weight: usize) -> u32 {
+        u32::try_from(weight.min(self.max_bytes)).unwrap_or(u32::MAX / 2)
+    }
+
+    async fn take(&self, weight: usize) -> Result<[SemaphorePermit<'_>; 2], Gone> {
+        let message = self.messages.acquire().await.map_err(|_closed| Gone)?;
+        let bytes = self.bytes.acquire_many(self.share(weight)).await.map_err(|_closed| Gone)?;
+        Ok([message, bytes])
+    }
+
+    fn try_take(&self, weight: usize) -> Result<[SemaphorePermit<'_>; 2], TryAcquireError> {
+        Ok([self.messages.try_acquire()?, self.bytes.try_acquire_many(self.share(weight))?])
+    }
+
+    fn give_back(&self, weight: usize) {
+        self.messages.add_permits(1);
+        self.bytes.add_permits(self.share(weight) as usize);
+    }
+
+    fn close(&self) {
+        self.messages.close();
+        self.bytes.close();
+    }
+}
+
+impl<T> Shared<T> {
+    fn state(&self) -> MutexGuard<'_, State<T>> {
+        // no code panics while it holds the lock, and a half-done change is not possible
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn room(&self, lane: Lane) -> &Room {
+        match lane {
+            Lane::Control => &self.control,
+            Lane::Data => &self.data,
+        }
+    }
+
+    fn put(
+        &self,
+        lane: Lane,
+        value: T,
+        weight: usize,
+        permits: [SemaphorePermit<'_>; 2],
+    ) -> Result<(), Gone> {
+        let mut state = self.state();
+        if state.is_closed {
+            return Err(Gone);
+        }
+        permits.into_iter().for_each(SemaphorePermit::forget);
+        state.bytes += weight;
+        match lane {
+            Lane::Control => state.control.push_back((value, weight)),
+            Lane::Data => state.data.push_back((value, weight)),
+        }
+        drop(state);
+        self.arrived.notify_one();
+        Ok(())
+    }
+
+    fn pop(&self) -> Popped<T> {
+        let mut state = self.state();
+        let (lane, (value, weight)) = if let Some(first) = state.control.pop_front() {
+            (Lane::Control, first)
+        } else if let Some(first) = state.data.pop_front() {
+            (Lane::Data, first)
+        } else {
+            return if state.is_closed { Popped::Closed } else { Popped::Empty };
+        };
+        state.bytes -= weight;
+        drop(state);
+        self.room(lane).give_back(weight);
+        self.taken.notify_one();
+        Popped::Value(value)
+    }
+
+    fn close(&self) {
+        self.state().is_closed = true;
+        self.control.close();
+        self.data.close();
+        self.arrived.notify_one();
+        self.taken.notify_one();
+    }
+}
+
+enum Popped<T> {
+    Value(T),
+    Empty,
+    Closed,
+}
+
+impl<T> Sender<T> {
+    /// Puts `value` in when there is room. Not sent if the future is dropped before it is done.
+    pub(crate) async fn send(&self, lane: Lane, value: T, weight: usize) -> Result<(), Gone> {
+        let shared = &self.end.0;
+        let permits = shared.room(lane).take(weight).await?;
+        shared.put(lane, value, weight, permits)
+    }
+
+    /// Puts `value` in if there is room now.
+    pub(crate) fn try_send(&self, lane: Lane, value: T, weight: usize) -> Result<(), NotNow> {
+        let shared = &self.end.0;
+        let permits = shared.room(lane).try_take(weight).map_err(|error| match error {
+            TryAcquireError::Closed => NotNow::Gone,
+            TryAcquireError::NoPermits => NotNow::Full,
+        })?;
+        shared.put(lane, value, weight, permits).map_err(|Gone| NotNow::Gone)
+    }
+
+    /// Takes nothing more, from any clone. What is in stays and can be received.
+    pub(crate) fn close(&self) {
+        self.end.0.close();
+    }
+
+    /// Whether nothing more is taken.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.end.0.state().is_closed
+    }
+
+    /// Waits until nobody receives any more.
+    pub(crate) async fn receiver_gone(&self) {
+        let mut gone = self.end.0.is_receiver_gone.subscribe();
+        // fails only if the sending half of the watch is gone, which lives as long as we do
+        gone.wait_for(|is_gone| *is_gone).await.ok();
+    }
+
+    /// Whether nobody receives any more.
+    pub(crate) fn is_receiver_gone(&self) -> bool {
+        *self.end.0.is_receiver_gone.borrow()
+    }
+
+    /// Whether less than `bound` waits.
+    pub(crate) fn is_below(&self, bound: Bound) -> bool {
+        let state = self.end.0.state();
+        state.control.len() + state.data.len() < bound.messages && state.bytes < bound.bytes
+    }
+
+    /// Waits until a value was taken out since the last call, or the queue was closed. For one task only.
+    pub(crate) async fn taken(&self) {
+        self.end.0.taken.notified().await;
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakSender<T> {
+        WeakSender { end: Arc::downgrade(&self.end) }
+    }
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        Self { end: Arc::clone(&self.end) }
+    }
+}
+
+impl<T> WeakSender<T> {
+    pub(crate) fn upgrade(&self) -> Option<Sender<T>> {
+        self.end.upgrade().map(|end| Sender { end })
+    }
+}
+
+impl<T> Receiver<T> {
+    /// The next value, control lane first; `None` when the queue is closed and empty. Loses nothing if dropped.
+    pub(crate) async fn recv(&mut self) -> Option<T> {
+        loop {
+            match self.shared.pop() {
+                Popped::Value(value) => return Some(value),
+                Popped::Closed => return None,
+                Popped::Empty => self.shared.arrived.notified().await,
+            }
+        }
+    }
+
+    /// The next value, if one is there.
+    pub(crate) fn try_recv(&mut self) -> Option<T> {
+        match self.shared.pop() {
+            Popped::Value(value) => Some(value),
+            Popped::Empty | Popped::Closed => None,
+        }
+    }
+}
+
+impl<T> Drop for SendingEnd<T> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        self.shared.close();
+        let (control, data) = {
+            let mut state = self.shared.state();
+            state.bytes = 0;
+            (std::mem::take(&mut state.control), std::mem::take(&mut state.data))
+        };
+        // dropped outside the lock: a value may own the sending end of this very queue
+        drop((control, data));
+        self.shared.is_receiver_gone.send_replace(true);
+    }
+}
+
+#[cfg(test)]
+mod tests;

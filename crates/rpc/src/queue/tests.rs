@@ -1,0 +1,141 @@
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use super::{Bound, Gone, Lane, NotNow, queue};
+
+const WIDE: Bound = Bound { messages: 100, bytes: 1000 };
+const NARROW: Bound = Bound { messages: 2, bytes: 10 };
+
+/// Whether a future is still waiting once everything else has come to rest.
+async fn waits(future: impl Future) -> bool {
+    timeout(Duration::from_secs(3600), future).await.is_err()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_control_lane_overtakes_a_full_data_lane_and_both_keep_their_order() {
+    let (sender, mut receiver) = queue(WIDE, NARROW);
+    sender.send(Lane::Data, "data 1", 1).await.unwrap();
+    sender.send(Lane::Data, "data 2", 1).await.unwrap();
+    assert!(waits(sender.send(Lane::Data, "data 3", 1)).await, "the lane is full");
+    sender.send(Lane::Control, "control 1", 1).await.unwrap();
+    sender.send(Lane::Control, "control 2", 1).await.unwrap();
+    drop(sender);
+    let mut order = Vec::new();
+    while let Some(value) = receiver.recv().await {
+        order.push(value);
+    }
+    assert_eq!(order, ["control 1", "control 2", "data 1", "data 2"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lane_is_bounded_by_bytes_too_and_a_large_value_passes_alone() {
+    let (sender, mut receiver) = queue(WIDE, NARROW);
+    sender.send(Lane::Data, "large", 1_000_000).await.unwrap();
+    assert!(waits(sender.send(Lane::Data, "small", 1)).await);
+    assert_eq!(sender.try_send(Lane::Data, "small", 1), Err(NotNow::Full));
+    assert_eq!(receiver.recv().await, Some("large"));
+    sender.send(Lane::Data, "six", 6).await.unwrap();
+    assert!(waits(sender.send(Lane::Data, "five", 5)).await);
+    sender.send(Lane::Data, "four", 4).await.unwrap();
+    assert_eq!(receiver.recv().await, Some("six"));
+    assert_eq!(receiver.recv().await, Some("four"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiting_senders_go_on_in_the_order_they_came() {
+    let (sender, mut receiver) = queue(WIDE, Bound { messages: 1, bytes: 10 });
+    sender.send(Lane::Data, 0, 1).await.unwrap();
+    let mut waiting = Vec::new();
+    for n in 1..=5 {
+        let sender = sender.clone();
+        waiting.push(tokio::spawn(async move { sender.send(Lane::Data, n, 1).await }));
+        tokio::task::yield_now().await;
+    }
+    for n in 0..=5 {
+        assert_eq!(receiver.recv().await, Some(n));
+    }
+    for task in waiting {
+        task.await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_send_sends_nothing_and_keeps_no_room() {
+    let (sender, mut receiver) = queue(WIDE, NARROW);
+    sender.send(Lane::Data, "a", 9).await.unwrap();
+    // holds a place and waits for bytes, then goes away
+    assert!(waits(sender.send(Lane::Data, "b", 9)).await);
+    assert_eq!(receiver.recv().await, Some("a"));
+    sender.send(Lane::Data, "c", 5).await.unwrap();
+    sender.send(Lane::Data, "d", 5).await.unwrap();
+    assert_eq!(receiver.recv().await, Some("c"));
+    assert_eq!(receiver.recv().await, Some("d"));
+    assert_eq!(receiver.try_recv(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn closing_fails_those_who_wait_and_keeps_what_is_in() {
+    let (sender, mut receiver) = queue(WIDE, Bound { messages: 1, bytes: 10 });
+    sender.send(Lane::Data, 1, 1).await.unwrap();
+    let waiting = tokio::spawn({
+        let sender = sender.clone();
+        async move { sender.send(Lane::Data, 2, 1).await }
+    });
+    tokio::task::yield_now().await;
+    sender.close();
+    assert_eq!(waiting.await.unwrap(), Err(Gone));
+    assert_eq!(sender.send(Lane::Control, 3, 1).await, Err(Gone));
+    assert!(!sender.is_receiver_gone());
+    assert_eq!(receiver.recv().await, Some(1));
+    assert_eq!(receiver.recv().await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_receiver_is_noticed_by_all() {
+    let (sender, receiver) = queue(WIDE, Bound { messages: 1, bytes: 10 });
+    sender.send(Lane::Data, 1, 1).await.unwrap();
+    let (waiting, watching) = (sender.clone(), sender.clone());
+    let waiting = tokio::spawn(async move { waiting.send(Lane::Data, 2, 1).await });
+    let watching = tokio::spawn(async move { watching.receiver_gone().await });
+    tokio::task::yield_now().await;
+    drop(receiver);
+    assert_eq!(waiting.await.unwrap(), Err(Gone));
+    watching.await.unwrap();
+    assert_eq!(sender.try_send(Lane::Data, 3, 1), Err(NotNow::Gone));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_receiver_that_was_waiting_is_woken_by_the_end() {
+    let (sender, mut receiver) = queue::<()>(WIDE, WIDE);
+    let waiting = tokio::spawn(async move { receiver.recv().await });
+    tokio::task::yield_now().await;
+    drop(sender);
+    assert_eq!(waiting.await.unwrap(), None);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn nothing_is_lost_or_reordered_between_threads() {
+    let (sender, mut receiver) = queue(NARROW, NARROW);
+    let senders: Vec<_> = (0..4)
+        .map(|who| {
+            let sender = sender.clone();
+            let lane = if who == 0 { Lane::Control } else { Lane::Data };
+            tokio::spawn(async move {
+                for n in 0..2000 {
+                    sender.send(lane, (who, n), 1 + n % 12).await.unwrap();
+                }
+            })
+        })
+        .collect();
+    drop(sender);
+    let mut next = [0; 4];
+    while let Some((who, n)) = receiver.recv().await {
+        assert_eq!(n, next[who]);
+        next[who] += 1;
+    }
+    assert_eq!(next, [2000; 4]);
+    for task in senders {
+        task.await.unwrap();
+    }
+}
