@@ -14,7 +14,7 @@ use testkit::{Backend, Sandbox, claude, droid};
 
 /// Record a scenario from a real agent.
 #[derive(Debug, Args)]
-pub struct CaptureArgs {
+pub(crate) struct CaptureArgs {
     /// The agent, as NAME or NAME@VERSION
     #[arg(long)]
     peer: String,
@@ -30,7 +30,7 @@ pub struct CaptureArgs {
 }
 
 /// Records one scenario and writes it.
-pub fn run(args: &CaptureArgs) -> Result<()> {
+pub(crate) fn run(args: &CaptureArgs) -> Result<()> {
     let peer = Peer::named(&args.peer).with_context(|| format!("no peer `{}`", args.peer))?;
     let installed = peers::find(&peer, &peers::cache_dir()?)
         .with_context(|| format!("{peer} is not there: {}", peers::MISSING_HINT))?;

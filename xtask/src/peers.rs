@@ -12,7 +12,7 @@ use testkit::peers::{self, Entry, Installed, Peer, Source};
 
 /// Fetch the real agents and SDKs that tests run against.
 #[derive(Debug, Args)]
-pub struct PeersArgs {
+pub(crate) struct PeersArgs {
     /// Only verify what is in the cache, fetch nothing
     #[arg(long)]
     check: bool,
@@ -21,7 +21,7 @@ pub struct PeersArgs {
 }
 
 /// Fetches (or with `--check` only looks), then runs each peer in a sandbox to see its version.
-pub fn run(args: &PeersArgs) -> Result<()> {
+pub(crate) fn run(args: &PeersArgs) -> Result<()> {
     let wanted = select(&args.peers)?;
     let cache = peers::cache_dir()?;
     say(&format!("peers in {}", cache.display()));

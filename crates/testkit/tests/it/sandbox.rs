@@ -121,6 +121,15 @@ async fn a_program_that_ignores_the_end_of_its_input_is_killed_and_reported() ->
     sandbox.finish().await
 }
 
+#[tokio::test]
+async fn a_program_nobody_told_to_end_counts_as_left_over() -> anyhow::Result<()> {
+    let sandbox = Sandbox::new()?;
+    let _running = sandbox.spawn(&sandbox.launch("sleep").arg("3221"))?;
+    let error = sandbox.finish().await.unwrap_err().to_string();
+    assert!(error.contains("sleep 3221"), "{error}");
+    Ok(())
+}
+
 /// The daemon is started in the background: wait until it is there and nothing else is.
 async fn wait_for_one_process(sandbox: &Sandbox) -> i32 {
     let appear = async {
