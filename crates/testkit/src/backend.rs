@@ -1,7 +1,10 @@
 //! A stand-in for the vendor's own service, which an agent asks on start whatever model it uses.
 //!
-//! It knows nothing and says so: 404 with an empty object for every path, unless a test sets an answer. It keeps a list of what
-//! was asked. It is no model; that is `musher-rehearse`.
+//! It agrees to everything: 200 with an empty object for every path, unless a test sets an answer. It keeps a list of what was
+//! asked. It is no model; that is `musher-rehearse`.
+//!
+//! Being agreeable matters: droid 0.225.2 ends within a tenth of a second if its last calls to the service were answered well, and
+//! waits five seconds if they were refused or nobody listens. A test that wants the slow end takes [`Backend::refusing`].
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -20,6 +23,8 @@ use crate::Sandbox;
 /// No connection lives longer than this; longer than any test.
 const PATIENCE: Duration = Duration::from_mins(10);
 
+const OK: &str = "200 OK";
+
 /// The stand-in; stops when dropped.
 #[derive(Debug)]
 pub struct Backend {
@@ -28,18 +33,28 @@ pub struct Backend {
     task: JoinHandle<()>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
+    unknown: &'static str,
     answers: Mutex<HashMap<String, Value>>,
     asked: Mutex<Vec<String>>,
 }
 
 impl Backend {
-    /// Starts one on the sandbox's loopback.
+    /// Starts one on the sandbox's loopback that answers every path well; needs a tokio runtime.
     pub fn start(sandbox: &Sandbox) -> Result<Self> {
+        Self::answering(sandbox, OK)
+    }
+
+    /// Starts one that says 404 to every path a test set no answer for.
+    pub fn refusing(sandbox: &Sandbox) -> Result<Self> {
+        Self::answering(sandbox, "404 Not Found")
+    }
+
+    fn answering(sandbox: &Sandbox, unknown: &'static str) -> Result<Self> {
         let listener = TcpListener::from_std(sandbox.listen()?)?;
         let address = listener.local_addr()?;
-        let state = Arc::new(State::default());
+        let state = Arc::new(State { unknown, answers: Mutex::default(), asked: Mutex::default() });
         let task = tokio::spawn(serve(listener, Arc::clone(&state)));
         Ok(Self { address, state, task })
     }
@@ -92,7 +107,7 @@ async fn answer_all(stream: TcpStream, state: Arc<State>) -> std::io::Result<()>
             .unwrap_or_else(PoisonError::into_inner)
             .get(&request.path)
             .map(ToString::to_string);
-        let status = if known.is_some() { "200 OK" } else { "404 Not Found" };
+        let status = if known.is_some() { OK } else { state.unknown };
         let body = known.unwrap_or_else(|| "{}".to_owned());
         let answer = format!(
             "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
