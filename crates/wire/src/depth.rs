@@ -7,9 +7,14 @@ pub const MAX_DEPTH: usize = 128;
 
 /// Whether `text` nests deeper than [`MAX_DEPTH`]. Meant for valid JSON; on other text the answer means nothing.
 pub(crate) fn is_too_deep(text: &str) -> bool {
-    // Few brackets cannot nest deep: this settles nearly every message at the speed of a byte search.
-    memchr::memchr2_iter(b'{', b'[', text.as_bytes()).nth(MAX_DEPTH).is_some()
-        && deepest(text.as_bytes()) > MAX_DEPTH
+    // Few brackets cannot nest deep: counting, which the compiler turns into vector code, settles nearly every message.
+    opening_brackets(text.as_bytes()) > MAX_DEPTH && deepest(text.as_bytes()) > MAX_DEPTH
+}
+
+fn opening_brackets(text: &[u8]) -> usize {
+    // `[` and `{` differ in one bit; a part of 255 bytes can be summed up in one byte, which suits vector code best
+    let in_part = |part: &[u8]| part.iter().map(|byte| u8::from(byte | 0x20 == b'{')).sum::<u8>();
+    text.chunks(255).map(|part| usize::from(in_part(part))).sum()
 }
 
 fn deepest(text: &[u8]) -> usize {

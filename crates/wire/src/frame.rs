@@ -205,7 +205,8 @@ impl Frame {
     ///
     /// Invalid UTF-8 is replaced by U+FFFD and read on, as the real agent does.
     pub fn parse(line: &[u8]) -> Self {
-        let text = String::from_utf8_lossy(line);
+        // checking first is several times faster than the lossy conversion, which looks at each byte
+        let text = str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);
         let text = text.trim_end_matches(['\n', '\r']);
         match classify(text) {
             Ok(frame) => frame,
@@ -218,7 +219,7 @@ impl Frame {
         line.iter().all(u8::is_ascii_whitespace)
     }
 
-    /// The line, without a line end and without a line break inside.
+    /// The line, without a line end and without a line break inside. A malformed frame gives back the text it came from.
     pub fn to_line(&self) -> String {
         print::line(self)
     }

@@ -184,7 +184,6 @@ macro_rules! object {
 
     // no required fields: `Default` says it all
     (@make $Name:ident { } { $($of:ident),* }) => {
-        #[expect(clippy::derivable_impls, reason = "the struct is declared once, for both kinds of constructor")]
         impl Default for $Name {
             fn default() -> Self {
                 Self { $($of: None,)* extra: $crate::Extra::default() }

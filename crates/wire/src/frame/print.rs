@@ -6,14 +6,13 @@ use super::{Envelope, Frame, Id};
 use crate::Json;
 
 pub(super) fn line(frame: &Frame) -> String {
-    let printed = match frame {
-        Frame::Malformed(malformed) => Ok(malformed.raw.to_string()),
-        _ => serde_json::to_string(frame),
-    };
+    if let Frame::Malformed(malformed) = frame {
+        return malformed.raw.to_string();
+    }
     // Maps with string keys and valid raw text: printing cannot fail.
-    let line = printed.unwrap_or_default();
+    let line = serde_json::to_string(frame).unwrap_or_default();
     // A raw payload may hold line breaks between tokens, where any space is as good; inside strings JSON forbids them.
-    if line.contains(['\n', '\r']) { line.replace(['\n', '\r'], " ") } else { line }
+    if line.contains('\n') { line.replace('\n', " ") } else { line }
 }
 
 impl Serialize for Frame {
