@@ -85,10 +85,11 @@ impl Child {
         let stderr = ChildStderr::from_std(stderr).map_err(failed)?;
 
         let tail = Tail::new(launch.stderr_tail, launch.secrets.clone());
-        let process = Process::watch(forked, launch.program.clone(), tail.clone()).map_err(failed)?;
-        stderr::drain(stderr, tail, process.open_pipe());
+        let (process, [stdout_pipe, stderr_pipe]) =
+            Process::watch(forked, launch.program.clone(), tail.clone()).map_err(failed)?;
+        stderr::drain(stderr, tail, stderr_pipe);
 
-        let source = LineSource::new(process::Tracked::new(stdout, process.open_pipe()), launch.limits.line);
+        let source = LineSource::new(process::Tracked::new(stdout, stdout_pipe), launch.limits.line);
         let dying = Dying::default();
         let watched = Arc::clone(&process);
         let announced = dying.clone();

@@ -1,7 +1,7 @@
 //! Moves protocol frames: lines, child processes, WebSocket, memory pairs, and one peer that correlates ids.
 //!
-//! A [`Connection`] is a pair of bounded channels of frames, whatever is behind it: [`stdio`], a [`Child`], any two byte
-//! streams ([`over`]) or another connection in [`memory`]. A [`Peer`] makes calls over it.
+//! A [`Connection`] is a pair of bounded channels of frames, whatever is behind it: [`stdio`], a [`Child`], a WebSocket
+//! ([`connect_websocket`], [`accept_websocket`]), any two byte streams ([`over`]) or another connection in [`memory`]. A [`Peer`] makes calls over it.
 //!
 //! ```
 //! use std::time::Duration;
@@ -32,6 +32,7 @@ mod pump;
 mod queue;
 mod stdio;
 mod stream;
+mod websocket;
 
 pub use child::{Child, Exit, Launch, Spawner};
 pub use connection::{Connection, FrameReceiver, FrameSender, Limits};
@@ -43,3 +44,4 @@ pub use pending::{Pending, Settled};
 pub use queue::Bound;
 pub use stdio::stdio;
 pub use stream::over;
+pub use websocket::{Admission, Upgrade, WebSocketOptions, accept_websocket, connect_websocket};

@@ -28,6 +28,14 @@ pub(crate) trait Sink: Send + 'static {
     fn flush(&mut self) -> impl Future<Output = Result<(), Closed>> + Send;
     /// Tells the peer that no more will come.
     fn close(&mut self) -> impl Future<Output = Result<(), Closed>> + Send;
+    /// Waits until the sink has something to say by itself. Must lose nothing when the future is dropped.
+    fn due(&mut self) -> impl Future<Output = ()> + Send {
+        std::future::pending()
+    }
+    /// Says it.
+    fn tend(&mut self) -> impl Future<Output = Result<(), Closed>> + Send {
+        async { Ok(()) }
+    }
 }
 
 /// A reason to stop reading although the input has not ended: the peer is known to be gone.
@@ -91,20 +99,31 @@ async fn silence(dying: &Dying) -> Closed {
 async fn write(mut sink: impl Sink, mut incoming: FrameReceiver, dying: Dying) {
     if let Err(reason) = write_all(&mut sink, &mut incoming).await {
         tracing::debug!(%reason, "writing to the peer ended");
-        dying.settle(reason);
+        // if we hung up ourselves, the reader asked for it and knows why
+        if !matches!(reason, Closed::Local) {
+            dying.settle(reason);
+        }
     }
     // From here on sending fails, and whoever tries is told the reason that the reader finds.
 }
 
 async fn write_all(sink: &mut impl Sink, incoming: &mut FrameReceiver) -> Result<(), Closed> {
-    while let Some(frame) = incoming.next().await {
+    loop {
+        let next = tokio::select! {
+            biased;
+            next = incoming.next() => next,
+            () = sink.due() => {
+                sink.tend().await?;
+                continue;
+            }
+        };
+        let Some(frame) = next else { return sink.close().await };
         sink.write(frame).await?;
         while let Some(frame) = incoming.try_next() {
             sink.write(frame).await?;
         }
         sink.flush().await?;
     }
-    sink.close().await
 }
 
 pub(crate) fn broken(error: io::Error) -> Closed {

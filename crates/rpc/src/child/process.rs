@@ -68,21 +68,26 @@ enum Life {
 }
 
 impl Process {
-    /// Takes charge of a process.
-    pub(super) fn watch(forked: Forked, program: PathBuf, tail: Tail) -> io::Result<Arc<Self>> {
+    /// Takes charge of a process whose stdout and stderr are about to be read.
+    pub(super) fn watch(
+        forked: Forked,
+        program: PathBuf,
+        tail: Tail,
+    ) -> io::Result<(Arc<Self>, [OpenPipe; 2])> {
         let process = Arc::new(Self {
             program,
             pid: forked.pid(),
             mark: forked.mark().to_owned(),
             tail,
-            state: Mutex::new(State { life: Life::Running, open_pipes: 0 }),
+            state: Mutex::new(State { life: Life::Running, open_pipes: 2 }),
             changed: Condvar::new(),
             exit: watch::Sender::new(None),
         });
+        let pipes = [OpenPipe(Arc::clone(&process)), OpenPipe(Arc::clone(&process))];
         let keeper = Arc::clone(&process);
         // if there is no thread, `forked` is dropped with the closure, which kills the process
         thread::Builder::new().name("agent-keeper".to_owned()).spawn(move || keeper.keep(forked))?;
-        Ok(process)
+        Ok((process, pipes))
     }
 
     pub(super) fn id(&self) -> u32 {
@@ -100,12 +105,6 @@ impl Process {
             // not possible: the value was checked, and we hold the sending half
             Ok(None) | Err(_) => Arc::new(self.exit_with(None)),
         }
-    }
-
-    /// Counts a pipe from the process as open, until the result is dropped.
-    pub(super) fn open_pipe(self: &Arc<Self>) -> OpenPipe {
-        self.state().open_pipes += 1;
-        OpenPipe(Arc::clone(self))
     }
 
     /// Ends the process, on a thread of its own: it works in a destructor, in a panic, and without a runtime.
@@ -210,7 +209,7 @@ impl Process {
     }
 }
 
-/// A pipe from the process that is being read.
+/// Counts a pipe from the process as open, until dropped.
 #[derive(Debug)]
 pub(super) struct OpenPipe(Arc<Process>);
 

@@ -9,7 +9,7 @@ const NARROW: Bound = Bound { messages: 2, bytes: 10 };
 
 /// Whether a future is still waiting once everything else has come to rest.
 async fn waits(future: impl Future) -> bool {
-    timeout(Duration::from_secs(3600), future).await.is_err()
+    timeout(Duration::from_hours(1), future).await.is_err()
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,3 +4,4 @@
 mod child;
 mod peer;
 mod support;
+mod websocket;

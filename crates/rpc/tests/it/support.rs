@@ -7,7 +7,7 @@ use musher_wire::{Frame, Json, Notification};
 use tokio::time::timeout;
 
 /// Far more than anything here takes: a test that needs it has found a hang.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
 
 /// Waits for something that must happen.
 pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
