@@ -218,3 +218,15 @@ fn the_tour_says_that_it_is_scripted() {
         assert!(text.contains("script"), "{text}");
     }
 }
+
+#[test]
+fn the_scripts_in_the_documentation_are_right() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/rehearse.md");
+    let text = fs_err::read_to_string(page).unwrap();
+    let scripts: Vec<&str> =
+        text.split("```yaml\n").skip(1).map(|block| block.split("```").next().unwrap()).collect();
+    assert_eq!(scripts.len(), 2);
+    for script in scripts {
+        Script::parse("docs/rehearse.md", script).unwrap();
+    }
+}

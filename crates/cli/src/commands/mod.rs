@@ -1,0 +1,14 @@
+//! One file per command, named as on the command line.
+
+mod rehearse;
+
+use crate::args::Command;
+use crate::exit::{Exit, Failure};
+use crate::printer::Printer;
+
+/// Runs the command that was asked for.
+pub(crate) async fn run(command: Command, printer: Printer) -> Result<Exit, Failure> {
+    match command {
+        Command::Rehearse(args) => rehearse::run(args, printer).await,
+    }
+}

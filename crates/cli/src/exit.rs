@@ -1,0 +1,58 @@
+//! How a run of the program ends: the exit codes, and failures with what to do about them.
+
+use std::io;
+use std::process::ExitCode;
+
+/// The exit codes; scripts rely on them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// All done.
+    Done = 0,
+    /// The task failed.
+    Failed = 1,
+    /// Wrong usage, or something is not set up.
+    Setup = 2,
+    /// The user stopped a task before it was done.
+    #[expect(dead_code, reason = "for commands with a task; a server that is stopped is done")]
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Why a command did not do its work.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) error: anyhow::Error,
+    pub(crate) hints: Vec<String>,
+    pub(crate) exit: Exit,
+}
+
+impl Failure {
+    /// The user has to change the command line, a file or the machine.
+    pub(crate) fn setup(error: impl Into<anyhow::Error>) -> Self {
+        Self { error: error.into(), hints: Vec::new(), exit: Exit::Setup }
+    }
+
+    /// What the user can do about it.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Whether the reader of our output went away, which is no failure.
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        self.error.chain().any(|cause| {
+            cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+        })
+    }
+}
+
+impl<E: Into<anyhow::Error>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self { error: error.into(), hints: Vec::new(), exit: Exit::Failed }
+    }
+}

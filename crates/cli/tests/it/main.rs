@@ -1,0 +1,11 @@
+//! The built `musher` program from the outside: exit code, stdout and stderr.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed expectation is a failed test"
+)]
+
+mod program; // runs the program, and never leaves it behind
+mod rehearse; // `musher rehearse`
+mod usage; // help, version and wrong arguments

@@ -1,0 +1,41 @@
+//! Help, version and wrong arguments.
+
+use crate::program::musher;
+
+#[test]
+fn help_lists_the_commands_and_is_no_error() {
+    let run = musher(&["--help"]);
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+    assert!(
+        run.stdout.contains("rehearse  Serve a scripted model to any agent, without tokens"),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn the_version_is_printed() {
+    let run = musher(&["--version"]);
+    let expected = format!("musher {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!((run.code, run.stdout), (Some(0), expected));
+}
+
+#[test]
+fn help_of_rehearse_shows_examples() {
+    let run = musher(&["rehearse", "--help"]);
+    assert_eq!(run.code, Some(0));
+    for expected in
+        ["--script <FILE>", "--listen <ADDRESS>", "Examples:", "ANTHROPIC_BASE_URL=", "Exit codes:"]
+    {
+        assert!(run.stdout.contains(expected), "{expected} in {}", run.stdout);
+    }
+}
+
+#[test]
+fn wrong_usage_exits_with_2() {
+    for arguments in [&["rehearse", "--no-such-flag"][..], &["nothing"], &[]] {
+        let run = musher(arguments);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{arguments:?}");
+        assert!(run.stderr.contains("Usage:"), "{}", run.stderr);
+    }
+}
