@@ -16,5 +16,7 @@ mod program;
 mod sandbox;
 
 pub use backend::Backend;
+#[doc(no_inline)]
+pub use musher_rehearse as rehearse;
 pub use program::{Ended, Program};
 pub use sandbox::{Launch, Leftover, MARKER, README, Sandbox};
