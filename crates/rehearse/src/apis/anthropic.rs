@@ -208,11 +208,14 @@ fn usage(usage: &Usage, output: u64) -> Value {
 
 /// The counts of a `message_delta`: cumulative, so the last ones are the whole message's.
 fn counts(usage: &Usage, output: u64) -> Value {
+    // At the start of a stream next to nothing was thought yet, either.
+    let thinking = usage.reasoning.unwrap_or_default().min(output);
     json!({
         "input_tokens": usage.input.unwrap_or_default(),
         "cache_creation_input_tokens": usage.cache_creation.unwrap_or_default(),
         "cache_read_input_tokens": usage.cache_read.unwrap_or_default(),
-        "output_tokens": output
+        "output_tokens": output,
+        "output_tokens_details": {"thinking_tokens": thinking}
     })
 }
 

@@ -18,7 +18,8 @@ pub(crate) fn list(api: Api, names: &[String], now: u64) -> Value {
 pub(crate) fn one(api: Api, name: &str, now: u64) -> Value {
     match api {
         Api::Anthropic => {
-            json!({"type": "model", "id": name, "display_name": name, "created_at": "2026-01-01T00:00:00Z"})
+            let created_at = "2026-01-01T00:00:00Z";
+            json!({"type": "model", "id": name, "display_name": name, "created_at": created_at, "lifecycle": "active"})
         }
         Api::OpenaiChat | Api::OpenaiResponses => {
             json!({"id": name, "object": "model", "created": now, "owned_by": "rehearsal"})

@@ -153,13 +153,14 @@ fn finish_reason(finish: Finish) -> &'static str {
 fn usage(usage: &Usage) -> Value {
     let number = Option::unwrap_or_default;
     let cached: u64 = number(usage.cache_read);
-    let input = number(usage.input) + cached + number(usage.cache_creation);
+    let written = number(usage.cache_creation);
+    let input = number(usage.input) + cached + written;
     let output = number(usage.output);
     json!({
         "prompt_tokens": input,
         "completion_tokens": output,
         "total_tokens": input + output,
-        "prompt_tokens_details": {"cached_tokens": cached, "audio_tokens": 0},
+        "prompt_tokens_details": {"cached_tokens": cached, "cache_write_tokens": written, "audio_tokens": 0},
         "completion_tokens_details": {
             "reasoning_tokens": number(usage.reasoning),
             "audio_tokens": 0,

@@ -37,7 +37,7 @@ fn usual(status: u16) -> Usual {
         408 | 504 => ("timeout_error", None, "The request timed out."),
         413 => ("invalid_request_error", Some("request_too_large"), "The request is too large."),
         429 => ("requests", Some("rate_limit_exceeded"), "Rate limit reached for requests."),
-        503 | 529 => ("server_error", Some("server_is_overloaded"), "The engine is currently overloaded."),
+        503 | 529 => ("server_error", None, "The engine is currently overloaded."),
         500.. => {
             ("server_error", Some("server_error"), "The server had an error while processing your request.")
         }

@@ -307,11 +307,12 @@ fn response(call: &Call, answer: &Answer, now: u64, status_name: &str, output: &
 
 fn usage(usage: &Usage) -> Value {
     let cached = usage.cache_read.unwrap_or_default();
-    let input = usage.input.unwrap_or_default() + cached + usage.cache_creation.unwrap_or_default();
+    let written = usage.cache_creation.unwrap_or_default();
+    let input = usage.input.unwrap_or_default() + cached + written;
     let output = usage.output.unwrap_or_default();
     json!({
         "input_tokens": input,
-        "input_tokens_details": {"cached_tokens": cached},
+        "input_tokens_details": {"cached_tokens": cached, "cache_write_tokens": written},
         "output_tokens": output,
         "output_tokens_details": {"reasoning_tokens": usage.reasoning.unwrap_or_default()},
         "total_tokens": input + output

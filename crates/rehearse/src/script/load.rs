@@ -18,7 +18,8 @@ impl Script {
     /// assert!(error.to_string().starts_with("my.yaml:2:5: unknown field `stpes`"), "{error}");
     /// ```
     pub fn parse(name: &str, text: &str) -> Result<Self, Error> {
-        let options = options! { with_snippet: false };
+        // Only `true` and `false` are booleans: an answer may well be the word `no`.
+        let options = options! { with_snippet: false, strict_booleans: true };
         let script: Self =
             serde_saphyr::from_str_with_options(text, options).map_err(|error| located(name, &error))?;
         if script.replies.is_empty() && script.otherwise.is_none() {

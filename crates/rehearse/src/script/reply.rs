@@ -190,7 +190,7 @@ pub struct Usage {
     /// Input tokens written to the cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_creation: Option<u64>,
-    /// Output tokens that were reasoning (reported by the `OpenAI` formats only).
+    /// Output tokens that were reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<u64>,
 }

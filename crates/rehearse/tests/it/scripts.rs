@@ -104,6 +104,12 @@ fn values_that_make_no_sense_name_the_line_and_column() {
 }
 
 #[test]
+fn the_word_no_is_a_text() {
+    let script = Script::parse("my.yaml", "otherwise: {steps: [{text: no}, {text: [yes, on]}]}").unwrap();
+    assert_eq!(script, Script::new().otherwise(Reply::text("no").and_text(["yes", "on"])));
+}
+
+#[test]
 fn a_file_that_is_not_there_is_named() {
     let path = std::path::Path::new("no/such/script.yaml");
     let error = Script::read(path).unwrap_err();
