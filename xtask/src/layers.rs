@@ -22,7 +22,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
 const RESERVED: &[(&str, &[&str])] = &[
     ("tokio", &["musher-rpc", "musher-rehearse", "musher-cli", "testkit", "xtask"]),
     ("tokio-tungstenite", &["musher-rpc"]),
-    ("axum", &["musher-rehearse"]),
     ("clap", &["musher-cli", "xtask"]),
     ("anyhow", &["musher-cli", "testkit", "xtask"]),
 ];

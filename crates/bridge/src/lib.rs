@@ -1,0 +1,1 @@
+//! The NDJSON backend for apps in any language: agent sessions over stdin and stdout.

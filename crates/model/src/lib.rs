@@ -1,0 +1,1 @@
+//! Talks to model vendors: one request type, one event stream, three formats.

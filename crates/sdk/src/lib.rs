@@ -1,0 +1,1 @@
+//! Drive coding agents from Rust: one-shot runs, sessions, streams, handlers, structured output.

@@ -1,0 +1,1 @@
+//! The Tool trait and the built-in tools of the engine.
