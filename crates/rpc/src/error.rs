@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use musher_wire::{Malformed, RpcError, Word};
+use musher_wire::{Malformed, RpcError, ShapeError, Word};
 
 use crate::Exit;
 
@@ -30,6 +30,9 @@ pub enum Error {
         /// What came.
         malformed: Box<Malformed>,
     },
+    /// The arguments or the answer of a call are not of the shape its method promises.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
     /// No answer came in time.
     #[error("no answer to `{method}` within {after:?}")]
     Timeout {

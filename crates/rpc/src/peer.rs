@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use musher_wire::{Frame, Id, Json, Notification, Request, Response, RpcError, Word};
+use musher_wire::{Frame, Id, Json, Method, Notification, Request, Response, RpcError, Word};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 use uuid::Uuid;
@@ -95,7 +95,29 @@ impl Peer {
         let (waiter, answer) = oneshot::channel();
         let id = new_id();
         self.side.calls.insert(id.clone(), waiter, None)?;
-        self.call(&Forget::new(&self.side.calls, id), method.into(), params, answer, after).await
+        self.wait(&Forget::new(&self.side.calls, id), method.into(), params, answer, after).await
+    }
+
+    /// Makes a call by its type, with the deadline that clients usually give it.
+    ///
+    /// ```no_run
+    /// # async fn example(peer: musher_rpc::Peer) -> Result<(), musher_rpc::Error> {
+    /// use musher_wire::{ListTools, ListToolsParams};
+    ///
+    /// let tools = peer.call::<ListTools>(&ListToolsParams::default()).await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn call<'a, M: Method>(
+        &'a self,
+        params: &M::Params,
+    ) -> impl Future<Output = Result<M::Result, Error>> + Send + use<'a, M> {
+        // printed before the wait, so that the arguments need not be shareable between threads
+        let request = Request::call::<M>(Id::Null, params);
+        async move {
+            let params = request?.params.unwrap_or_else(Json::empty_object);
+            let result = self.request(M::NAME, params, M::TIMEOUT).await?;
+            Ok(result.read_as(M::NAME, "result")?)
+        }
     }
 
     /// Makes a call that may still fail after it was answered well, and gives a [`Watch`] for that.
@@ -112,11 +134,11 @@ impl Peer {
         let (id, method) = (new_id(), method.into());
         self.side.calls.insert(id.clone(), waiter, Some(watcher))?;
         let forget = Forget::new(&self.side.calls, id);
-        let result = self.call(&forget, method.clone(), params, answer, after).await?;
+        let result = self.wait(&forget, method.clone(), params, answer, after).await?;
         Ok((result, Watch { method, later: Some(later), _forget: forget }))
     }
 
-    async fn call(
+    async fn wait(
         &self,
         call: &Forget,
         method: Word,

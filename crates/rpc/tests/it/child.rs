@@ -1,11 +1,14 @@
 //! Agents as child processes: how they start, talk and end, and that nothing is left of them.
 
+mod ends;
+mod spawns;
+
 use std::time::Duration;
 
 use musher_rpc::{Child, Closed, Error, Launch, Peer};
 use musher_wire::{Frame, Json};
 
-use crate::support::{all, news, soon};
+use crate::support::{all, soon};
 
 /// The variable that the processes of one test carry.
 const MARKER: &str = "MUSHER_RPC_TEST";
@@ -15,6 +18,10 @@ fn shell(script: &str) -> (Launch, String) {
     let marker = uuid::Uuid::new_v4().to_string();
     let launch = Launch::new("sh").args(["-c", script]).env(MARKER, &marker).env("LC_ALL", "C");
     (launch, marker)
+}
+
+fn impatient(launch: Launch) -> Launch {
+    launch.grace(Duration::from_millis(50)).grace_after_term(Duration::from_millis(50))
 }
 
 /// The living processes with a marker in their environment.
@@ -34,13 +41,18 @@ fn alive(marker: &str) -> Vec<String> {
     found
 }
 
-async fn until_gone(marker: &str) {
+/// Waits for something that no event tells of.
+async fn until(condition: impl Fn() -> bool) {
     soon(async {
-        while !alive(marker).is_empty() {
+        while !condition() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     })
     .await;
+}
+
+async fn until_gone(marker: &str) {
+    until(|| alive(marker).is_empty()).await;
 }
 
 #[tokio::test]
@@ -89,26 +101,46 @@ async fn a_program_that_does_not_exist_is_named() {
 }
 
 #[tokio::test]
-async fn closing_ends_stdin_first_and_is_idempotent() {
-    let (launch, marker) = shell("cat >/dev/null; echo bye >&2");
-    let (child, connection) = Child::spawn(launch).await.unwrap();
-    connection.outgoing.send(news(1)).await.unwrap();
-    let (first, second) = soon(async { tokio::join!(child.close(), child.close()) }).await;
-    assert!(first.status.unwrap().success());
-    assert_eq!(first.stderr_tail, "bye\n");
-    assert_eq!(first, second);
-    assert_eq!(*soon(child.close()).await, *first);
-    assert!(matches!(connection.outgoing.send(news(2)).await, Err(Closed::Local | Closed::Exited(_))));
-    until_gone(&marker).await;
+async fn a_flood_on_stderr_does_not_block_it_and_only_the_tail_is_kept() {
+    let (launch, _) =
+        shell(r#"head -c 20000000 /dev/zero | tr '\0' x >&2; echo '{"method":"done"}'; echo end >&2"#);
+    let (_child, mut connection) = Child::spawn(launch).await.unwrap();
+    let (frames, closed) = all(&mut connection.incoming).await;
+    assert_eq!(frames.len(), 1);
+    let tail = &closed.exit().unwrap().stderr_tail;
+    assert_eq!(tail.len(), 8 * 1024);
+    assert!(tail.ends_with("xxxend\n"));
 }
 
 #[tokio::test]
-async fn a_program_that_ignores_stdin_and_sigterm_is_killed_within_the_bound() {
-    let (launch, marker) = shell("trap '' TERM; echo '{\"method\":\"ready\"}'; while :; do sleep 1; done");
-    let launch = launch.grace(Duration::from_millis(50)).grace_after_term(Duration::from_millis(50));
+async fn more_than_a_pipe_holds_is_delivered_after_the_exit() {
+    let (launch, _) = shell(
+        r#"i=0; while [ $i -lt 3000 ]; do echo '{"method":"m","params":{"i":'$i'}}'; i=$((i+1)); done; exit 1"#,
+    );
     let (child, mut connection) = Child::spawn(launch).await.unwrap();
+    // nobody reads yet, so some of it waits in the pipe, some in the queue
     soon(connection.incoming.recv()).await.unwrap();
-    let exit = soon(child.close()).await;
-    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&exit.status.unwrap()), Some(9));
-    assert_eq!(alive(&marker), [] as [String; 0], "when close is done, nothing is left");
+    let (frames, closed) = all(&mut connection.incoming).await;
+    assert_eq!(frames.len(), 2999);
+    assert_eq!(closed.exit().unwrap().status.unwrap().code(), Some(1));
+    soon(child.exited()).await;
+}
+
+#[tokio::test]
+async fn the_environment_and_the_folder_are_as_asked_and_secrets_are_not_shown() {
+    let folder = std::env::temp_dir();
+    let launch = Launch::new("/bin/sh")
+        .args(["-c", r#"pwd >&2; echo "$KEY-$PLAIN-$GONE-${HOME-no home}" >&2"#])
+        .env_clear()
+        .env("PLAIN", "plain")
+        .env("GONE", "gone")
+        .env_remove("GONE")
+        .secret_env("KEY", "fk-very-secret")
+        .cwd(&folder);
+    let (child, _connection) = Child::spawn(launch).await.unwrap();
+    let exit = soon(child.exited()).await;
+    assert_eq!(
+        exit.stderr_tail,
+        format!("{}\n***-plain--no home\n", folder.canonicalize().unwrap().display())
+    );
 }

@@ -2,6 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod child;
+mod lines;
 mod peer;
+mod stdio;
+mod stream;
 mod support;
 mod websocket;

@@ -1,0 +1,171 @@
+//! Connections over byte streams: lanes, back-pressure, and the ends of either direction.
+
+use std::time::Duration;
+
+use musher_rpc::{Bound, Closed, Connection, Limits, memory, over};
+use musher_wire::{Frame, Json, Notification};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream};
+use tokio::time::timeout;
+
+use crate::support::{all, news, soon};
+
+/// A connection over a pipe that holds very little, and the other end of it.
+fn narrow(limits: Limits) -> (Connection, DuplexStream) {
+    let (near, far) = tokio::io::duplex(64);
+    let (reader, writer) = tokio::io::split(near);
+    (over(reader, writer, limits), far)
+}
+
+/// News so big that the writer never gathers two of them.
+fn big(number: usize) -> Frame {
+    let params = serde_json::json!({"number": number, "padding": "x".repeat(100_000)});
+    Frame::Notification(Notification::new("big", Json::new(&params).unwrap()))
+}
+
+async fn waits(future: impl Future) -> bool {
+    timeout(Duration::from_hours(1), future).await.is_err()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_urgent_frame_overtakes_what_waits_and_each_lane_keeps_its_order() {
+    let (connection, far) = narrow(Limits::default());
+    for n in 0..20 {
+        connection.outgoing.send(big(n)).await.unwrap();
+    }
+    // the writer is stuck in the first by now
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    connection.outgoing.send_now(news(100)).await.unwrap();
+    connection.outgoing.send_now(news(101)).await.unwrap();
+    connection.outgoing.close();
+    let mut lines = BufReader::new(far).lines();
+    let mut order = Vec::new();
+    while let Some(line) = lines.next_line().await.unwrap() {
+        let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+        order.push(value["params"]["number"].as_u64().unwrap());
+    }
+    let expected: Vec<_> = [0, 100, 101].into_iter().chain(1..20).collect();
+    assert_eq!(order, expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_that_does_not_read_makes_the_sender_wait_and_loses_nothing() {
+    let limits = Limits { data: Bound { messages: 4, bytes: 1024 * 1024 }, ..Limits::default() };
+    let (connection, far) = narrow(limits);
+    let mut sent = 0;
+    while !waits(connection.outgoing.send(big(sent))).await {
+        sent += 1;
+    }
+    assert!((4..=6).contains(&sent), "{sent} frames were taken");
+    // the other lane still has room
+    connection.outgoing.send_now(news(0)).await.unwrap();
+    let reading = tokio::spawn(async move {
+        let mut text = String::new();
+        BufReader::new(far).read_to_string(&mut text).await.unwrap();
+        text
+    });
+    connection.outgoing.send(big(sent)).await.unwrap();
+    assert!(connection.outgoing.finish(Duration::from_mins(1)).await);
+    drop(connection);
+    assert_eq!(reading.await.unwrap().lines().count(), sent + 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_reader_of_frames_stops_the_reading_of_bytes() {
+    let limits = Limits { incoming: Bound { messages: 4, bytes: 1024 * 1024 }, ..Limits::default() };
+    let (mut connection, mut far) = narrow(limits);
+    let text = format!("{}\n", news(1).to_line()).repeat(10_000);
+    assert!(waits(far.write_all(text.as_bytes())).await, "nobody takes the frames");
+    connection.incoming.recv().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_that_went_away_is_one_reason_for_everyone() {
+    let (mut connection, far) = narrow(Limits::default());
+    drop(far);
+    let (frames, closed) = all(&mut connection.incoming).await;
+    assert!(frames.is_empty());
+    assert!(matches!(closed, Closed::Ended), "{closed}");
+    // the first may still go into the queue, before the writer has tried
+    for _ in 0..3 {
+        connection.outgoing.send(news(1)).await.ok();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    assert!(matches!(connection.outgoing.send(news(1)).await, Err(Closed::Ended)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_that_takes_no_input_may_still_finish_what_it_says() {
+    let (near_reader, mut far_writer) = tokio::io::duplex(1024);
+    let (near_writer, far_reader) = tokio::io::duplex(1024);
+    let mut connection = over(near_reader, near_writer, Limits::default());
+    drop(far_reader);
+    connection.outgoing.send(news(1)).await.unwrap();
+    // it talks on, with pauses
+    for n in 0..5 {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        far_writer.write_all(format!("{}\n", news(n).to_line()).as_bytes()).await.unwrap();
+    }
+    // and then falls silent without an end: the broken pipe is the reason in the end
+    let (frames, closed) = all(&mut connection.incoming).await;
+    assert_eq!(frames, (0..5).map(news).collect::<Vec<_>>());
+    assert!(matches!(closed, Closed::Broken(_)), "{closed}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_the_input_leaves_the_output_open() {
+    let (near_writer, far_reader) = tokio::io::duplex(1024);
+    let mut connection = over(tokio::io::empty(), near_writer, Limits::default());
+    assert!(matches!(connection.incoming.recv().await, Err(Closed::Ended)));
+    connection.outgoing.send(news(1)).await.unwrap();
+    drop(connection);
+    let mut text = String::new();
+    BufReader::new(far_reader).read_to_string(&mut text).await.unwrap();
+    assert_eq!(text, format!("{}\n", news(1).to_line()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_while_reading_comes_after_what_was_read() {
+    let input = tokio_test_error(format!("{}\n", news(1).to_line()).into_bytes());
+    let mut connection = over(input, tokio::io::sink(), Limits::default());
+    let (frames, closed) = all(&mut connection.incoming).await;
+    assert_eq!(frames, [news(1)]);
+    assert_eq!(closed.to_string(), "the connection broke: the cable was cut");
+}
+
+/// A reader that gives some bytes and then fails.
+fn tokio_test_error(bytes: Vec<u8>) -> impl tokio::io::AsyncRead + Send + Unpin {
+    struct Cut;
+    impl tokio::io::AsyncRead for Cut {
+        fn poll_read(
+            self: std::pin::Pin<&mut Self>,
+            _: &mut std::task::Context<'_>,
+            _: &mut tokio::io::ReadBuf<'_>,
+        ) -> std::task::Poll<std::io::Result<()>> {
+            std::task::Poll::Ready(Err(std::io::Error::other("the cable was cut")))
+        }
+    }
+    std::io::Cursor::new(bytes).chain(Cut)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_memory_pair_has_two_lanes_and_independent_ends() {
+    let (client, mut agent) = memory();
+    client.outgoing.send(news(1)).await.unwrap();
+    client.outgoing.send_now(news(2)).await.unwrap();
+    let Connection { mut incoming, outgoing } = client;
+    drop(outgoing);
+    let (frames, closed) = all(&mut agent.incoming).await;
+    assert_eq!(frames, [news(2), news(1)]);
+    assert!(matches!(closed, Closed::Ended));
+    agent.outgoing.send(news(3)).await.unwrap();
+    drop(agent);
+    assert_eq!(all(&mut incoming).await.0, [news(3)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn sending_after_our_own_close_says_so() {
+    let (client, _agent) = memory();
+    client.outgoing.close();
+    assert!(matches!(client.outgoing.send(news(1)).await, Err(Closed::Local)));
+    assert!(!soon(client.outgoing.finish(Duration::from_secs(1))).await, "nobody has read it");
+}
