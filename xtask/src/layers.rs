@@ -12,15 +12,16 @@ use serde::Deserialize;
 const ALLOWED: &[(&str, &[&str])] = &[
     ("musher-wire", &[]),
     ("musher-rpc", &["musher-wire"]),
+    ("musher", &["musher-rpc", "musher-wire"]),
     ("musher-rehearse", &[]),
     ("musher-cli", &["musher-rehearse"]),
-    ("testkit", &["musher-rehearse"]),
+    ("testkit", &["musher-rehearse", "musher-rpc"]),
     ("xtask", &["musher-wire", "testkit"]),
 ];
 
 /// Outside crates that only the named ones of ours may use.
 const RESERVED: &[(&str, &[&str])] = &[
-    ("tokio", &["musher-rpc", "musher-rehearse", "musher-cli", "testkit", "xtask"]),
+    ("tokio", &["musher", "musher-rpc", "musher-rehearse", "musher-cli", "testkit", "xtask"]),
     ("tokio-tungstenite", &["musher-rpc"]),
     ("clap", &["musher-cli", "xtask"]),
     ("anyhow", &["musher-cli", "testkit", "xtask"]),

@@ -10,6 +10,7 @@ mod workspace;
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -98,6 +99,13 @@ impl Sandbox {
             .env("LANG", "C.UTF-8")
             .env("TERM", "dumb")
             .env(MARKER, &self.marker)
+    }
+
+    /// The same launch for whoever starts agents through `musher-rpc`.
+    pub fn agent(&self, launch: &Launch) -> musher_rpc::Launch {
+        let agent = musher_rpc::Launch::new(&launch.program).args(&launch.args).env_clear().cwd(&launch.cwd);
+        let agent = launch.env.iter().fold(agent, |agent, (key, value)| agent.env(key, value));
+        agent.spawn_on(Arc::new(self.namespace.spawner()))
     }
 
     /// Runs a closure on the thread that lives in the namespace, and waits for it.

@@ -103,7 +103,7 @@ macro_rules! object {
             pub extra: $crate::Extra,
         }
 
-        $crate::object::object!(@make $Name { $($rf: $RT = $rw,)* } { $($($of),*)? });
+        $crate::object::object!(@make $Name { $($rf: $RT = $rw,)* } { $($($of = $ow),*)? });
 
         impl $crate::Object for $Name {
             fn print_fields<M: ::serde::ser::SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
@@ -183,14 +183,26 @@ macro_rules! object {
     };
 
     // no required fields: `Default` says it all
-    (@make $Name:ident { } { $($of:ident),* }) => {
+    (@make $Name:ident { } { $($of:ident = $ow:literal),* }) => {
         impl Default for $Name {
             fn default() -> Self {
                 Self { $($of: None,)* extra: $crate::Extra::default() }
             }
         }
+
+        impl $Name {
+            /// Takes over what `newer` has: its fields replace ours, its nulls clear ours, the rest stays.
+            pub fn merge(&mut self, newer: Self) {
+                $(if newer.$of.is_some() || newer.extra.get($ow).is_some() {
+                    self.$of = newer.$of;
+                })*
+                for (key, value) in newer.extra.iter() {
+                    self.extra.insert(key, value.clone());
+                }
+            }
+        }
     };
-    (@make $Name:ident { $($rf:ident : $RT:ty = $rw:literal,)+ } { $($of:ident),* }) => {
+    (@make $Name:ident { $($rf:ident : $RT:ty = $rw:literal,)+ } { $($of:ident = $ow:literal),* }) => {
         impl $Name {
             /// Makes one from the required fields; all others are absent.
             #[allow(clippy::too_many_arguments, reason = "as many as the protocol requires")]

@@ -69,6 +69,11 @@ impl Inbox {
     pub async fn recv(&mut self) -> Option<Incoming> {
         self.queue.recv().await
     }
+
+    /// What has come already, without waiting for more.
+    pub fn try_recv(&mut self) -> Option<Incoming> {
+        self.queue.try_recv()
+    }
 }
 
 /// The end the reader fills.

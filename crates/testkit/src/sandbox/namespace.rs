@@ -6,9 +6,11 @@
 
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, SyncSender};
+use std::sync::{Arc, Weak};
 use std::thread::{self, JoinHandle};
 
 use anyhow::{Context, Result, anyhow, bail};
+use musher_rpc::Spawner;
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
 use tokio::runtime::Handle;
@@ -18,7 +20,7 @@ type Job = Box<dyn FnOnce() + Send>;
 /// The namespace; dropping it ends the thread.
 #[derive(Debug)]
 pub(crate) struct Namespace {
-    jobs: Option<SyncSender<Job>>,
+    jobs: Option<Arc<SyncSender<Job>>>,
     thread: Option<JoinHandle<()>>,
     id: String,
 }
@@ -37,7 +39,7 @@ impl Namespace {
             }
         })?;
         let id = opened.recv().context("the namespace thread died")??;
-        Ok(Self { jobs: Some(jobs), thread: Some(thread), id })
+        Ok(Self { jobs: Some(Arc::new(jobs)), thread: Some(thread), id })
     }
 
     /// The kernel's name of it, as `/proc/PID/ns/net` links to it.
@@ -57,6 +59,25 @@ impl Namespace {
         let jobs = self.jobs.as_ref().context("the sandbox is closed")?;
         jobs.send(job).map_err(|_gone| anyhow!("the namespace thread is gone: an earlier job panicked"))?;
         result.recv().context("the job panicked on the namespace thread")
+    }
+}
+
+/// Forks on the namespace thread, while there is one.
+#[derive(Debug)]
+pub(crate) struct ForksInside(Weak<SyncSender<Job>>);
+
+impl Namespace {
+    pub(crate) fn spawner(&self) -> ForksInside {
+        ForksInside(self.jobs.as_ref().map_or_else(Weak::new, Arc::downgrade))
+    }
+}
+
+impl Spawner for ForksInside {
+    fn run(&self, job: Job) {
+        // without the namespace nothing may be started: the job is dropped, and its caller told so
+        if let Some(jobs) = self.0.upgrade() {
+            jobs.send(job).ok();
+        }
     }
 }
 

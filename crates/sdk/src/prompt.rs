@@ -1,0 +1,191 @@
+//! A prompt and its options: what becomes a turn.
+
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use musher_wire::{AddUserMessage, AddUserMessageParams, Json, Method, OutputFormat};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::session::{Command, NewTurn, TurnLimits};
+use crate::turn::queue;
+use crate::{Budget, Document, Error, Image, Result, Session, Turn, TurnResult};
+
+/// A prompt. Await it for the result, or [`start`](Prompt::start) it to follow the turn.
+#[derive(Debug)]
+#[must_use = "a prompt is sent when it is awaited or started"]
+pub struct Prompt {
+    session: Session,
+    params: AddUserMessageParams,
+    wants_partial: bool,
+    limits: TurnLimits,
+    cancel: CancellationToken,
+}
+
+impl Prompt {
+    pub(crate) fn new(session: Session, text: String) -> Self {
+        let setup = &session.handle.setup;
+        let limits =
+            TurnLimits { timeout: setup.turn_timeout, stall: setup.stall_timeout, budget: setup.budget };
+        let params = AddUserMessageParams::new(text);
+        Self { session, params, wants_partial: false, limits, cancel: CancellationToken::new() }
+    }
+
+    /// Adds a picture.
+    pub fn image(mut self, image: Image) -> Self {
+        self.params.images.get_or_insert_default().push(image.0);
+        self
+    }
+
+    /// Adds a file.
+    pub fn document(mut self, document: Document) -> Self {
+        self.params.files.get_or_insert_default().push(document.0);
+        self
+    }
+
+    /// The answer must be a JSON object that fits this schema.
+    pub fn output_schema(mut self, schema: serde_json::Value) -> Self {
+        self.params.output_format = Some(OutputFormat::json_schema(schema));
+        self
+    }
+
+    /// The stream has the small pieces, too: text as it is written, progress of tools, token counts, states.
+    pub fn partial(mut self) -> Self {
+        self.wants_partial = true;
+        self
+    }
+
+    /// The turn is interrupted when this is cancelled.
+    pub fn cancel_token(mut self, token: CancellationToken) -> Self {
+        self.cancel = token;
+        self
+    }
+
+    /// How long the turn may take; then it is interrupted.
+    pub fn timeout(mut self, after: Duration) -> Self {
+        self.limits.timeout = Some(after);
+        self
+    }
+
+    /// How long the turn may show no progress; then it is interrupted.
+    pub fn stall_timeout(mut self, after: Duration) -> Self {
+        self.limits.stall = Some(after);
+        self
+    }
+
+    /// How much the turn may use; then it is interrupted.
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.limits.budget = budget;
+        self
+    }
+
+    /// The id of the message and of the turn. A random one is made if this is not set.
+    pub fn message_id(mut self, id: impl Into<String>) -> Self {
+        self.params.message_id = Some(id.into());
+        self
+    }
+
+    /// All options as they go over the wire, for what has no method here.
+    pub fn params_mut(&mut self) -> &mut AddUserMessageParams {
+        &mut self.params
+    }
+
+    /// Sends the prompt, when it is its turn, and returns when the agent has taken it.
+    pub async fn start(mut self) -> Result<Turn> {
+        if let Some(format) = &self.params.output_format {
+            check_schema(&format.schema)?;
+        }
+        let permit = self.wait_in_line().await?;
+        let turn_id = self.params.message_id.get_or_insert_with(|| Uuid::new_v4().to_string()).clone();
+        let params = Json::new(&self.params).map_err(|error| Error::invalid_input(error.to_string()))?;
+        let (sender, events) = queue();
+        let over = CancellationToken::new();
+        let new = NewTurn {
+            turn_id: turn_id.clone(),
+            wants_output: self.params.output_format.is_some(),
+            wants_partial: self.wants_partial,
+            limits: self.limits,
+            events: sender,
+            cancel: self.cancel.clone(),
+            permit,
+            over: over.clone().drop_guard(),
+        };
+        let handle = Arc::clone(&self.session.handle);
+        // the session must know the turn before the agent does
+        let is_told = handle.commands.send(Command::Begin(Box::new(new))).await.is_ok();
+        if !is_told {
+            return Err(self.gone().await);
+        }
+        let turn = Turn {
+            id: turn_id.clone(),
+            events,
+            cancel: self.cancel,
+            result: None,
+            is_over: false,
+            _session: handle,
+        };
+        let handle = &self.session.handle;
+        let peer = handle.client.peer();
+        match peer.request_watched(AddUserMessage::NAME, params, AddUserMessage::TIMEOUT).await {
+            Ok((_, watch)) => {
+                // a droid without a session says yes first and no afterwards
+                let commands = handle.commands.downgrade();
+                tokio::spawn(async move {
+                    let error = tokio::select! {
+                        error = watch => Error::from(error),
+                        () = over.cancelled() => return,
+                    };
+                    if let Some(commands) = commands.upgrade() {
+                        commands.send(Command::Refused { turn_id, error }).await.ok();
+                    }
+                });
+                Ok(turn)
+            }
+            Err(error) => {
+                let refused = Command::Refused { turn_id, error: Error::session("the prompt was refused") };
+                handle.commands.send(refused).await.ok();
+                Err(error.into())
+            }
+        }
+    }
+
+    async fn wait_in_line(&self) -> Result<OwnedSemaphorePermit> {
+        let handle = &self.session.handle;
+        let turns = Arc::clone(&handle.turns);
+        if handle.setup.rejects_while_busy {
+            return turns.try_acquire_owned().map_err(|_busy| Error::session("another turn is running"));
+        }
+        tokio::select! {
+            permit = turns.acquire_owned() => permit.map_err(|_closed| Error::session("it is closed")),
+            () = handle.commands.closed() => Err(self.gone().await),
+        }
+    }
+
+    /// Why the session does not answer any more.
+    async fn gone(&self) -> Error {
+        Error::closed(self.session.handle.client.peer().closed().await)
+    }
+}
+
+impl IntoFuture for Prompt {
+    type Output = Result<TurnResult>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async { self.start().await?.finish().await })
+    }
+}
+
+/// Finds what can be found without a validator: the agent itself says only that a schema is invalid.
+fn check_schema(schema: &Json) -> Result<()> {
+    let invalid = |why: &str| Err(Error::invalid_input(format!("the output schema {why}")));
+    let Ok(schema) = schema.to_value() else { return invalid("cannot be read") };
+    let Some(fields) = schema.as_object() else { return invalid("is not an object") };
+    match fields.get("type").and_then(serde_json::Value::as_str) {
+        Some("object") | None => Ok(()),
+        Some(other) => invalid(&format!("asks for `{other}`, but agents answer with objects only")),
+    }
+}

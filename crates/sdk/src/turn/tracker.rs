@@ -1,0 +1,449 @@
+//! Follows one turn: from notifications to events, and to exactly one result. Pure: no task, no clock, no channel.
+//!
+//! Versions differ in how a turn ends. New ones say `agent_turn_completed` with the id we gave the turn. Old ones only go
+//! `idle`, maybe before the last message (0.36) and before the token counts (0.99), so an old turn ends when it is idle *and*
+//! has nothing left to say, or some time after that. Notifications may come twice; each message and result counts once.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use musher_wire::{
+    AgentTurnCompleted, AgentTurnCompletionReason as Reason, ContentBlock, CreateMessage, DroidWorkingState,
+    ErrorNotification, Json, Message, MessageRole, SessionNotification as News, SessionNotificationParams,
+    TokenUsage, ToolResult,
+};
+
+use super::dialect::Dialect;
+use super::events;
+use crate::{Event, FailureKind, StoppedBy, ToolOutcome, TurnEnd, TurnResult};
+
+/// How long an old agent may take after `idle` for its last message and token counts.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// What a turn is, for who follows it.
+#[derive(Debug, Clone)]
+pub(crate) struct Expectation {
+    /// Our id of the message, and so of the turn.
+    pub(crate) turn_id: String,
+    pub(crate) session_id: String,
+    /// The answer must be JSON.
+    pub(crate) wants_output: bool,
+    /// What the session had used before.
+    pub(crate) usage_before: Option<TokenUsage>,
+}
+
+/// The state of one turn.
+#[derive(Debug)]
+pub(crate) struct Tracker {
+    expected: Expectation,
+    began: Instant,
+    last_progress: Instant,
+
+    state: DroidWorkingState,
+    was_busy: bool,
+    /// Questions of the agent that nobody has answered yet.
+    open_questions: usize,
+    /// Messages of which pieces came, but not yet the whole.
+    unfinished: Vec<String>,
+    /// The pieces of the newest of them.
+    streamed: String,
+    /// The agent writes, and no message has come since.
+    owes_message: bool,
+    /// An old agent went idle.
+    idle_since: Option<Instant>,
+    has_late_usage: bool,
+
+    messages: HashMap<String, usize>,
+    tools: HashMap<String, String>,
+    results: HashSet<String>,
+
+    stop: Option<StoppedBy>,
+    was_denied: bool,
+    session_usage: Option<TokenUsage>,
+    result: TurnResult,
+    is_over: bool,
+}
+
+impl Tracker {
+    pub(crate) fn new(expected: Expectation, now: Instant) -> Self {
+        let result = TurnResult {
+            session_id: expected.session_id.clone(),
+            turn_id: expected.turn_id.clone(),
+            end: TurnEnd::Completed,
+            text: String::new(),
+            messages: Vec::new(),
+            structured_output: None,
+            usage: None,
+            duration: Duration::ZERO,
+            steps: 0,
+            errors: Vec::new(),
+        };
+        Self {
+            expected,
+            began: now,
+            last_progress: now,
+            state: DroidWorkingState::Idle,
+            was_busy: false,
+            open_questions: 0,
+            unfinished: Vec::new(),
+            streamed: String::new(),
+            owes_message: false,
+            idle_since: None,
+            has_late_usage: false,
+            messages: HashMap::new(),
+            tools: HashMap::new(),
+            results: HashSet::new(),
+            stop: None,
+            was_denied: false,
+            session_usage: None,
+            result,
+            is_over: false,
+        }
+    }
+
+    /// Whether the turn has its result.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    pub(crate) fn turn_id(&self) -> &str {
+        &self.expected.turn_id
+    }
+
+    /// The session the turn is in: another one after a plan was handed over.
+    pub(crate) fn session_id(&self) -> &str {
+        &self.result.session_id
+    }
+
+    /// When something last came that shows progress. Retries and heartbeats do not, and an open question is the person's turn.
+    pub(crate) fn last_progress(&self) -> Option<Instant> {
+        (self.open_questions == 0).then_some(self.last_progress)
+    }
+
+    pub(crate) fn began(&self) -> Instant {
+        self.began
+    }
+
+    /// How often the model answered.
+    pub(crate) fn steps(&self) -> usize {
+        self.result.steps
+    }
+
+    /// The tokens used since the turn began, as far as they are known.
+    pub(crate) fn tokens_used(&self) -> u64 {
+        let Some(now) = &self.session_usage else { return 0 };
+        let before = self.expected.usage_before.as_ref().map_or(0, total);
+        total(now).saturating_sub(before)
+    }
+
+    /// Follows a notification of the agent. What it means goes to `out`; the result, if this ends the turn, too.
+    pub(crate) fn news(
+        &mut self,
+        dialect: &mut Dialect,
+        params: SessionNotificationParams,
+        now: Instant,
+        out: &mut Vec<Event>,
+    ) {
+        if self.is_over {
+            return;
+        }
+        if !matches!(
+            params.notification,
+            News::LlmRetry(_)
+                | News::AssistantMessageRetracted(_)
+                | News::ToolExecutionHeartbeat(_)
+                | News::McpStatusChanged(_)
+                | News::SessionTitleUpdated(_)
+        ) {
+            self.last_progress = now;
+        }
+        match params.notification {
+            News::AssistantTextDelta(delta) => {
+                self.piece(&delta.message_id);
+                self.streamed.push_str(&delta.text_delta);
+                out.push(Event::TextDelta(delta));
+            }
+            News::ThinkingTextDelta(delta) => {
+                self.piece(&delta.message_id);
+                out.push(Event::ThinkingDelta(delta));
+            }
+            News::AssistantMessageRetracted(retracted) => {
+                self.unfinished.retain(|id| *id != retracted.message_id);
+                self.streamed.clear();
+                out.push(Event::Retracted { message_id: retracted.message_id });
+            }
+            News::CreateMessage(created) => self.message(*created, out),
+            News::ToolResult(result) => self.tool_result(result, out),
+            News::DroidWorkingStateChanged(changed) => self.state(changed.new_state, *dialect, now, out),
+            News::SessionTokenUsageChanged(usage) => {
+                self.session_usage = Some(usage.token_usage.clone());
+                self.has_late_usage = true;
+                out.push(Event::Usage(usage));
+            }
+            News::StructuredOutput(output) => {
+                if !output.structured_output.is_null() {
+                    self.result.structured_output = Some(output.structured_output);
+                }
+            }
+            News::Error(error) => {
+                self.result.errors.push(error.clone());
+                out.push(Event::Error(error));
+            }
+            News::AgentTurnCompleted(completed) => {
+                dialect.note_end();
+                self.completed(*completed, params.session_id, now, out);
+                return;
+            }
+            other => {
+                if let News::ToolCall(call) = &other {
+                    self.tools.insert(call.tool_use.id.clone(), call.tool_use.name.clone());
+                }
+                events::from(other, out);
+            }
+        }
+        self.end_if_silent(now, out);
+    }
+
+    /// The agent asks the client something.
+    pub(crate) fn asked(&mut self) {
+        self.open_questions += 1;
+    }
+
+    /// A question was answered, or died.
+    pub(crate) fn answered(&mut self, was_denied: bool, now: Instant) {
+        self.open_questions = self.open_questions.saturating_sub(1);
+        self.last_progress = now;
+        self.was_denied = was_denied;
+    }
+
+    /// The turn was told to stop, and by whom. The first reason counts.
+    pub(crate) fn stopping(&mut self, by: StoppedBy) {
+        self.stop.get_or_insert(by);
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stop.is_some()
+    }
+
+    /// When the turn ends by itself if nothing more comes.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        if self.is_over || self.open_questions > 0 {
+            return None;
+        }
+        self.idle_since.map(|since| since + LAST_WORDS)
+    }
+
+    /// Time has passed.
+    pub(crate) fn tick(&mut self, now: Instant, out: &mut Vec<Event>) {
+        if self.deadline().is_some_and(|deadline| deadline <= now) {
+            self.finish(Reason::Completed, now, out);
+        }
+    }
+
+    /// Ends the turn without the agent, which does not do it.
+    pub(crate) fn give_up(&mut self, now: Instant, out: &mut Vec<Event>) {
+        self.finish(Reason::Cancelled, now, out);
+    }
+
+    /// A piece of a message came.
+    fn piece(&mut self, message_id: &str) {
+        if self.unfinished.last().is_none_or(|last| last != message_id) {
+            self.streamed.clear();
+            if !self.unfinished.iter().any(|id| id == message_id) {
+                self.unfinished.push(message_id.to_owned());
+            }
+        }
+    }
+
+    fn message(&mut self, created: CreateMessage, out: &mut Vec<Event>) {
+        let message = Arc::new(created.message);
+        let is_assistant = message.role == MessageRole::Assistant;
+        self.unfinished.retain(|id| *id != message.id);
+        if is_assistant {
+            self.owes_message = false;
+            self.was_denied = false;
+            self.streamed.clear();
+        }
+        if let Some(at) = self.messages.get(&message.id) {
+            // told again, maybe with more in it: the stream had it, the result keeps the newest
+            if is_assistant && *at + 1 == self.result.messages.len() {
+                self.result.text = message.text();
+            }
+            self.result.messages[*at] = message;
+            return;
+        }
+        self.messages.insert(message.id.clone(), self.result.messages.len());
+        self.result.messages.push(Arc::clone(&message));
+        match message.role {
+            MessageRole::Assistant => {
+                self.result.steps += 1;
+                self.result.text = message.text();
+                self.tool_calls(&message, out);
+                out.push(Event::Assistant(message));
+            }
+            MessageRole::User if message.is_for_people() => out.push(Event::User(message)),
+            MessageRole::System if message.is_for_people() => out.push(Event::System(message)),
+            _ => {}
+        }
+    }
+
+    fn tool_calls(&mut self, message: &Message, out: &mut Vec<Event>) {
+        for block in &message.content {
+            if let ContentBlock::ToolUse(call) = block {
+                self.tools.insert(call.id.clone(), call.name.clone());
+                out.push(Event::ToolCall(call.clone()));
+            }
+        }
+    }
+
+    fn tool_result(&mut self, result: ToolResult, out: &mut Vec<Event>) {
+        if self.results.insert(result.tool_use_id.clone()) {
+            out.push(Event::ToolResult(ToolOutcome {
+                tool_name: self.tools.get(&result.tool_use_id).cloned(),
+                tool_use_id: result.tool_use_id,
+                content: result.content,
+                is_error: result.is_error.unwrap_or_default(),
+            }));
+        }
+    }
+
+    fn state(&mut self, new: DroidWorkingState, dialect: Dialect, now: Instant, out: &mut Vec<Event>) {
+        if new == self.state {
+            return;
+        }
+        if new == DroidWorkingState::Idle {
+            if self.was_busy && !dialect.announces_ends() {
+                self.idle_since = Some(now);
+            }
+        } else {
+            self.was_busy = true;
+            self.idle_since = None;
+            self.has_late_usage = false;
+            if new == DroidWorkingState::StreamingAssistantMessage {
+                self.owes_message = true;
+            }
+        }
+        self.state = new.clone();
+        out.push(Event::State(new));
+    }
+
+    /// An old agent is done when it is idle and has said all there is.
+    fn end_if_silent(&mut self, now: Instant, out: &mut Vec<Event>) {
+        let is_silent = self.unfinished.is_empty() && !self.owes_message && self.has_late_usage;
+        if self.idle_since.is_some() && self.open_questions == 0 && is_silent {
+            self.finish(Reason::Completed, now, out);
+        }
+    }
+
+    fn completed(
+        &mut self,
+        completed: AgentTurnCompleted,
+        session_id: Option<String>,
+        now: Instant,
+        out: &mut Vec<Event>,
+    ) {
+        if completed.turn_id.as_ref().is_some_and(|id| *id != self.expected.turn_id) {
+            // the turn of a session that took over our plan: ours ends with `spec_handoff`, in that session
+            if let Some(session_id) = session_id {
+                self.result.session_id = session_id;
+            }
+            return;
+        }
+        self.result.usage = completed.token_usage;
+        if let Some(duration) = completed.duration_ms {
+            self.result.duration = Duration::from_millis(duration.get());
+        }
+        self.finish(completed.reason, now, out);
+    }
+
+    fn finish(&mut self, reason: Reason, now: Instant, out: &mut Vec<Event>) {
+        if self.is_over {
+            return;
+        }
+        self.is_over = true;
+        let mut result = self.result.clone();
+        if result.duration.is_zero() {
+            result.duration = now.saturating_duration_since(self.began);
+        }
+        if result.usage.is_none() {
+            result.usage = self.usage_of_turn();
+        }
+        // an agent that does not announce ends does not say either that it was interrupted
+        let reason = match reason {
+            Reason::Completed if self.stop.is_some() && self.idle_since.is_some() => Reason::Cancelled,
+            reason => reason,
+        };
+        if reason == Reason::Completed && self.expected.wants_output && result.structured_output.is_none() {
+            result.structured_output = json_object(&result.text);
+        }
+        result.end = self.end(reason, result.structured_output.is_some());
+        if result.text.is_empty() && result.is_interrupted() {
+            result.text = std::mem::take(&mut self.streamed);
+        }
+        out.push(Event::Result(Box::new(result)));
+    }
+
+    fn end(&self, reason: Reason, has_output: bool) -> TurnEnd {
+        match reason {
+            Reason::Completed if self.was_denied => TurnEnd::Interrupted(StoppedBy::Denied),
+            Reason::Completed if self.expected.wants_output && !has_output => {
+                TurnEnd::Failed(FailureKind::StructuredOutput(Reason::StructuredOutputMissing))
+            }
+            Reason::Completed => TurnEnd::Completed,
+            Reason::SpecHandoff => TurnEnd::HandedOver,
+            Reason::Cancelled => TurnEnd::Interrupted(self.stop.unwrap_or(StoppedBy::Peer)),
+            Reason::PermissionRejected => TurnEnd::Interrupted(StoppedBy::Denied),
+            Reason::StructuredOutputMissing
+            | Reason::StructuredOutputInvalid
+            | Reason::StructuredOutputSchemaInvalid => TurnEnd::Failed(FailureKind::StructuredOutput(reason)),
+            other => TurnEnd::Failed(FailureKind::Execution(other)),
+        }
+    }
+
+    /// Old agents only count for the session.
+    fn usage_of_turn(&self) -> Option<TokenUsage> {
+        let now = self.session_usage.clone()?;
+        Some(match &self.expected.usage_before {
+            Some(before) => difference(&now, before),
+            None => now,
+        })
+    }
+
+    /// Notes an error of the turn that the agent did not announce.
+    pub(crate) fn note_error(&mut self, message: String) {
+        self.result.errors.push(ErrorNotification::new(message));
+    }
+}
+
+fn total(usage: &TokenUsage) -> u64 {
+    let optional = [&usage.cache_creation_tokens, &usage.cache_read_tokens, &usage.thinking_tokens];
+    let rest: u64 = optional.into_iter().flatten().map(musher_wire::Count::get).sum();
+    usage.input_tokens.get() + usage.output_tokens.get() + rest
+}
+
+fn difference(now: &TokenUsage, before: &TokenUsage) -> TokenUsage {
+    use musher_wire::Count;
+    let less = |now: &Count, before: &Count| Count::from(now.get().saturating_sub(before.get()));
+    let less_of = |now: &Option<Count>, before: &Option<Count>| {
+        now.as_ref().map(|now| less(now, before.as_ref().unwrap_or(&Count::default())))
+    };
+    let mut used = TokenUsage::new(
+        less(&now.input_tokens, &before.input_tokens),
+        less(&now.output_tokens, &before.output_tokens),
+    );
+    used.cache_creation_tokens = less_of(&now.cache_creation_tokens, &before.cache_creation_tokens);
+    used.cache_read_tokens = less_of(&now.cache_read_tokens, &before.cache_read_tokens);
+    used.thinking_tokens = less_of(&now.thinking_tokens, &before.thinking_tokens);
+    used.factory_credits = less_of(&now.factory_credits, &before.factory_credits);
+    used
+}
+
+/// The text as JSON, if it is an object.
+fn json_object(text: &str) -> Option<Json> {
+    let value: serde_json::Value = serde_json::from_str(text).ok()?;
+    value.is_object().then(|| Json::from(value))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,5 @@
+//! The SDK from outside: over memory with a scripted agent, and with the real droid.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod peers;

@@ -1,0 +1,4 @@
+//! Features of the guide, each on the real droid with a scripted model.
+
+mod stage;
+mod turns;
