@@ -12,18 +12,19 @@ mod tree;
 use std::fmt;
 use std::path::PathBuf;
 use std::process::ExitStatus;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use musher_wire::Frame;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
-use crate::connection::{LINGER, WeakFrameSender};
+use crate::connection::{LINGER, WeakSenderOf};
+use crate::message::{Message, RawLine};
 use crate::pump::{self, Dying};
 use crate::stream::{LineSink, LineSource};
-use crate::{Closed, Connection, Error};
-pub use launch::Launch;
+use crate::{Closed, Connection, Error, LineConnection};
+pub use launch::{Launch, ParentDeath};
 use process::{Patience, Process};
 pub use spawner::Spawner;
 use stderr::Tail;
@@ -65,8 +66,7 @@ pub struct Exit {
 #[derive(Debug)]
 struct Handle {
     process: Arc<Process>,
-    outgoing: WeakFrameSender,
-    farewell: Option<Frame>,
+    input: Box<dyn Input>,
     patience: Patience,
     is_closing: AtomicBool,
 }
@@ -76,6 +76,16 @@ impl Child {
     ///
     /// When the program exits, the connection delivers what it had written and then ends with [`Closed::Exited`].
     pub async fn spawn(launch: Launch) -> Result<(Self, Connection), Error> {
+        let farewell = launch.farewell.clone();
+        Self::start(launch, farewell).await
+    }
+
+    /// [`spawn`](Self::spawn) for a program of another dialect: its lines as they are. A farewell is not sent.
+    pub async fn spawn_lines(launch: Launch) -> Result<(Self, LineConnection), Error> {
+        Self::start::<RawLine>(launch, None).await
+    }
+
+    async fn start<M: Message>(launch: Launch, farewell: Option<M>) -> Result<(Self, Connection<M>), Error> {
         let failed =
             |source| Error::Spawn { program: launch.program.clone(), cwd: launch.cwd.clone(), source };
         let mut forked = spawner::fork(&launch).await.map_err(failed)?;
@@ -106,8 +116,7 @@ impl Child {
 
         let handle = Handle {
             process,
-            outgoing: connection.outgoing.downgrade(),
-            farewell: launch.farewell,
+            input: Box::new(ToClose { outgoing: connection.outgoing.downgrade(), farewell: farewell.into() }),
             patience: launch.patience,
             is_closing: AtomicBool::new(false),
         };
@@ -131,11 +140,19 @@ impl Child {
 
     /// Ends it and everything it started, and tells how it went.
     ///
-    /// First the farewell, if there is one, then the end of its stdin; after the grace SIGTERM to its group, then SIGKILL to its
-    /// group and to whatever it started elsewhere. This goes on in the background if the future is dropped, and calling
+    /// First the farewell, if there is one, then the end of its stdin; after the grace SIGINT (if the launch asks for it) and
+    /// SIGTERM to its group, then SIGKILL to its group and to whatever it started elsewhere. This goes on in the background if the future is dropped, and calling
     /// it again, or after the exit, is no harm.
     pub async fn close(&self) -> Arc<Exit> {
         self.handle.begin_to_close();
+        self.exited().await
+    }
+
+    /// [`close`](Self::close) for a program that is busy: begins with the signals, as the end of its stdin would not stop it.
+    pub async fn stop(&self) -> Arc<Exit> {
+        self.handle.is_closing.store(true, Ordering::Relaxed);
+        let patience = Patience { stdin: Duration::ZERO, ..self.handle.patience };
+        self.handle.process.end_in_background(patience);
         self.exited().await
     }
 
@@ -152,14 +169,31 @@ impl Handle {
         if self.is_closing.swap(true, Ordering::Relaxed) {
             return;
         }
+        self.input.end();
+        self.process.end_in_background(self.patience);
+    }
+}
+
+/// The way to end the stdin of a program, whatever messages it takes.
+trait Input: fmt::Debug + Send + Sync {
+    fn end(&self);
+}
+
+#[derive(Debug)]
+struct ToClose<M> {
+    outgoing: WeakSenderOf<M>,
+    farewell: Mutex<Option<M>>,
+}
+
+impl<M: Message> Input for ToClose<M> {
+    fn end(&self) {
         if let Some(outgoing) = self.outgoing.upgrade() {
-            if let Some(farewell) = &self.farewell {
+            if let Some(farewell) = self.farewell.lock().unwrap_or_else(PoisonError::into_inner).take() {
                 // if there is no room, the peer does not listen: the end of stdin must do
-                outgoing.try_send_now(farewell.clone()).ok();
+                outgoing.try_send_now(farewell).ok();
             }
             outgoing.close();
         }
-        self.process.end_in_background(self.patience);
     }
 }
 

@@ -1,4 +1,4 @@
-//! A connection is a pair of bounded channels of frames; every transport returns the same pair.
+//! A connection is a pair of bounded channels of messages; every transport returns the same pair.
 //!
 //! Nothing here reads or writes bytes: the tasks that do sit at the other end of the channels (`pump`). A transport is
 //! noticed above only by the reason it gives when it ends.
@@ -6,27 +6,39 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use musher_wire::{Envelope, Extra, Frame, Json};
+use musher_wire::Frame;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::lines::DEFAULT_LINE_LIMIT;
+use crate::message::{Message, RawLine};
 use crate::queue::{Lane, NotNow, Receiver, Sender, WeakSender, queue};
 use crate::{Bound, Closed};
 
 /// How long a dying connection may take to say why it dies, and to deliver what is still on the way.
 pub(crate) const LINGER: Duration = Duration::from_secs(2);
 
-/// Frames from a peer and frames to it.
+/// Messages from a peer and messages to it: [`Frame`]s, or [`RawLine`]s for a peer that speaks another dialect.
 ///
 /// The directions are independent: when the peer has ended its side, ours still works, and the other way round.
 #[derive(Debug)]
-pub struct Connection {
+pub struct Connection<M = Frame> {
     /// What the peer sends.
-    pub incoming: FrameReceiver,
+    pub incoming: MessageReceiver<M>,
     /// What we send.
-    pub outgoing: FrameSender,
+    pub outgoing: MessageSender<M>,
 }
+
+/// A connection whose messages are plain lines.
+pub type LineConnection = Connection<RawLine>;
+/// The receiving half of a connection of frames.
+pub type FrameReceiver = MessageReceiver<Frame>;
+/// The sending half of a connection of frames.
+pub type FrameSender = MessageSender<Frame>;
+/// The receiving half of a connection of lines.
+pub type LineReceiver = MessageReceiver<RawLine>;
+/// The sending half of a connection of lines.
+pub type LineSender = MessageSender<RawLine>;
 
 /// The limits of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,8 +67,8 @@ impl Default for Limits {
 
 /// The receiving half of a [`Connection`].
 #[derive(Debug)]
-pub struct FrameReceiver {
-    queue: Receiver<Frame>,
+pub struct MessageReceiver<M> {
+    queue: Receiver<M>,
     ending: Ending,
 }
 
@@ -69,53 +81,73 @@ pub struct FrameReceiver {
 /// belongs in the lane of those notifications.
 ///
 /// A full lane makes its senders wait. Nothing is dropped.
-#[derive(Debug, Clone)]
-pub struct FrameSender {
-    queue: Sender<Frame>,
+#[derive(Debug)]
+pub struct MessageSender<M> {
+    queue: Sender<M>,
     ending: Ending,
 }
 
-impl FrameReceiver {
-    /// The next frame. After the last one: why there are no more, as often as asked. Loses nothing if dropped.
-    pub async fn recv(&mut self) -> Result<Frame, Closed> {
+/// Why a message was not taken at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotSent {
+    /// Too much waits already.
+    #[error("too much waits to be written already")]
+    Full,
+    /// The connection is over.
+    #[error("the connection is over")]
+    Closed,
+}
+
+impl<M: Message> MessageReceiver<M> {
+    /// The next message. After the last one: why there are no more, as often as asked. Loses nothing if dropped.
+    pub async fn recv(&mut self) -> Result<M, Closed> {
         match self.queue.recv().await {
-            Some(frame) => Ok(frame),
+            Some(message) => Ok(message),
             None => Err(self.ending.settle(Closed::Ended)),
         }
     }
 
-    pub(crate) async fn next(&mut self) -> Option<Frame> {
+    pub(crate) async fn next(&mut self) -> Option<M> {
         self.queue.recv().await
     }
 
-    pub(crate) fn try_next(&mut self) -> Option<Frame> {
+    pub(crate) fn try_next(&mut self) -> Option<M> {
         self.queue.try_recv()
     }
 }
 
-impl FrameSender {
-    /// Sends a frame in order, when there is room for it. Not sent if the future is dropped before it is done.
-    pub async fn send(&self, frame: Frame) -> Result<(), Closed> {
-        self.send_in(Lane::Data, frame).await
+impl<M: Message> MessageSender<M> {
+    /// Sends a message in order, when there is room for it. Not sent if the future is dropped before it is done.
+    pub async fn send(&self, message: M) -> Result<(), Closed> {
+        self.send_in(Lane::Data, message).await
     }
 
-    /// Sends a frame ahead of all that wait in the ordered lane.
-    pub async fn send_now(&self, frame: Frame) -> Result<(), Closed> {
-        self.send_in(Lane::Control, frame).await
+    /// Sends a message ahead of all that wait in the ordered lane.
+    pub async fn send_now(&self, message: M) -> Result<(), Closed> {
+        self.send_in(Lane::Control, message).await
     }
 
-    pub(crate) async fn send_in(&self, lane: Lane, frame: Frame) -> Result<(), Closed> {
-        let weight = weight(&frame);
-        match self.queue.send(lane, frame, weight).await {
+    /// Like [`send`](Self::send), but gives up if there is no room: for one who must not wait for this peer.
+    pub fn try_send(&self, message: M) -> Result<(), NotSent> {
+        let weight = message.weight();
+        self.queue.try_send(Lane::Data, message, weight).map_err(|error| match error {
+            NotNow::Full => NotSent::Full,
+            NotNow::Gone => NotSent::Closed,
+        })
+    }
+
+    pub(crate) async fn send_in(&self, lane: Lane, message: M) -> Result<(), Closed> {
+        let weight = message.weight();
+        match self.queue.send(lane, message, weight).await {
             Ok(()) => Ok(()),
             Err(_gone) => Err(self.why_closed().await),
         }
     }
 
     /// Like [`send_now`](Self::send_now), but gives up if there is no room.
-    pub(crate) fn try_send_now(&self, frame: Frame) -> Result<(), NotNow> {
-        let weight = weight(&frame);
-        self.queue.try_send(Lane::Control, frame, weight)
+    pub(crate) fn try_send_now(&self, message: M) -> Result<(), NotNow> {
+        let weight = message.weight();
+        self.queue.try_send(Lane::Control, message, weight)
     }
 
     /// Takes no more frames, from any clone. What was sent before is still written, then the peer sees the end.
@@ -134,8 +166,8 @@ impl FrameSender {
         self.queue.receiver_gone().await;
     }
 
-    pub(crate) fn downgrade(&self) -> WeakFrameSender {
-        WeakFrameSender { queue: self.queue.downgrade(), ending: self.ending.clone() }
+    pub(crate) fn downgrade(&self) -> WeakSenderOf<M> {
+        WeakSenderOf { queue: self.queue.downgrade(), ending: self.ending.clone() }
     }
 
     async fn why_closed(&self) -> Closed {
@@ -150,16 +182,25 @@ impl FrameSender {
     }
 }
 
+impl<M> Clone for MessageSender<M> {
+    fn clone(&self) -> Self {
+        Self { queue: self.queue.clone(), ending: self.ending.clone() }
+    }
+}
+
 /// A sender that does not keep the connection open.
-#[derive(Debug, Clone)]
-pub(crate) struct WeakFrameSender {
-    queue: WeakSender<Frame>,
+#[derive(Debug)]
+pub(crate) struct WeakSenderOf<M> {
+    queue: WeakSender<M>,
     ending: Ending,
 }
 
-impl WeakFrameSender {
-    pub(crate) fn upgrade(&self) -> Option<FrameSender> {
-        Some(FrameSender { queue: self.queue.upgrade()?, ending: self.ending.clone() })
+/// The one for frames.
+pub(crate) type WeakFrameSender = WeakSenderOf<Frame>;
+
+impl<M> WeakSenderOf<M> {
+    pub(crate) fn upgrade(&self) -> Option<MessageSender<M>> {
+        Some(MessageSender { queue: self.queue.upgrade()?, ending: self.ending.clone() })
     }
 }
 
@@ -194,36 +235,17 @@ impl Ending {
 }
 
 /// Two ends joined directly, each with its own reason to end. The limits of a side are those of what it sends.
-pub(crate) fn pair(near: Limits, far: Limits) -> ((Connection, Ending), (Connection, Ending)) {
+pub(crate) fn pair<M>(near: Limits, far: Limits) -> ((Connection<M>, Ending), (Connection<M>, Ending)) {
     let (to_far, from_near) = queue(near.control, near.data);
     let (to_near, from_far) = queue(far.control, far.data);
     let (near_end, far_end) = (Ending::default(), Ending::default());
     let near = Connection {
-        incoming: FrameReceiver { queue: from_far, ending: near_end.clone() },
-        outgoing: FrameSender { queue: to_far, ending: near_end.clone() },
+        incoming: MessageReceiver { queue: from_far, ending: near_end.clone() },
+        outgoing: MessageSender { queue: to_far, ending: near_end.clone() },
     };
     let far = Connection {
-        incoming: FrameReceiver { queue: from_near, ending: far_end.clone() },
-        outgoing: FrameSender { queue: to_near, ending: far_end.clone() },
+        incoming: MessageReceiver { queue: from_near, ending: far_end.clone() },
+        outgoing: MessageSender { queue: to_near, ending: far_end.clone() },
     };
     ((near, near_end), (far, far_end))
-}
-
-/// About how many bytes a frame holds.
-pub(crate) fn weight(frame: &Frame) -> usize {
-    const OVERHEAD: usize = 128;
-    let json = |json: &Json| json.text().len();
-    let maybe = |value: &Option<Json>| value.as_ref().map_or(0, json);
-    let extra = |extra: &Extra| extra.iter().map(|(key, value)| key.len() + json(value)).sum::<usize>();
-    let envelope = |it: &Envelope| maybe(&it.meta) + extra(&it.extra);
-    OVERHEAD
-        + match frame {
-            Frame::Request(it) => maybe(&it.params) + envelope(&it.envelope),
-            Frame::Notification(it) => maybe(&it.params) + envelope(&it.envelope),
-            Frame::Response(it) => match &it.outcome {
-                Ok(result) => json(result) + envelope(&it.envelope),
-                Err(error) => error.message.len() + maybe(&error.data) + envelope(&it.envelope),
-            },
-            Frame::Malformed(it) => it.raw.len(),
-        }
 }

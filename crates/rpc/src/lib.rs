@@ -2,6 +2,7 @@
 //!
 //! A [`Connection`] is a pair of bounded channels of frames, whatever is behind it: [`stdio`], a [`Child`], a WebSocket
 //! ([`connect_websocket`], [`accept_websocket`]), any two byte streams ([`over`]) or another connection in [`memory`]. A [`Peer`] makes calls over it.
+//! For dialects other than droid's the same transports carry plain lines: a [`LineConnection`] of [`Child::spawn_lines`], [`stdio_lines`] or [`lines_over`].
 //!
 //! ```
 //! use std::time::Duration;
@@ -26,6 +27,7 @@ mod connection;
 mod error;
 mod lines;
 mod memory;
+mod message;
 mod peer;
 mod pending;
 mod pump;
@@ -34,14 +36,18 @@ mod stdio;
 mod stream;
 mod websocket;
 
-pub use child::{Child, Exit, Launch, Spawner};
-pub use connection::{Connection, FrameReceiver, FrameSender, Limits};
+pub use child::{Child, Exit, Launch, ParentDeath, Spawner};
+pub use connection::{
+    Connection, FrameReceiver, FrameSender, Limits, LineConnection, LineReceiver, LineSender,
+    MessageReceiver, MessageSender, NotSent,
+};
 pub use error::{Closed, Error};
 pub use lines::{DEFAULT_LINE_LIMIT, Line, LineSplitter, MAX_LINE_LIMIT};
 pub use memory::{memory, memory_with};
+pub use message::{Message, RawLine};
 pub use peer::{Inbox, InboxLimits, Incoming, Peer, Stray, Watch};
 pub use pending::{Pending, Settled};
 pub use queue::Bound;
-pub use stdio::stdio;
-pub use stream::over;
+pub use stdio::{stdio, stdio_lines};
+pub use stream::{lines_over, over};
 pub use websocket::{Admission, Upgrade, WebSocketOptions, accept_websocket, connect_websocket};

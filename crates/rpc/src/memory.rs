@@ -21,6 +21,6 @@ pub fn memory() -> (Connection, Connection) {
 
 /// [`memory`] with limits for what each of the two may have waiting to be received by the other.
 pub fn memory_with(first: Limits, second: Limits) -> (Connection, Connection) {
-    let ((first, _), (second, _)) = pair(first, second);
+    let ((first, _), (second, _)) = pair::<musher_wire::Frame>(first, second);
     (first, second)
 }

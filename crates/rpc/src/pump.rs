@@ -1,4 +1,4 @@
-//! The two tasks of every transport: one reads frames into a connection, one writes frames out of it.
+//! The two tasks of every transport: one reads messages into a connection, one writes messages out of it.
 //!
 //! Each is the only owner of its half of the transport. They know no method and no id.
 
@@ -6,24 +6,29 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
 
-use musher_wire::Frame;
 use tokio::time::sleep;
 
 use crate::Closed;
-use crate::connection::{Connection, Ending, FrameReceiver, FrameSender, LINGER, Limits, pair};
+use crate::connection::{Connection, Ending, LINGER, Limits, MessageReceiver, MessageSender, pair};
+use crate::message::Message;
 
-/// Where frames come from.
+/// Where messages come from.
 pub(crate) trait Source: Send + 'static {
-    /// Waits for input and adds what it holds to `frames`. Fails when there is no more, after it added the last ones.
+    type Message: Message;
+    /// Waits for input and adds what it holds to `messages`. Fails when there is no more, after it added the last ones.
     ///
     /// Must lose nothing when the future is dropped: a half-read line is kept in `self`.
-    fn fill(&mut self, frames: &mut VecDeque<Frame>) -> impl Future<Output = Result<(), Closed>> + Send;
+    fn fill(
+        &mut self,
+        messages: &mut VecDeque<Self::Message>,
+    ) -> impl Future<Output = Result<(), Closed>> + Send;
 }
 
-/// Where frames go.
+/// Where messages go.
 pub(crate) trait Sink: Send + 'static {
-    /// Takes a frame, perhaps into a buffer.
-    fn write(&mut self, frame: Frame) -> impl Future<Output = Result<(), Closed>> + Send;
+    type Message: Message;
+    /// Takes a message, perhaps into a buffer.
+    fn write(&mut self, message: Self::Message) -> impl Future<Output = Result<(), Closed>> + Send;
     /// Sends on what is in the buffer.
     fn flush(&mut self) -> impl Future<Output = Result<(), Closed>> + Send;
     /// Tells the peer that no more will come.
@@ -42,19 +47,24 @@ pub(crate) trait Sink: Send + 'static {
 pub(crate) type Dying = Ending;
 
 /// Starts both tasks. Needs a runtime.
-pub(crate) fn start(source: impl Source, sink: impl Sink, limits: Limits) -> Connection {
+pub(crate) fn start<M: Message>(
+    source: impl Source<Message = M>,
+    sink: impl Sink<Message = M>,
+    limits: Limits,
+) -> Connection<M> {
     start_with(source, sink, limits, Dying::default(), async |reason| reason)
 }
 
 /// Starts both tasks; `last_word` may give a better reason for the end than the one that was seen.
-pub(crate) fn start_with<F>(
-    source: impl Source,
-    sink: impl Sink,
+pub(crate) fn start_with<M, F>(
+    source: impl Source<Message = M>,
+    sink: impl Sink<Message = M>,
     limits: Limits,
     dying: Dying,
     last_word: impl FnOnce(Closed) -> F + Send + 'static,
-) -> Connection
+) -> Connection<M>
 where
+    M: Message,
     F: Future<Output = Closed> + Send + 'static,
 {
     let ((near, near_end), (far, _)) = pair(limits, Limits { data: limits.incoming, ..limits });
@@ -68,18 +78,18 @@ where
     near
 }
 
-async fn read(mut source: impl Source, outgoing: &FrameSender, dying: &Dying) -> Closed {
-    let mut frames = VecDeque::new();
+async fn read<S: Source>(mut source: S, outgoing: &MessageSender<S::Message>, dying: &Dying) -> Closed {
+    let mut messages = VecDeque::new();
     loop {
         // What is raced here is one read of some bytes, not the reading of a line: `fill` keeps its state in the source.
         let filled = tokio::select! {
             biased;
             () = outgoing.receiver_gone() => return Closed::Local,
-            filled = source.fill(&mut frames) => filled,
+            filled = source.fill(&mut messages) => filled,
             reason = silence(dying) => Err(reason),
         };
-        for frame in frames.drain(..) {
-            if outgoing.send(frame).await.is_err() {
+        for message in messages.drain(..) {
+            if outgoing.send(message).await.is_err() {
                 return Closed::Local;
             }
         }
@@ -96,7 +106,7 @@ async fn silence(dying: &Dying) -> Closed {
     reason
 }
 
-async fn write(mut sink: impl Sink, mut incoming: FrameReceiver, dying: Dying) {
+async fn write<S: Sink>(mut sink: S, mut incoming: MessageReceiver<S::Message>, dying: Dying) {
     if let Err(reason) = write_all(&mut sink, &mut incoming).await {
         tracing::debug!(%reason, "writing to the peer ended");
         // if we hung up ourselves, the reader asked for it and knows why
@@ -107,7 +117,7 @@ async fn write(mut sink: impl Sink, mut incoming: FrameReceiver, dying: Dying) {
     // From here on sending fails, and whoever tries is told the reason that the reader finds.
 }
 
-async fn write_all(sink: &mut impl Sink, incoming: &mut FrameReceiver) -> Result<(), Closed> {
+async fn write_all<S: Sink>(sink: &mut S, incoming: &mut MessageReceiver<S::Message>) -> Result<(), Closed> {
     loop {
         let next = tokio::select! {
             biased;
@@ -117,10 +127,10 @@ async fn write_all(sink: &mut impl Sink, incoming: &mut FrameReceiver) -> Result
                 continue;
             }
         };
-        let Some(frame) = next else { return sink.close().await };
-        sink.write(frame).await?;
-        while let Some(frame) = incoming.try_next() {
-            sink.write(frame).await?;
+        let Some(message) = next else { return sink.close().await };
+        sink.write(message).await?;
+        while let Some(message) = incoming.try_next() {
+            sink.write(message).await?;
         }
         sink.flush().await?;
     }

@@ -13,7 +13,7 @@ use std::thread;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::{Connection, Limits, over};
+use crate::{Connection, Limits, LineConnection, lines_over, over};
 
 /// How much is read at a time.
 const CHUNK: usize = 64 * 1024;
@@ -25,9 +25,23 @@ const CHUNK: usize = 64 * 1024;
 /// # Errors
 /// If no thread can be started.
 pub fn stdio(limits: Limits) -> io::Result<Connection> {
+    let (reader, writer) = threads()?;
+    Ok(over(reader, writer, limits))
+}
+
+/// [`stdio`] for another dialect: the lines as they are.
+///
+/// # Errors
+/// If no thread can be started.
+pub fn stdio_lines(limits: Limits) -> io::Result<LineConnection> {
+    let (reader, writer) = threads()?;
+    Ok(lines_over(reader, writer, limits))
+}
+
+fn threads() -> io::Result<(ThreadReader, ThreadWriter)> {
     #[expect(clippy::disallowed_methods, reason = "this is the place where stdout is the protocol")]
     let stdout = io::stdout();
-    Ok(over(ThreadReader::start(io::stdin())?, ThreadWriter::start(stdout)?, limits))
+    Ok((ThreadReader::start(io::stdin())?, ThreadWriter::start(stdout)?))
 }
 
 /// A blocking reader, read on its own thread.

@@ -1,13 +1,14 @@
-//! A connection over any pair of byte streams: one frame per line.
+//! A connection over any pair of byte streams: one message per line.
 
 use std::collections::VecDeque;
+use std::marker::PhantomData;
 
-use musher_wire::{Frame, Malformed};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use crate::lines::{Line, LineSplitter};
+use crate::lines::LineSplitter;
+use crate::message::{Message, RawLine};
 use crate::pump::{self, Sink, Source};
-use crate::{Closed, Connection, Limits};
+use crate::{Closed, Connection, Limits, LineConnection};
 
 /// How much is read and written at a time.
 const CHUNK: usize = 64 * 1024;
@@ -34,24 +35,37 @@ where
     pump::start(LineSource::new(reader, limits.line), LineSink::new(writer), limits)
 }
 
-/// Reads lines as frames.
+/// [`over`] for a peer that speaks another dialect: the lines as they are.
+pub fn lines_over<R, W>(reader: R, writer: W, limits: Limits) -> LineConnection
+where
+    R: AsyncRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    pump::start::<RawLine>(LineSource::new(reader, limits.line), LineSink::new(writer), limits)
+}
+
+/// Reads lines as messages.
 #[derive(Debug)]
-pub(crate) struct LineSource<R> {
+pub(crate) struct LineSource<R, M> {
+    message: PhantomData<fn() -> M>,
     reader: R,
     splitter: LineSplitter,
     chunk: Box<[u8]>,
 }
 
-impl<R> LineSource<R> {
+impl<R, M> LineSource<R, M> {
     pub(crate) fn new(reader: R, limit: usize) -> Self {
-        Self { reader, splitter: LineSplitter::new(limit), chunk: vec![0; CHUNK].into() }
+        let chunk = vec![0; CHUNK].into();
+        Self { message: PhantomData, reader, splitter: LineSplitter::new(limit), chunk }
     }
 }
 
-impl<R: AsyncRead + Unpin + Send + 'static> Source for LineSource<R> {
-    async fn fill(&mut self, frames: &mut VecDeque<Frame>) -> Result<(), Closed> {
+impl<R: AsyncRead + Unpin + Send + 'static, M: Message> Source for LineSource<R, M> {
+    type Message = M;
+
+    async fn fill(&mut self, messages: &mut VecDeque<M>) -> Result<(), Closed> {
         let limit = self.splitter.limit();
-        let mut add = |line: Line<'_>| frames.push_back(frame(line, limit));
+        let mut add = |line: crate::Line<'_>| messages.push_back(M::from_line(line, limit));
         match self.reader.read(&mut self.chunk).await {
             Ok(0) => {
                 self.splitter.finish(add);
@@ -69,27 +83,21 @@ impl<R: AsyncRead + Unpin + Send + 'static> Source for LineSource<R> {
     }
 }
 
-fn frame(line: Line<'_>, limit: usize) -> Frame {
-    match line {
-        Line::Whole(line) => Frame::parse(line),
-        Line::TooLong(beginning) => Frame::Malformed(Malformed::too_long(limit, beginning)),
-    }
-}
-
-/// Writes frames as lines.
+/// Writes messages as lines.
 #[derive(Debug)]
-pub(crate) struct LineSink<W> {
+pub(crate) struct LineSink<W, M> {
+    message: PhantomData<fn(M)>,
     writer: W,
     buffer: Vec<u8>,
 }
 
-impl<W> LineSink<W> {
+impl<W, M> LineSink<W, M> {
     pub(crate) fn new(writer: W) -> Self {
-        Self { writer, buffer: Vec::new() }
+        Self { message: PhantomData, writer, buffer: Vec::new() }
     }
 }
 
-impl<W: AsyncWrite + Unpin + Send + 'static> LineSink<W> {
+impl<W: AsyncWrite + Unpin + Send + 'static, M> LineSink<W, M> {
     async fn write_out(&mut self) -> Result<(), Closed> {
         self.writer.write_all(&self.buffer).await.map_err(pump::broken)?;
         self.buffer.clear();
@@ -98,9 +106,11 @@ impl<W: AsyncWrite + Unpin + Send + 'static> LineSink<W> {
     }
 }
 
-impl<W: AsyncWrite + Unpin + Send + 'static> Sink for LineSink<W> {
-    async fn write(&mut self, frame: Frame) -> Result<(), Closed> {
-        self.buffer.extend_from_slice(frame.to_line().as_bytes());
+impl<W: AsyncWrite + Unpin + Send + 'static, M: Message> Sink for LineSink<W, M> {
+    type Message = M;
+
+    async fn write(&mut self, message: M) -> Result<(), Closed> {
+        message.print_to(&mut self.buffer);
         self.buffer.push(b'\n');
         if self.buffer.len() >= CHUNK { self.write_out().await } else { Ok(()) }
     }

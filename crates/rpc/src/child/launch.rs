@@ -36,7 +36,18 @@ pub struct Launch {
     pub(super) stderr_tail: usize,
     pub(super) patience: Patience,
     pub(super) farewell: Option<Frame>,
+    pub(super) parent_death: ParentDeath,
     pub(super) spawner: Option<Arc<dyn Spawner>>,
+}
+
+/// What the kernel sends a program when we die without a word, by SIGKILL for example. Linux only.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ParentDeath {
+    /// It is killed at once. What it started elsewhere stays.
+    #[default]
+    Kill,
+    /// It is interrupted, for a program that then ends what it started before it exits itself.
+    Interrupt,
 }
 
 impl Launch {
@@ -53,6 +64,7 @@ impl Launch {
             stderr_tail: 8 * 1024,
             patience: Patience::default(),
             farewell: None,
+            parent_death: ParentDeath::default(),
             spawner: None,
         }
     }
@@ -124,14 +136,22 @@ impl Launch {
     /// How long it may take to exit after its stdin was closed; 6 s if not set, as droid needs more than 5 s.
     #[must_use]
     pub fn grace(mut self, grace: Duration) -> Self {
-        self.patience.after_stdin = grace;
+        self.patience.stdin = grace;
+        self
+    }
+
+    /// Sends SIGINT before SIGTERM, and this is how long it may take to exit after it. For programs that end what they started
+    /// elsewhere only when they are interrupted.
+    #[must_use]
+    pub fn grace_after_interrupt(mut self, grace: Duration) -> Self {
+        self.patience.interrupt = grace;
         self
     }
 
     /// How long it may take to exit after SIGTERM; 2 s if not set.
     #[must_use]
     pub fn grace_after_term(mut self, grace: Duration) -> Self {
-        self.patience.after_term = grace;
+        self.patience.term = grace;
         self
     }
 
@@ -139,6 +159,13 @@ impl Launch {
     #[must_use]
     pub fn farewell(mut self, frame: Frame) -> Self {
         self.farewell = Some(frame);
+        self
+    }
+
+    /// What happens to it when we die without a word.
+    #[must_use]
+    pub fn on_parent_death(mut self, parent_death: ParentDeath) -> Self {
+        self.parent_death = parent_death;
         self
     }
 

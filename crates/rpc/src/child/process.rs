@@ -3,6 +3,7 @@
 //! The id of a process is free for others once it has been waited for. So signals and the final wait exclude each other.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -24,20 +25,23 @@ const LEFT_BEHIND: Duration = Duration::from_secs(1);
 /// How long a killed process may take to be gone.
 const KILLED: Duration = Duration::from_secs(5);
 
-/// How long to wait at each step when a process has to end.
+/// How long to wait after each step when a process has to end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Patience {
-    pub(super) after_stdin: Duration,
-    pub(super) after_term: Duration,
+    pub(super) stdin: Duration,
+    /// Zero: it is not interrupted at all.
+    pub(super) interrupt: Duration,
+    pub(super) term: Duration,
 }
 
 impl Patience {
-    pub(super) const NONE: Self = Self { after_stdin: Duration::ZERO, after_term: Duration::ZERO };
+    pub(super) const NONE: Self =
+        Self { stdin: Duration::ZERO, interrupt: Duration::ZERO, term: Duration::ZERO };
 }
 
 impl Default for Patience {
     fn default() -> Self {
-        Self { after_stdin: Duration::from_secs(6), after_term: Duration::from_secs(2) }
+        Self { stdin: Duration::from_secs(6), interrupt: Duration::ZERO, term: Duration::from_secs(2) }
     }
 }
 
@@ -56,6 +60,8 @@ pub(super) struct Process {
 struct State {
     life: Life,
     open_pipes: usize,
+    /// What was found below it before it was told to end.
+    descendants: Vec<OwnedFd>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +85,7 @@ impl Process {
             pid: forked.pid(),
             mark: forked.mark().to_owned(),
             tail,
-            state: Mutex::new(State { life: Life::Running, open_pipes: 2 }),
+            state: Mutex::new(State { life: Life::Running, open_pipes: 2, descendants: Vec::new() }),
             changed: Condvar::new(),
             exit: watch::Sender::new(None),
         });
@@ -121,13 +127,16 @@ impl Process {
     }
 
     fn end(&self, patience: Patience) {
-        if self.is_over_within(patience.after_stdin) {
+        if self.is_over_within(patience.stdin) {
             return;
         }
-        if !patience.after_term.is_zero() {
-            self.signal(Signal::TERM);
-            if self.is_over_within(patience.after_term) {
-                return;
+        for (signal, grace) in [(Signal::INT, patience.interrupt), (Signal::TERM, patience.term)] {
+            if !grace.is_zero() {
+                self.remember_tree();
+                self.signal(signal);
+                if self.is_over_within(grace) {
+                    return;
+                }
             }
         }
         self.kill();
@@ -143,6 +152,7 @@ impl Process {
         self.set(Life::Exited);
         self.wait_until(LEFT_BEHIND, |state| state.open_pipes == 0);
         tree::kill(self.pid, &self.mark);
+        tree::kill_each(&std::mem::take(&mut self.state().descendants));
         let status = {
             let mut state = self.state();
             state.life = Life::Gone;
@@ -151,6 +161,14 @@ impl Process {
         // what it wrote to stderr is in the tail once the pipe has been read to its end
         self.wait_until(LEFT_BEHIND, |state| state.open_pipes == 0);
         self.publish(self.exit_with(status.ok()));
+    }
+
+    /// Keeps hold of all that descends from it: once it is gone, a process that left its group and its environment cannot be told.
+    fn remember_tree(&self) {
+        let mut state = self.state();
+        if state.life != Life::Gone {
+            state.descendants.extend(tree::below(self.pid, &self.mark));
+        }
     }
 
     fn signal(&self, signal: Signal) {

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal};
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use super::{Launch, tree};
+use super::{Launch, ParentDeath, tree};
 
 /// The variable every process below an agent inherits. Its value lists the marks of all agents above it.
 const MARKS: &str = "MUSHER_PROCESS_MARKS";
@@ -38,9 +38,10 @@ pub(super) async fn fork(launch: &Launch) -> io::Result<Forked> {
     let (done, result) = oneshot::channel();
     let mark = Uuid::new_v4().to_string();
     let mut command = command(launch, &mark);
+    let parent_death = launch.parent_death;
     let job = Box::new(move || {
         // If the caller is gone, the process comes back as an error and is killed with it.
-        done.send(start(&mut command, mark)).ok();
+        done.send(start(&mut command, mark, parent_death)).ok();
     });
     match &launch.spawner {
         Some(spawner) => spawner.run(job),
@@ -70,12 +71,12 @@ fn command(launch: &Launch, mark: &str) -> Command {
     command
 }
 
-fn start(command: &mut Command, mark: String) -> io::Result<Forked> {
+fn start(command: &mut Command, mark: String, parent_death: ParentDeath) -> io::Result<Forked> {
     let parent = rustix::process::getpid();
     let prepare = move || {
         // A session of its own: signals reach the whole group, and no terminal can stop it or be drawn on.
         rustix::process::setsid()?;
-        tie_to(parent)
+        tie_to(parent, parent_death)
     };
     // SAFETY: between fork and exec only async-signal-safe calls are allowed: setsid, prctl and getppid are plain system calls,
     // and the closure neither allocates nor takes a lock.
@@ -89,16 +90,20 @@ fn start(command: &mut Command, mark: String) -> io::Result<Forked> {
     Ok(Forked { child: Some(child), pid, mark })
 }
 
-/// Asks the kernel to kill this process when the thread that forked it ends, by SIGKILL of our process for example.
+/// Asks the kernel to end this process when the thread that forked it ends, by SIGKILL of our process for example.
 #[cfg(target_os = "linux")]
-fn tie_to(parent: Pid) -> io::Result<()> {
-    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+fn tie_to(parent: Pid, parent_death: ParentDeath) -> io::Result<()> {
+    let signal = match parent_death {
+        ParentDeath::Kill => Signal::KILL,
+        ParentDeath::Interrupt => Signal::INT,
+    };
+    rustix::process::set_parent_process_death_signal(Some(signal))?;
     // it may have died before we asked
     if rustix::process::getppid() == Some(parent) { Ok(()) } else { Err(rustix::io::Errno::SRCH.into()) }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn tie_to(_parent: Pid) -> io::Result<()> {
+fn tie_to(_parent: Pid, _parent_death: ParentDeath) -> io::Result<()> {
     Ok(())
 }
 

@@ -32,6 +32,19 @@ pub(super) fn kill(leader: Pid, mark: &str) {
     tracing::warn!(leader = leader.as_raw_nonzero().get(), "some processes of an agent survive SIGKILL");
 }
 
+/// The living processes below `leader`, itself among them, as handles that never hit another process.
+pub(super) fn below(leader: Pid, mark: &str) -> Vec<OwnedFd> {
+    survivors(leader.as_raw_nonzero().get(), mark)
+}
+
+/// Kills processes found earlier.
+pub(super) fn kill_each(processes: &[OwnedFd]) {
+    for process in processes {
+        // fails if it has ended
+        pidfd_send_signal(process, Signal::KILL).ok();
+    }
+}
+
 /// The living processes of the group, with the mark, or below the leader.
 fn survivors(leader: i32, mark: &str) -> Vec<OwnedFd> {
     let mut processes = living();

@@ -7,7 +7,8 @@ use tokio::sync::oneshot;
 
 use super::calls::{Calls, Failure};
 use super::inbox::{InboxSender, Incoming, Stray};
-use crate::connection::{WeakFrameSender, weight};
+use crate::connection::WeakFrameSender;
+use crate::message::Message as _;
 use crate::{Closed, FrameReceiver, Settled};
 
 pub(super) async fn read(
@@ -24,7 +25,7 @@ pub(super) async fn read(
                 Ok(frame) => frame,
                 Err(closed) => return closed,
             };
-            let weight = weight(&frame);
+            let weight = frame.weight();
             if let Some(incoming) = sort(frame, &calls) {
                 if inbox.is_abandoned() {
                     refuse(incoming, &outgoing);

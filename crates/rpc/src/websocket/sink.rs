@@ -53,6 +53,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WebSocketSink<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Sink for WebSocketSink<S> {
+    type Message = Frame;
+
     async fn write(&mut self, frame: Frame) -> Result<(), Closed> {
         self.within(self.socket.feed(Message::text(frame.to_line()))).await
     }

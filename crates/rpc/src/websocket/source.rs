@@ -84,6 +84,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WebSocketSource<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Source for WebSocketSource<S> {
+    type Message = Frame;
+
     async fn fill(&mut self, frames: &mut VecDeque<Frame>) -> Result<(), Closed> {
         let Ok(message) = timeout(self.silence, self.socket.next()).await else {
             self.close.send_replace(Some(CloseCode::Away));

@@ -4,6 +4,7 @@
 mod child;
 mod lines;
 mod peer;
+mod raw_lines;
 mod stdio;
 mod stream;
 mod support;
