@@ -1,0 +1,128 @@
+//! Content blocks and usage, as the vendor's API has them.
+
+use musher_wire::Json;
+use serde::{Deserialize, Deserializer};
+
+use super::lenient;
+
+/// What a message says.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Content(pub Vec<Block>);
+
+impl Content {
+    /// All text in it, one block after the other.
+    pub fn text(&self) -> String {
+        let texts = self.0.iter().filter_map(|block| match block {
+            Block::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    /// The tool calls in it.
+    pub fn tool_uses(&self) -> impl Iterator<Item = &ToolUse> {
+        self.0.iter().filter_map(|block| match block {
+            Block::ToolUse(call) => Some(call),
+            _ => None,
+        })
+    }
+
+    /// The tool results in it.
+    pub fn tool_results(&self) -> impl Iterator<Item = &ToolResult> {
+        self.0.iter().filter_map(|block| match block {
+            Block::ToolResult(result) => Some(result),
+            _ => None,
+        })
+    }
+}
+
+/// One block of content.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Block {
+    /// Text.
+    Text(String),
+    /// What the model thinks before it speaks.
+    Thinking(String),
+    /// A call of a tool.
+    ToolUse(ToolUse),
+    /// What a tool gave.
+    ToolResult(ToolResult),
+    /// A block of another kind, such as an image.
+    Other(Json),
+}
+
+/// A call of a tool.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[non_exhaustive]
+pub struct ToolUse {
+    /// The id its result refers to.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// What it is called with.
+    pub input: Json,
+}
+
+/// What a tool gave.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[non_exhaustive]
+pub struct ToolResult {
+    /// The call.
+    pub tool_use_id: String,
+    /// Text or blocks.
+    #[serde(default = "Json::null")]
+    pub content: Json,
+    /// Whether the tool failed.
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    pub is_error: bool,
+}
+
+/// The tokens of a call or a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[non_exhaustive]
+pub struct Usage {
+    /// Read by the model.
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    pub input_tokens: u64,
+    /// Written by the model.
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    pub output_tokens: u64,
+    /// Put into the cache.
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    pub cache_creation_input_tokens: u64,
+    /// Read from the cache.
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    pub cache_read_input_tokens: u64,
+}
+
+/// Text alone stands for one block of text.
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let json = Json::deserialize(deserializer)?;
+        if let Ok(text) = json.to::<String>() {
+            return Ok(Self(vec![Block::Text(text)]));
+        }
+        let blocks = json.to::<Vec<Json>>().unwrap_or_default();
+        Ok(Self(blocks.into_iter().map(block).collect()))
+    }
+}
+
+fn block(json: Json) -> Block {
+    #[derive(Deserialize)]
+    struct Head {
+        r#type: String,
+        #[serde(default, deserialize_with = "lenient::field")]
+        text: Option<String>,
+        #[serde(default, deserialize_with = "lenient::field")]
+        thinking: Option<String>,
+    }
+    let known = json.to::<Head>().ok().and_then(|head| match head.r#type.as_str() {
+        "text" => head.text.map(Block::Text),
+        "thinking" => head.thinking.map(Block::Thinking),
+        "tool_use" => json.to().ok().map(Block::ToolUse),
+        "tool_result" => json.to().ok().map(Block::ToolResult),
+        _ => None,
+    });
+    known.unwrap_or(Block::Other(json))
+}

@@ -1,0 +1,119 @@
+//! Turns: text, images, pieces, structured results, and sessions that go on later.
+
+use musher_claude::{Handlers, Options, UserMessage, View, Which};
+use musher_rehearse::{Reply, Script, when};
+use serde_json::json;
+use testkit::peers::Installed;
+
+use super::stage::{Stage, on_both, soon};
+
+on_both! {
+    a_text_turn, old_claude_a_text_turn => text_turn;
+    pieces_and_an_image, old_claude_pieces_and_an_image => pieces_and_image;
+    a_structured_result, old_claude_a_structured_result => structured;
+    a_session_goes_on_and_is_forked, old_claude_a_session_goes_on_and_is_forked => resume_and_fork;
+    an_unknown_session_does_not_begin, old_claude_an_unknown_session_does_not_begin => unknown_session;
+}
+
+async fn text_turn(claude: Installed) -> anyhow::Result<()> {
+    let version = claude.peer.version;
+    let stage = Stage::new(claude, Script::new().otherwise(Reply::text("Hello from the script.")))?;
+    let id = uuid::Uuid::new_v4().to_string();
+    let options = Options::new().session(Which::NewWithId(id.clone()));
+    let (session, mut messages) = soon(stage.start(options, Handlers::new())).await?;
+    assert!(!session.models()?.is_empty() && !session.commands()?.is_empty());
+    for _ in 0..2 {
+        session.send("Say hello.").await?;
+        let mut seen = Vec::new();
+        let result = soon(messages.until_result(|message| seen.push(message.view()))).await?;
+        assert_eq!((result.is_error, result.result.as_deref()), (false, Some("Hello from the script.")));
+        assert_eq!(result.session_id.as_deref(), Some(&*id));
+        let init = seen.iter().find_map(|view| match view {
+            View::Init(init) => Some(init.claude_code_version.as_str()),
+            _ => None,
+        });
+        assert_eq!(init, Some(version), "every turn begins with it");
+        let said = seen.iter().find_map(|view| match view {
+            View::Assistant(said) => Some(said.message.content.text()),
+            _ => None,
+        });
+        assert_eq!(said.as_deref(), Some("Hello from the script."));
+    }
+    assert!(soon(session.close()).await?.status.unwrap().success());
+    assert!(messages.next().await.is_err());
+    stage.finish().await
+}
+
+async fn pieces_and_image(claude: Installed) -> anyhow::Result<()> {
+    const DOT: &str =
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    let stage = Stage::new(claude, Script::new().otherwise(Reply::text("A very small picture.")))?;
+    let options = Options::new().with_partial_messages();
+    let (session, mut messages) = soon(stage.start(options, Handlers::new())).await?;
+    session.send(UserMessage::text("What is this?").image("image/png", DOT)).await?;
+    let mut pieces = String::new();
+    let see = |message: &musher_claude::Message| {
+        if let View::StreamEvent(event) = message.view() {
+            pieces += &event.text_delta().unwrap_or_default();
+        }
+    };
+    soon(messages.until_result(see)).await?;
+    assert_eq!(pieces, "A very small picture.");
+    let sent = stage.model.calls().iter().any(|call| call.body.as_ref().unwrap().to_string().contains(DOT));
+    assert!(sent, "the model got the image");
+    soon(session.close()).await?;
+    stage.finish().await
+}
+
+async fn structured(claude: Installed) -> anyhow::Result<()> {
+    let answer = json!({"color": "blue"});
+    let script = Script::new()
+        .reply(
+            Reply::tool("StructuredOutput", answer.clone()).when(when().offers("StructuredOutput").call(1)),
+        )
+        .otherwise(Reply::text("Done."));
+    let stage = Stage::new(claude, script)?;
+    let schema =
+        json!({"type": "object", "properties": {"color": {"type": "string"}}, "required": ["color"]});
+    let options = Options::new().output_schema(schema.into());
+    let (session, mut messages) = soon(stage.start(options, Handlers::new())).await?;
+    session.send("Which color?").await?;
+    let result = soon(messages.until_result(|_| {})).await?;
+    assert_eq!(result.structured_output.map(|it| it.to_value().unwrap()), Some(answer));
+    soon(session.close()).await?;
+    stage.finish().await
+}
+
+async fn resume_and_fork(claude: Installed) -> anyhow::Result<()> {
+    let script = Script::new().otherwise(Reply::text("Noted."));
+    let stage = Stage::new(claude, script)?;
+    let first = uuid::Uuid::new_v4().to_string();
+    let copy = uuid::Uuid::new_v4().to_string();
+    let starts = [
+        (Which::NewWithId(first.clone()), &first, "The word is amber."),
+        (Which::Resume { id: first.clone(), at: None }, &first, "Which word?"),
+        (Which::Fork { id: first.clone(), at: None, new_id: Some(copy.clone()) }, &copy, "And again?"),
+    ];
+    for (which, id, text) in starts {
+        let (session, mut messages) =
+            soon(stage.start(Options::new().session(which), Handlers::new())).await?;
+        session.send(text).await?;
+        let result = soon(messages.until_result(|_| {})).await?;
+        assert_eq!(result.session_id.as_ref(), Some(id));
+        soon(session.close()).await?;
+        let call = stage.model.calls().last().unwrap().body.as_ref().unwrap()["messages"].to_string();
+        assert!(call.contains("The word is amber.") && call.contains(text), "{call}");
+    }
+    stage.finish().await
+}
+
+async fn unknown_session(claude: Installed) -> anyhow::Result<()> {
+    let stage = Stage::new(claude, Script::new().otherwise(Reply::text("Hello.")))?;
+    let which = Which::Resume { id: uuid::Uuid::new_v4().to_string(), at: None };
+    let outcome = soon(stage.start(Options::new().session(which), Handlers::new())).await;
+    let Err(musher_claude::Error::NotBegun { exit: Some(exit), .. }) = outcome else {
+        panic!("not refused: {outcome:?}")
+    };
+    assert_eq!(exit.status.unwrap().code(), Some(1));
+    stage.finish().await
+}
