@@ -1,0 +1,409 @@
+//! `OpenAI`'s chat completions, and the many that imitate them.
+//!
+//! The imitators differ where the original has no word: thinking comes in `reasoning_content`, `reasoning`, `reasoning_details` or
+//! as parts of the content; calls may come without an index or all with the same one. All of these are understood.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Value, json};
+
+use super::answer::Answer;
+use super::{FormatOptions, openai_tools, read, reported};
+use crate::{
+    Block, ErrorClass, FinishReason, Message, ModelError, ModelEvent, Proof, Request, Role, SseEvent, Usage,
+};
+
+pub(super) fn body(request: &Request, messages: &[Message], options: &FormatOptions) -> Value {
+    let mut list = Vec::new();
+    if !request.system.is_empty() {
+        list.push(json!({"role": "system", "content": request.system.join("\n\n")}));
+    }
+    for message in messages {
+        match message.role {
+            Role::Assistant => list.push(assistant(&message.content, options)),
+            Role::User => user(&message.content, &mut list),
+        }
+    }
+    let mut body = json!({"model": request.model, "messages": list, "stream": true});
+    if !options.no_stream_options {
+        body["stream_options"] = json!({"include_usage": true});
+    }
+    if !request.tools.is_empty() {
+        let tool = |tool: &crate::ToolSpec| json!({"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": tool.schema}});
+        body["tools"] = request.tools.iter().map(tool).collect();
+        let named = |name: &str| json!({"type": "function", "function": {"name": name}});
+        if let Some(choice) = openai_tools::choice(&request.tool_choice, named) {
+            body["tool_choice"] = choice;
+        }
+    }
+    if let Some(limit) = request.max_output_tokens {
+        let name = if options.max_completion_tokens { "max_completion_tokens" } else { "max_tokens" };
+        body[name] = json!(limit);
+    }
+    if let Some(effort) = request.effort.filter(|_| !options.no_effort) {
+        body["reasoning_effort"] = json!(openai_tools::effort(effort));
+    }
+    if let Some(temperature) = request.temperature {
+        body["temperature"] = json!(temperature);
+    }
+    if !request.stop.is_empty() {
+        body["stop"] = json!(request.stop);
+    }
+    if let Some(output) = &request.output {
+        let schema = json!({"name": output.name, "schema": output.schema, "strict": true});
+        body["response_format"] = json!({"type": "json_schema", "json_schema": schema});
+    }
+    body
+}
+
+fn assistant(content: &[Block], options: &FormatOptions) -> Value {
+    let (mut texts, mut thoughts, mut calls) = (Vec::new(), Vec::new(), Vec::new());
+    for block in content {
+        match block {
+            Block::Text { text } => texts.push(text.as_str()),
+            Block::Thinking(thinking) if thinking.proof == Some(Proof::Plain) => {
+                thoughts.push(thinking.text.as_str());
+            }
+            Block::ToolUse(call) => {
+                let arguments = Value::Object(call.input.clone()).to_string();
+                let function = json!({"name": call.name, "arguments": arguments});
+                calls.push(json!({"id": call.id, "type": "function", "function": function}));
+            }
+            _ => {}
+        }
+    }
+    let text = if texts.is_empty() { Value::Null } else { json!(texts.join("\n")) };
+    let mut message = json!({"role": "assistant", "content": text});
+    if !calls.is_empty() {
+        message["tool_calls"] = json!(calls);
+    }
+    if options.replay_reasoning && !thoughts.is_empty() {
+        message["reasoning_content"] = json!(thoughts.join("\n"));
+    }
+    message
+}
+
+/// Results first, each a message of its own. They take text only, so pictures follow as if the user showed them.
+fn user(content: &[Block], list: &mut Vec<Value>) {
+    let (mut shown, mut said) = (Vec::new(), Vec::new());
+    for block in content {
+        match block {
+            Block::ToolResult(result) => {
+                list.push(json!({"role": "tool", "tool_call_id": result.id, "content": result.joined()}));
+                shown.extend(result.media().filter_map(part));
+            }
+            other => said.extend(part(other)),
+        }
+    }
+    shown.append(&mut said);
+    match shown.as_slice() {
+        [] => {}
+        [only] if only["type"] == "text" => list.push(json!({"role": "user", "content": only["text"]})),
+        _ => list.push(json!({"role": "user", "content": shown})),
+    }
+}
+
+fn part(block: &Block) -> Option<Value> {
+    match block {
+        Block::Text { text } => Some(json!({"type": "text", "text": text})),
+        Block::Image(media) => Some(json!({"type": "image_url", "image_url": {"url": media.data_url()}})),
+        Block::Document(media) => {
+            let file = json!({"filename": openai_tools::file_name(media), "file_data": media.data_url()});
+            Some(json!({"type": "file", "file": file}))
+        }
+        _ => None,
+    }
+}
+
+/// Which of the vendor's calls is which of ours.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    calls: Vec<Known>,
+}
+
+#[derive(Debug)]
+struct Known {
+    index: Option<u64>,
+    id: String,
+    number: usize,
+}
+
+impl State {
+    pub(super) fn event(
+        &mut self,
+        event: &SseEvent,
+        answer: &mut Answer,
+        out: &mut Vec<ModelEvent>,
+    ) -> Result<(), ModelError> {
+        let data = event.data.trim();
+        if data == "[DONE]" {
+            return answer.complete(out);
+        }
+        if data.is_empty() {
+            return Ok(());
+        }
+        let chunk: Chunk<'_> = read(event)?;
+        if let Some(error) = chunk.error {
+            let error = json!({ "error": error });
+            return Err(reported(0, &error).unwrap_or_else(|| {
+                ModelError::new(ErrorClass::Server, format!("the vendor failed: {error}"))
+            }));
+        }
+        if let Some(usage) = chunk.usage {
+            answer.usage = usage.counts();
+        }
+        let Some(choice) = chunk.choices.unwrap_or_default().into_iter().next() else { return Ok(()) };
+        if let Some(delta) = choice.delta {
+            self.delta(&delta, answer, out);
+        }
+        if let Some(reason) = choice.finish_reason {
+            answer.end_thinking_plain(out);
+            answer.finish(finish(&reason));
+        }
+        Ok(())
+    }
+
+    fn delta(&mut self, delta: &Delta<'_>, answer: &mut Answer, out: &mut Vec<ModelEvent>) {
+        let thoughts = [&delta.reasoning_content, &delta.reasoning, &delta.content.thinking];
+        let thought = thoughts.into_iter().flatten().find(|thought| !thought.is_empty());
+        match thought {
+            Some(thought) => answer.thinking(thought, out),
+            None => delta.reasoning_details.iter().flatten().for_each(|detail| {
+                answer.thinking(detail.text.as_deref().or(detail.summary.as_deref()).unwrap_or(""), out);
+            }),
+        }
+        for text in [&delta.content.text, &delta.refusal].into_iter().flatten() {
+            if !text.is_empty() {
+                answer.end_thinking_plain(out);
+                answer.text(text, out);
+            }
+        }
+        for call in delta.tool_calls.iter().flatten() {
+            answer.end_thinking_plain(out);
+            self.call(call, answer, out);
+        }
+    }
+
+    fn call(&mut self, delta: &CallDelta<'_>, answer: &mut Answer, out: &mut Vec<ModelEvent>) {
+        let id = delta.id.as_deref().unwrap_or_default();
+        let name = delta.function.as_ref().and_then(|function| function.name.as_deref()).unwrap_or_default();
+        let known = self.calls.iter().rev().find(|known| match delta.index {
+            Some(index) => known.index == Some(index),
+            None => id.is_empty() || known.id == id,
+        });
+        // some vendors give every call the same index, and some repeat id and name in every piece
+        let is_new = known.is_none_or(|known| !id.is_empty() && known.id != id && !name.is_empty());
+        let number = match known {
+            Some(known) if !is_new => known.number,
+            _ if name.is_empty() => return,
+            _ => {
+                let number = answer.start_call(id, name, out);
+                self.calls.push(Known { index: delta.index, id: id.to_owned(), number });
+                number
+            }
+        };
+        if let Some(piece) = delta.function.as_ref().and_then(|function| function.arguments.as_ref()) {
+            answer.arguments(number, &piece.0, out);
+        }
+    }
+}
+
+impl Answer {
+    /// Ends thinking that has no proof, marked so that it can be sent back to vendors which want that.
+    fn end_thinking_plain(&mut self, out: &mut Vec<ModelEvent>) {
+        if self.is_thinking() {
+            self.end_thinking(Some(Proof::Plain), out);
+        }
+    }
+}
+
+fn finish(reason: &str) -> FinishReason {
+    match reason {
+        "stop" | "eos" | "end_turn" => FinishReason::Stop,
+        "length" | "max_tokens" | "model_length" => FinishReason::Length,
+        "tool_calls" | "function_call" | "tool_use" => FinishReason::ToolCalls,
+        "content_filter" | "safety" => FinishReason::ContentFilter,
+        other => FinishReason::Other(other.to_owned()),
+    }
+}
+
+#[derive(Deserialize)]
+struct Chunk<'a> {
+    #[serde(borrow)]
+    choices: Option<Vec<Choice<'a>>>,
+    usage: Option<Counts>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Choice<'a> {
+    #[serde(borrow)]
+    delta: Option<Delta<'a>>,
+    #[serde(borrow)]
+    finish_reason: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct Delta<'a> {
+    #[serde(borrow, default)]
+    content: Content<'a>,
+    #[serde(borrow)]
+    refusal: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    reasoning_content: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    reasoning: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    reasoning_details: Option<Vec<Detail<'a>>>,
+    #[serde(borrow)]
+    tool_calls: Option<Vec<CallDelta<'a>>>,
+}
+
+#[derive(Deserialize)]
+struct Detail<'a> {
+    #[serde(borrow)]
+    text: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    summary: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct CallDelta<'a> {
+    index: Option<u64>,
+    #[serde(borrow)]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    function: Option<FunctionDelta<'a>>,
+}
+
+#[derive(Deserialize)]
+struct FunctionDelta<'a> {
+    #[serde(borrow)]
+    name: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    arguments: Option<ArgumentsPiece<'a>>,
+}
+
+/// A piece of JSON text; some vendors send the object itself.
+struct ArgumentsPiece<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for ArgumentsPiece<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextOrObject;
+        impl<'de> Visitor<'de> for TextOrObject {
+            type Value = ArgumentsPiece<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("arguments as text or as an object")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(ArgumentsPiece(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(ArgumentsPiece(Cow::Owned(text.to_owned())))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                let object = Value::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
+                Ok(ArgumentsPiece(Cow::Owned(object.to_string())))
+            }
+        }
+        deserializer.deserialize_any(TextOrObject)
+    }
+}
+
+/// Content is a text, nothing, or a list of parts.
+#[derive(Default)]
+struct Content<'a> {
+    text: Option<Cow<'a, str>>,
+    thinking: Option<Cow<'a, str>>,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextOrParts;
+        impl<'de> Visitor<'de> for TextOrParts {
+            type Value = Content<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("content as text or as a list of parts")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Content { text: Some(Cow::Borrowed(text)), thinking: None })
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Content { text: Some(Cow::Owned(text.to_owned())), thinking: None })
+            }
+
+            fn visit_unit<E>(self) -> Result<Self::Value, E> {
+                Ok(Content::default())
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Self::Value, A::Error> {
+                let (mut text, mut thinking) = (String::new(), String::new());
+                while let Some(part) = parts.next_element::<Value>()? {
+                    text.push_str(part.get("text").and_then(Value::as_str).unwrap_or_default());
+                    for thought in part.get("thinking").and_then(Value::as_array).into_iter().flatten() {
+                        thinking.push_str(thought.get("text").and_then(Value::as_str).unwrap_or_default());
+                    }
+                }
+                Ok(Content { text: Some(Cow::Owned(text)), thinking: Some(Cow::Owned(thinking)) })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Content::default())
+            }
+        }
+        deserializer.deserialize_any(TextOrParts)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+struct Counts {
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+    prompt_tokens_details: Option<InputDetails>,
+    completion_tokens_details: Option<OutputDetails>,
+    /// `DeepSeek`'s word for what was read from the cache.
+    prompt_cache_hit_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct InputDetails {
+    cached_tokens: Option<u64>,
+    cache_write_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct OutputDetails {
+    reasoning_tokens: Option<u64>,
+}
+
+impl Counts {
+    /// The vendor's sum of input tokens includes those of the cache.
+    fn counts(&self) -> Usage {
+        let details = self.prompt_tokens_details.as_ref();
+        let cache_read =
+            details.and_then(|details| details.cached_tokens).or(self.prompt_cache_hit_tokens).unwrap_or(0);
+        let cache_write = details.and_then(|details| details.cache_write_tokens).unwrap_or(0);
+        let input = self.prompt_tokens.unwrap_or(0).saturating_sub(cache_read).saturating_sub(cache_write);
+        let thinking = self.completion_tokens_details.as_ref().and_then(|details| details.reasoning_tokens);
+        Usage {
+            input,
+            output: self.completion_tokens.unwrap_or(0),
+            cache_read,
+            cache_write,
+            thinking: thinking.unwrap_or(0),
+        }
+    }
+}

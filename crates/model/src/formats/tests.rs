@@ -1,0 +1,274 @@
+//! What the formats make of odd streams. Whole bodies and whole streams are compared in `tests/it`.
+
+use super::*;
+use crate::{Arguments, FinishReason, Proof, Thinking, ToolCall, Usage};
+
+fn decode(format: Format, data: &[Value]) -> (Vec<ModelEvent>, Result<(), ModelError>) {
+    let mut decoder = format.decoder();
+    let mut out = Vec::new();
+    for value in data {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let event = SseEvent { name: String::new(), data: text };
+        if let Err(error) = decoder.event(&event, &mut out) {
+            return (out, Err(error));
+        }
+    }
+    let ended = decoder.end(&mut out);
+    (out, ended)
+}
+
+fn chat(deltas: Vec<Value>, finish: &str) -> (Vec<ModelEvent>, Result<(), ModelError>) {
+    let mut chunks: Vec<Value> =
+        deltas.into_iter().map(|delta| serde_json::json!({"choices": [{"delta": delta}]})).collect();
+    chunks.push(serde_json::json!({"choices": [{"delta": {}, "finish_reason": finish}]}));
+    chunks.push(serde_json::json!("[DONE]"));
+    decode(Format::OpenaiChat, &chunks)
+}
+
+fn calls(events: &[ModelEvent]) -> Vec<ToolCall> {
+    let call = |event: &ModelEvent| match event {
+        ModelEvent::ToolCall(call) => Some(call.clone()),
+        _ => None,
+    };
+    events.iter().filter_map(call).collect()
+}
+
+fn texts(events: &[ModelEvent]) -> String {
+    let text = |event: &ModelEvent| match event {
+        ModelEvent::TextDelta(text) => Some(text.clone()),
+        ModelEvent::ThinkingDelta(text) => Some(format!("({text})")),
+        _ => None,
+    };
+    events.iter().filter_map(text).collect()
+}
+
+fn delta(index: Option<u64>, id: Option<&str>, name: Option<&str>, arguments: &str) -> Value {
+    let mut call = serde_json::json!({"function": {"arguments": arguments}});
+    if let Some(index) = index {
+        call["index"] = index.into();
+    }
+    if let Some(id) = id {
+        call["id"] = id.into();
+    }
+    if let Some(name) = name {
+        call["function"]["name"] = name.into();
+    }
+    serde_json::json!({"tool_calls": [call]})
+}
+
+fn summary(events: &[ModelEvent]) -> Vec<String> {
+    let text = |arguments: &Arguments| match arguments {
+        Arguments::Object(map) => Value::Object(map.clone()).to_string(),
+        Arguments::Malformed { text, .. } => format!("malformed {text}"),
+    };
+    calls(events).iter().map(|call| format!("{} {} {}", call.id, call.name, text(&call.arguments))).collect()
+}
+
+#[test]
+fn calls_are_told_apart_in_every_way_vendors_number_them() {
+    let both = ["a Read {\"p\":1}", "b LS {}"];
+    let by_index = vec![
+        delta(Some(0), Some("a"), Some("Read"), "{\"p\""),
+        delta(Some(1), Some("b"), Some("LS"), ""),
+        delta(Some(0), None, None, ":1}"),
+    ];
+    let same_index = vec![
+        delta(Some(0), Some("a"), Some("Read"), "{\"p\":1}"),
+        delta(Some(0), Some("b"), Some("LS"), "{}"),
+    ];
+    let no_index = vec![
+        delta(None, Some("a"), Some("Read"), "{\"p\""),
+        delta(None, None, None, ":1}"),
+        delta(None, Some("b"), Some("LS"), "{}"),
+    ];
+    let repeated = vec![
+        delta(Some(0), Some("a"), Some("Read"), "{\"p\""),
+        delta(Some(0), Some("a"), Some("Read"), ":1}"),
+        delta(Some(1), Some("b"), Some("LS"), "{}"),
+    ];
+    for deltas in [by_index, same_index, no_index, repeated] {
+        let (events, ended) = chat(deltas.clone(), "tool_calls");
+        assert_eq!(ended, Ok(()));
+        assert_eq!(summary(&events), both, "{deltas:?}");
+    }
+}
+
+#[test]
+fn an_id_that_is_used_twice_is_made_unique_and_a_missing_one_made_up() {
+    let deltas = vec![
+        delta(Some(0), Some("x"), Some("Read"), "{}"),
+        delta(Some(1), Some("x"), Some("Read"), "{}"),
+        delta(Some(2), None, Some("Read"), "{}"),
+    ];
+    let (events, _) = chat(deltas, "tool_calls");
+    assert_eq!(summary(&events), ["x Read {}", "x_2 Read {}", "call_2 Read {}"]);
+}
+
+#[test]
+fn malformed_arguments_are_told_and_not_repaired() {
+    for text in ["{\"a\":", "[1]", "{\"a\":1}}", "nonsense"] {
+        let (events, ended) = chat(vec![delta(Some(0), Some("x"), Some("T"), text)], "tool_calls");
+        assert_eq!(ended, Ok(()));
+        assert_eq!(summary(&events), [format!("x T malformed {text}")]);
+    }
+}
+
+#[test]
+fn a_call_that_ran_into_the_limit_is_malformed_even_without_arguments() {
+    let (events, _) = chat(vec![delta(Some(0), Some("x"), Some("T"), "")], "length");
+    assert_eq!(summary(&events), ["x T malformed "]);
+    let (events, _) = chat(vec![delta(Some(0), Some("x"), Some("T"), "")], "tool_calls");
+    assert_eq!(summary(&events), ["x T {}"]);
+}
+
+#[test]
+fn thinking_is_found_wherever_vendors_put_it() {
+    let ways = [
+        serde_json::json!({"reasoning_content": "hm"}),
+        serde_json::json!({"reasoning": "hm", "reasoning_details": [{"type": "reasoning.text", "text": "hm"}]}),
+        serde_json::json!({"reasoning_details": [{"type": "reasoning.summary", "summary": "hm"}]}),
+        serde_json::json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]}),
+    ];
+    for way in ways {
+        let (events, ended) = chat(vec![way.clone(), serde_json::json!({"content": "yes"})], "stop");
+        assert_eq!((texts(&events), ended), ("(hm)yes".to_owned(), Ok(())), "{way}");
+        let end = ModelEvent::ThinkingEnd(Thinking { text: "hm".to_owned(), proof: Some(Proof::Plain) });
+        assert_eq!(events[1], end);
+    }
+}
+
+#[test]
+fn a_stop_with_calls_is_a_stop_for_calls() {
+    let (events, _) = chat(vec![delta(Some(0), Some("x"), Some("T"), "{}")], "stop");
+    assert_eq!(events.last(), Some(&ModelEvent::Finish(FinishReason::ToolCalls)));
+}
+
+#[test]
+fn an_answer_without_content_is_an_error_unless_there_is_a_reason_for_it() {
+    assert_eq!(chat(vec![], "stop").1.unwrap_err().class, ErrorClass::Empty);
+    assert_eq!(chat(vec![], "content_filter").1, Ok(()));
+    assert_eq!(chat(vec![], "length").1, Ok(()));
+}
+
+#[test]
+fn without_a_finish_reason_no_call_is_complete() {
+    let started = serde_json::json!({"choices": [{"delta": delta(Some(0), Some("x"), Some("T"), "{}")}]});
+    for end in [None, Some(serde_json::json!("[DONE]"))] {
+        let chunks: Vec<Value> = std::iter::once(started.clone()).chain(end).collect();
+        let (events, ended) = decode(Format::OpenaiChat, &chunks);
+        assert_eq!(ended.unwrap_err().class, ErrorClass::Cut);
+        assert_eq!(calls(&events), []);
+    }
+}
+
+#[test]
+fn a_finish_reason_is_enough_without_the_last_word() {
+    let chunks = [
+        serde_json::json!({"choices": [{"delta": {"content": "hi"}, "finish_reason": "stop"}]}),
+        serde_json::json!({"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 2}}),
+    ];
+    let (events, ended) = decode(Format::OpenaiChat, &chunks);
+    assert_eq!(ended, Ok(()));
+    assert!(events.contains(&ModelEvent::Usage(Usage { input: 5, output: 2, ..Usage::default() })));
+}
+
+#[test]
+fn every_format_needs_its_own_end() {
+    let anthropic = [
+        serde_json::json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "x", "name": "T"}}),
+        serde_json::json!({"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": "{}"}}),
+        serde_json::json!({"type": "content_block_stop", "index": 0}),
+        serde_json::json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}),
+    ];
+    let item = serde_json::json!({"type": "function_call", "call_id": "x", "name": "T", "arguments": "{}"});
+    let responses =
+        [serde_json::json!({"type": "response.output_item.done", "output_index": 0, "item": item})];
+    for (format, chunks) in [(Format::Anthropic, &anthropic[..]), (Format::OpenaiResponses, &responses[..])] {
+        let (events, ended) = decode(format, chunks);
+        assert_eq!(ended.unwrap_err().class, ErrorClass::Cut);
+        assert!(!events.is_empty());
+        assert_eq!(calls(&events), []);
+    }
+    let mut whole = anthropic.to_vec();
+    whole.push(serde_json::json!({"type": "message_stop"}));
+    assert_eq!(summary(&decode(Format::Anthropic, &whole).0), ["x T {}"]);
+    let mut whole = responses.to_vec();
+    whole.push(serde_json::json!({"type": "response.completed", "response": {}}));
+    assert_eq!(summary(&decode(Format::OpenaiResponses, &whole).0), ["x T {}"]);
+}
+
+#[test]
+fn errors_inside_a_stream_have_a_class() {
+    let cases = [
+        (
+            Format::OpenaiChat,
+            serde_json::json!({"error": {"message": "slow", "code": 429}}),
+            ErrorClass::RateLimit,
+        ),
+        (Format::OpenaiChat, serde_json::json!({"error": "broken"}), ErrorClass::Server),
+        (
+            Format::OpenaiResponses,
+            serde_json::json!({"type": "response.failed", "response": {"error": {"code": "context_length_exceeded", "message": "long"}}}),
+            ErrorClass::ContextLength,
+        ),
+        (
+            Format::Anthropic,
+            serde_json::json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
+            ErrorClass::Overloaded,
+        ),
+        (Format::Anthropic, serde_json::json!({"type": "error"}), ErrorClass::Server),
+    ];
+    for (format, event, class) in cases {
+        assert_eq!(decode(format, std::slice::from_ref(&event)).1.unwrap_err().class, class, "{event}");
+    }
+}
+
+#[test]
+fn what_is_not_json_is_told_with_its_beginning_and_unknown_events_are_ignored() {
+    let (_, ended) = decode(Format::Anthropic, &["<html>".into()]);
+    let error = ended.unwrap_err();
+    assert_eq!(error.class, ErrorClass::Protocol);
+    assert!(error.message.ends_with("<html>"), "{error}");
+    for format in [Format::OpenaiChat, Format::OpenaiResponses, Format::Anthropic] {
+        let (events, ended) = decode(format, &[serde_json::json!({"type": "brand_new", "object": "x"})]);
+        assert_eq!((events, ended.unwrap_err().class), (vec![], ErrorClass::Cut));
+    }
+}
+
+#[test]
+fn deep_nesting_is_refused() {
+    let deep = "[".repeat(200_000);
+    let text = format!("{{\"type\":\"message_start\",\"x\":{deep}");
+    assert_eq!(decode(Format::Anthropic, &[text.into()]).1.unwrap_err().class, ErrorClass::Protocol);
+    let (events, _) =
+        chat(vec![delta(Some(0), Some("x"), Some("T"), &format!("{{\"a\":{deep}"))], "tool_calls");
+    assert!(matches!(calls(&events)[0].arguments, Arguments::Malformed { .. }));
+}
+
+#[test]
+fn redacted_thinking_is_kept_for_its_vendor() {
+    let chunks = [
+        serde_json::json!({"type": "content_block_start", "index": 0, "content_block": {"type": "redacted_thinking", "data": "secret"}}),
+        serde_json::json!({"type": "content_block_stop", "index": 0}),
+    ];
+    let (events, _) = decode(Format::Anthropic, &chunks);
+    let proof = Some(Proof::Redacted { data: "secret".to_owned() });
+    assert_eq!(events, [ModelEvent::ThinkingEnd(Thinking { text: String::new(), proof })]);
+}
+
+#[test]
+fn bodies_of_errors_are_understood_in_every_shape() {
+    let cases = [
+        (r#"{"error":{"message":"m","type":"t"}}"#, "m"),
+        (r#"[{"error":{"message":"m","code":400}}]"#, "m"),
+        (r#"{"error":"m"}"#, "m"),
+        (r#"{"message":"m"}"#, "m"),
+        ("<h1>Bad gateway</h1>", "the vendor answered with status 502: <h1>Bad gateway</h1>"),
+        ("", "the vendor answered with status 502"),
+        ("{}", "the vendor answered with status 502: {}"),
+    ];
+    for (body, message) in cases {
+        let error = Format::OpenaiChat.error(502, body);
+        assert_eq!((error.message.as_str(), error.class), (message, ErrorClass::Server), "{body}");
+    }
+}

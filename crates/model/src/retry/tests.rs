@@ -1,0 +1,137 @@
+//! The rule as a table, and the stream on a model that fails as it is told, in paused time.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+use super::*;
+use crate::{ErrorClass, FinishReason, Message};
+
+const CUT: ErrorClass = ErrorClass::Cut;
+
+fn error(class: ErrorClass) -> ModelError {
+    ModelError::new(class, "no")
+}
+
+fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+#[test]
+fn the_wait_doubles_up_to_a_limit_and_half_of_it_is_chance() {
+    let policy = RetryPolicy { attempts: 100, ..RetryPolicy::default() };
+    let waits = |jitter| {
+        (1..=7).map(move |attempt| policy.decide(attempt, &error(CUT), Duration::ZERO, jitter).unwrap())
+    };
+    assert_eq!(waits(1.0).collect::<Vec<_>>(), [1, 2, 4, 8, 16, 20, 20].map(seconds));
+    assert_eq!(
+        waits(0.0).collect::<Vec<_>>(),
+        [500, 1000, 2000, 4000, 8000, 10000, 10000].map(Duration::from_millis)
+    );
+}
+
+#[test]
+fn what_the_vendor_asks_for_is_honoured_up_to_a_limit() {
+    let policy = RetryPolicy::default();
+    let asked =
+        |retry_after| ModelError { retry_after: Some(seconds(retry_after)), ..error(ErrorClass::RateLimit) };
+    assert_eq!(policy.decide(1, &asked(7), Duration::ZERO, 0.0), Some(seconds(7)));
+    assert_eq!(policy.decide(1, &asked(60), Duration::ZERO, 0.0), Some(seconds(60)));
+    assert_eq!(policy.decide(1, &asked(61), Duration::ZERO, 0.0), None);
+    // "at once" is not taken literally: a vendor that says so and fails again would be hammered
+    assert_eq!(policy.decide(1, &asked(0), Duration::ZERO, 0.0), Some(Duration::from_millis(500)));
+}
+
+#[test]
+fn the_total_is_never_exceeded() {
+    let policy = RetryPolicy::default();
+    assert_eq!(policy.decide(1, &error(CUT), seconds(89), 1.0), Some(seconds(1)));
+    assert_eq!(policy.decide(1, &error(CUT), seconds(90), 1.0), None);
+}
+
+/// Each attempt says so many words and then fails, or finishes.
+#[derive(Debug)]
+struct Scripted(Mutex<VecDeque<(usize, Duration, Option<ErrorClass>)>>);
+
+impl Provider for Scripted {
+    fn stream(&self, _request: Request) -> EventStream {
+        let (words, pause, end) = self.0.lock().unwrap().pop_front().expect("no more attempts");
+        let said = stream::iter((0..words).map(|_| Ok(ModelEvent::TextDelta("word".to_owned()))));
+        let end = match end {
+            Some(class) => Err(error(class)),
+            None => Ok(ModelEvent::Finish(FinishReason::Stop)),
+        };
+        let last = stream::once(async move {
+            tokio::time::sleep(pause).await;
+            end
+        });
+        Box::pin(said.chain(last))
+    }
+}
+
+async fn play(attempts: impl IntoIterator<Item = (usize, u64, Option<ErrorClass>)>) -> Vec<String> {
+    let attempts = attempts.into_iter().map(|(words, pause, end)| (words, seconds(pause), end));
+    let provider = Arc::new(Scripted(Mutex::new(attempts.collect())));
+    let request = Request::new("m", vec![Message::user("hello")]);
+    let started = Instant::now();
+    let mut heard: Vec<String> = with_retries(provider, request, RetryPolicy::default())
+        .map(|event| match event {
+            Ok(ModelEvent::Retry(retry)) => {
+                format!("retry {} {} {}", retry.attempt, retry.reason, retry.retracts)
+            }
+            Ok(ModelEvent::TextDelta(text)) => text,
+            Ok(ModelEvent::Finish(_)) => "finish".to_owned(),
+            Ok(other) => format!("{other:?}"),
+            Err(error) => format!("error {}", error.class),
+        })
+        .collect()
+        .await;
+    if started.elapsed() > seconds(150) {
+        heard.push("too late".to_owned());
+    }
+    heard
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_at_once_needs_no_retry() {
+    assert_eq!(play([(2, 0, None)]).await, ["word", "word", "finish"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_retry_is_told_and_says_what_it_takes_back() {
+    let heard = play([(0, 0, Some(ErrorClass::Overloaded)), (1, 0, Some(CUT)), (1, 0, None)]).await;
+    assert_eq!(heard, ["retry 1 overloaded false", "word", "retry 2 cut true", "word", "finish"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_the_last_attempt_there_is_one_error_and_the_end() {
+    let heard = play(std::iter::repeat_n((0, 0, Some(ErrorClass::Server)), 6)).await;
+    assert_eq!(heard.len(), 6);
+    assert_eq!(heard[5], "error server_error");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_is_final() {
+    assert_eq!(play([(0, 0, Some(ErrorClass::Auth))]).await, ["error auth"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn silence_uses_up_the_total() {
+    let heard = play([(0, 60, Some(ErrorClass::Timeout)), (0, 60, Some(ErrorClass::Timeout))]).await;
+    assert_eq!(heard, ["retry 1 timeout false", "error timeout"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_answer_that_is_cut_may_be_tried_again() {
+    let heard = play([(1, 100, Some(CUT)), (1, 0, None)]).await;
+    assert_eq!(heard, ["word", "retry 1 cut true", "word", "finish"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropping_the_stream_during_a_wait_ends_the_call() {
+    let provider = Arc::new(Scripted(Mutex::new([(0, Duration::ZERO, Some(CUT))].into())));
+    let request = Request::new("m", Vec::new());
+    let mut stream = with_retries(Arc::<Scripted>::clone(&provider), request, RetryPolicy::default());
+    assert!(matches!(stream.next().await, Some(Ok(ModelEvent::Retry(_)))));
+    drop(stream);
+    assert_eq!(Arc::strong_count(&provider), 1);
+}

@@ -1,0 +1,160 @@
+//! Whole request bodies of each format, compared with the files in `formats/`.
+
+use musher_model::{
+    Block, Cache, Effort, Format, FormatOptions, Media, Message, OutputSchema, Proof, Request, Role,
+    Thinking, ToolChoice, ToolResult, ToolSpec, ToolUse,
+};
+use serde_json::json;
+
+use crate::snapshot::assert_snapshot;
+
+const FORMATS: [(Format, &str); 3] = [
+    (Format::OpenaiChat, "openai_chat"),
+    (Format::OpenaiResponses, "openai_responses"),
+    (Format::Anthropic, "anthropic"),
+];
+
+fn media(media_type: &str, name: Option<&str>) -> Media {
+    Media { media_type: media_type.to_owned(), data: "AAAA".to_owned(), name: name.map(str::to_owned) }
+}
+
+fn thinking(text: &str, proof: Option<Proof>) -> Block {
+    Block::Thinking(Thinking { text: text.to_owned(), proof })
+}
+
+fn call(id: &str, name: &str) -> Block {
+    let input = json!({"path": "a.rs", "limit": 5}).as_object().unwrap().clone();
+    Block::ToolUse(ToolUse { id: id.to_owned(), name: name.to_owned(), input })
+}
+
+/// Every kind of block and every field.
+fn everything() -> Request {
+    let assistant = vec![
+        thinking("signed", Some(Proof::Signature { signature: "sig".to_owned() })),
+        thinking("", Some(Proof::Redacted { data: "hidden".to_owned() })),
+        thinking("sealed", Some(Proof::Encrypted { id: "rs_1".to_owned(), content: "enc".to_owned() })),
+        thinking("plain", Some(Proof::Plain)),
+        thinking("unproven", None),
+        Block::text("I look."),
+        call("c1", "Read"),
+        call("c2", "LS"),
+    ];
+    let picture = Block::Image(media("image/png", None));
+    let failed = ToolResult { is_error: true, ..ToolResult::text("c2", "no such folder") };
+    let results = vec![
+        Block::ToolResult(ToolResult {
+            id: "c1".to_owned(),
+            content: vec![Block::text("a picture"), picture],
+            is_error: false,
+        }),
+        Block::ToolResult(failed),
+        Block::text("And now?"),
+    ];
+    let asked = vec![
+        Block::text("What is this?"),
+        Block::Image(media("image/jpeg", None)),
+        Block::Document(media("application/pdf", Some("a.pdf"))),
+    ];
+    let messages = vec![
+        Message { role: Role::User, content: asked },
+        Message { role: Role::Assistant, content: assistant },
+        Message { role: Role::User, content: results },
+        Message::assistant("Done."),
+        Message::user("Thanks."),
+    ];
+    let mut request = Request::new("some-model", messages);
+    request.system = vec!["You help.".to_owned(), "Be brief.".to_owned()];
+    request.tools = vec![ToolSpec {
+        name: "Read".to_owned(),
+        description: "Reads a file".to_owned(),
+        schema: json!({"type": "object", "properties": {"path": {"type": "string"}}}),
+    }];
+    request.tool_choice = ToolChoice::Required;
+    request.effort = Some(Effort::Medium);
+    request.max_output_tokens = Some(16_000);
+    request.temperature = Some(0.5);
+    request.stop = vec!["END".to_owned()];
+    request.cache = Cache::Long;
+    request.cache_key = Some("session-1".to_owned());
+    request.output = Some(OutputSchema { name: "answer".to_owned(), schema: json!({"type": "object"}) });
+    request
+}
+
+#[test]
+fn everything_in_every_format() {
+    for (format, name) in FORMATS {
+        let body = format.body(&everything(), &FormatOptions::default());
+        let text = serde_json::to_string_pretty(&body).unwrap() + "\n";
+        assert_snapshot(&format!("formats/{name}-everything.json"), &text);
+    }
+}
+
+#[test]
+fn nothing_but_a_question_in_every_format() {
+    for (format, name) in FORMATS {
+        let request = Request::new("some-model", vec![Message::user("Hello")]);
+        let body = format.body(&request, &FormatOptions::default());
+        let text = serde_json::to_string_pretty(&body).unwrap() + "\n";
+        assert_snapshot(&format!("formats/{name}-question.json"), &text);
+    }
+}
+
+fn options(value: serde_json::Value) -> FormatOptions {
+    serde_json::from_value(value).unwrap()
+}
+
+#[test]
+fn options_change_what_vendors_differ_in() {
+    let all = options(
+        json!({"maxCompletionTokens": true, "replayReasoning": true, "noStreamOptions": true, "noEffort": true,
+                             "extra": {"seed": 7, "stop": null}}),
+    );
+    let body = Format::OpenaiChat.body(&everything(), &all);
+    assert_eq!((&body["max_completion_tokens"], &body["max_tokens"]), (&json!(16_000), &json!(null)));
+    assert_eq!(body["messages"][2]["reasoning_content"], "plain");
+    assert_eq!((body.get("stream_options"), body.get("reasoning_effort")), (None, None));
+    assert_eq!((&body["seed"], &body["stop"]), (&json!(7), &json!(null)));
+
+    let request = Request { tool_choice: ToolChoice::Auto, ..everything() };
+    let body = Format::Anthropic.body(&request, &options(json!({"adaptiveThinking": true})));
+    assert_eq!(body["thinking"], json!({"type": "adaptive"}));
+    assert_eq!(body["output_config"]["effort"], "medium");
+}
+
+#[test]
+fn effort_off_forced_calls_and_small_limits_mean_no_thinking() {
+    let mut request = everything();
+    assert_eq!(
+        Format::Anthropic.body(&request, &FormatOptions::default()).get("thinking"),
+        None,
+        "a forced call"
+    );
+    request.tool_choice = ToolChoice::Auto;
+    request.effort = Some(Effort::Off);
+    assert_eq!(Format::Anthropic.body(&request, &FormatOptions::default()).get("thinking"), None);
+    assert_eq!(Format::Anthropic.body(&request, &FormatOptions::default())["temperature"], 0.5);
+    let body = Format::OpenaiResponses.body(&request, &FormatOptions::default());
+    assert_eq!((&body["reasoning"], body.get("include")), (&json!({"effort": "none"}), None));
+    request.effort = Some(Effort::Max);
+    request.max_output_tokens = Some(1500);
+    assert_eq!(Format::Anthropic.body(&request, &FormatOptions::default()).get("thinking"), None);
+    request.max_output_tokens = Some(4096);
+    assert_eq!(
+        Format::Anthropic.body(&request, &FormatOptions::default())["thinking"]["budget_tokens"],
+        3072
+    );
+}
+
+#[test]
+fn pictures_can_be_left_out() {
+    let body = Format::OpenaiChat.body(&everything().without_images(), &FormatOptions::default()).to_string();
+    assert!(!body.contains("AAAA") && !body.contains("image_url"), "{body}");
+    assert!(body.contains("[image left out: this model reads text only]"), "{body}");
+    assert!(body.contains("[document left out: this model reads text only]"), "{body}");
+}
+
+#[test]
+fn no_more_than_four_places_are_marked_for_the_cache() {
+    let body = Format::Anthropic.body(&everything(), &FormatOptions::default()).to_string();
+    assert_eq!(body.matches("cache_control").count(), 3);
+}

@@ -1,0 +1,8 @@
+//! The crate from outside: whole bodies and streams of each format, and every fault over HTTP.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod bodies;
+mod faults;
+mod snapshot;
+mod streams;
+mod transport;

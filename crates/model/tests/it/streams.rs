@@ -1,0 +1,83 @@
+//! Whole answers of the scripted model, decoded in each format: what comes out is the same, and as the files in `streams/` say.
+
+use musher_model::{Format, ModelEvent, SseLimits, SseParser};
+use musher_rehearse::{Api, Call, Finish, Rehearsal, Reply, Script, Step, ToolCall, Usage};
+use serde_json::json;
+
+use crate::snapshot::assert_snapshot;
+
+const FORMATS: [(Format, Api, &str); 3] = [
+    (Format::OpenaiChat, Api::OpenaiChat, "openai_chat"),
+    (Format::OpenaiResponses, Api::OpenaiResponses, "openai_responses"),
+    (Format::Anthropic, Api::Anthropic, "anthropic"),
+];
+
+fn everything() -> Reply {
+    let usage = Usage {
+        input: Some(100),
+        output: Some(50),
+        cache_read: Some(20),
+        cache_creation: Some(10),
+        reasoning: Some(7),
+    };
+    Reply::thinking(["Let me ", "look."])
+        .and_text(["Looking", " now."])
+        .and(Step::Tool(ToolCall::new("Read", json!({"path": "ä.rs"})).chunk(8)))
+        .and_tool("LS", json!({}))
+        .usage(usage)
+}
+
+fn bytes(api: Api, reply: Reply) -> Vec<u8> {
+    let messages = json!([{"role": "user", "content": "hello"}]);
+    let body = json!({"model": "m", "stream": true, "messages": messages, "input": messages,
+                      "stream_options": {"include_usage": true}, "include": ["reasoning.encrypted_content"]});
+    let call: Call = api.read(&body).unwrap();
+    let rehearsal = Rehearsal::new(Script::new().otherwise(reply));
+    let answer = rehearsal.answer(&call);
+    api.plan(&call, &answer, 0).chunks.iter().flat_map(|chunk| chunk.bytes.to_vec()).collect()
+}
+
+fn decode(format: Format, bytes: &[u8], chunk: usize) -> Vec<ModelEvent> {
+    let mut parser = SseParser::new(SseLimits::default());
+    let mut decoder = format.decoder();
+    let (mut events, mut out) = (Vec::new(), Vec::new());
+    for piece in bytes.chunks(chunk) {
+        parser.feed(piece, &mut events).unwrap();
+    }
+    for event in &events {
+        decoder.event(event, &mut out).unwrap();
+    }
+    decoder.end(&mut out).unwrap();
+    assert!(decoder.is_over());
+    out
+}
+
+#[test]
+fn everything_in_every_format_and_every_chunking() {
+    for (format, api, name) in FORMATS {
+        let bytes = bytes(api, everything());
+        let events = decode(format, &bytes, usize::MAX);
+        let lines: Vec<String> = events.iter().map(|event| format!("{event:?}")).collect();
+        let text = lines.join("\n") + "\n";
+        assert_snapshot(&format!("streams/{name}.txt"), &text);
+        for chunk in [1, 2, 3, 7, 64] {
+            assert_eq!(decode(format, &bytes, chunk), events, "{name} in pieces of {chunk}");
+        }
+    }
+}
+
+#[test]
+fn every_finish_reason_has_the_same_name_in_every_format() {
+    use musher_model::FinishReason;
+    let cases = [
+        (Finish::Stop, FinishReason::Stop),
+        (Finish::Length, FinishReason::Length),
+        (Finish::ContentFilter, FinishReason::ContentFilter),
+    ];
+    for (format, api, name) in FORMATS {
+        for (finish, reason) in &cases {
+            let events = decode(format, &bytes(api, Reply::text("Hi").finish(*finish)), 1000);
+            assert_eq!(events.last(), Some(&ModelEvent::Finish(reason.clone())), "{name}");
+        }
+    }
+}

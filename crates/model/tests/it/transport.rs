@@ -1,0 +1,165 @@
+//! Servers that do not behave: raw bytes over TCP, and no server at all.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use musher_model::{
+    Endpoint, ErrorClass, Format, Http, HttpProvider, ModelError, ModelEvent, Secret, SseLimits, Timeouts,
+};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+use crate::faults::{ask, provider};
+
+/// Answers the first connection with these bytes, after it has heard a request, and closes.
+async fn says(answer: Vec<u8>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut heard = Vec::new();
+        let mut buffer = [0; 4096];
+        while !heard.ends_with(b"}") {
+            match stream.read(&mut buffer).await {
+                Ok(0) | Err(_) => break,
+                Ok(count) => heard.extend_from_slice(&buffer[..count]),
+            }
+        }
+        // fails if the client has had enough
+        stream.write_all(&answer).await.ok();
+    });
+    address
+}
+
+fn stream(body: &str) -> Vec<u8> {
+    format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n{body}")
+        .into_bytes()
+}
+
+async fn heard(answer: Vec<u8>) -> (Vec<ModelEvent>, Option<ModelError>) {
+    let address = says(answer).await;
+    ask(&provider(Format::OpenaiChat, &format!("http://{address}"), Timeouts::default())).await
+}
+
+async fn error(answer: Vec<u8>) -> ModelError {
+    heard(answer).await.1.unwrap()
+}
+
+#[tokio::test]
+async fn a_body_without_length_that_ends_properly_is_whole() {
+    let body = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\r\n\r\n";
+    let (events, failed) = heard(stream(body)).await;
+    assert_eq!((events.len(), failed), (3, None));
+}
+
+#[tokio::test]
+async fn what_looks_complete_is_not_without_its_end() {
+    let body = "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"x\",\"function\":{\"name\":\"T\",\"arguments\":\"{}\"}}]}}]}\n\n";
+    let (events, failed) = heard(stream(body)).await;
+    assert_eq!(failed.unwrap().class, ErrorClass::Cut);
+    assert!(!events.iter().any(|event| matches!(event, ModelEvent::ToolCall(_))));
+}
+
+#[tokio::test]
+async fn a_line_without_end_is_refused_at_the_limit() {
+    let address = says(stream(&"x".repeat(1 << 20))).await;
+    let mut endpoint = Endpoint::new(Format::OpenaiChat, format!("http://{address}"));
+    endpoint.limits = SseLimits { line: 1 << 16, ..SseLimits::default() };
+    let provider = HttpProvider::new(std::sync::Arc::new(Http::default()), endpoint);
+    let error = ask(&provider).await.1.unwrap();
+    assert_eq!(error.class, ErrorClass::Protocol);
+    assert_eq!(error.message, "the answer has a line of more than 65536 bytes");
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let elsewhere = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let location = elsewhere.local_addr().unwrap();
+    let answer = format!("HTTP/1.1 307 X\r\nlocation: http://{location}/\r\ncontent-length: 0\r\n\r\n");
+    let error = error(answer.into_bytes()).await;
+    assert_eq!((error.class, error.status), (ErrorClass::Invalid, Some(307)));
+    let came = tokio::time::timeout(Duration::ZERO, elsewhere.accept()).await;
+    assert!(came.is_err(), "nobody may come");
+}
+
+#[tokio::test]
+async fn an_answer_that_is_no_stream_is_told() {
+    let json = |body: &str| {
+        format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .into_bytes()
+    };
+    let plain = error(json("{\"choices\":[]}")).await;
+    assert_eq!(plain.class, ErrorClass::Protocol);
+    assert_eq!(plain.message, "the vendor answered, but not with a stream: {\"choices\":[]}");
+    let disguised =
+        error(json("{\"error\":{\"message\":\"no money\",\"code\":\"insufficient_quota\"}}")).await;
+    assert_eq!((disguised.class, disguised.message.as_str()), (ErrorClass::Billing, "no money"));
+}
+
+#[tokio::test]
+async fn what_is_no_http_is_a_network_error() {
+    assert_eq!(error(b"SSH-2.0-OpenSSH\r\n".to_vec()).await.class, ErrorClass::Network);
+    assert_eq!(error(Vec::new()).await.class, ErrorClass::Network);
+}
+
+#[tokio::test]
+async fn nobody_there_is_a_network_error_that_names_the_host() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let error =
+        ask(&provider(Format::Anthropic, &format!("http://{address}"), Timeouts::default())).await.1.unwrap();
+    assert_eq!(error.class, ErrorClass::Network);
+    assert!(error.message.starts_with(&format!("cannot connect to {address}: ")), "{error}");
+}
+
+#[tokio::test]
+async fn tls_with_someone_who_does_not_speak_it_fails() {
+    let address = says(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()).await;
+    let short = Some(Duration::from_millis(300));
+    let timeouts = Timeouts { connect: short, ..Timeouts::default() };
+    let error = ask(&provider(Format::Anthropic, &format!("https://{address}"), timeouts)).await.1.unwrap();
+    assert!(matches!(error.class, ErrorClass::Network | ErrorClass::Timeout), "{error:?}");
+}
+
+#[tokio::test]
+async fn settings_that_cannot_work_are_told_without_asking() {
+    for url in ["ftp://host", "no address", "http://"] {
+        let mut endpoint = Endpoint::new(Format::OpenaiChat, url);
+        endpoint.key = Some(Secret::new("key"));
+        let provider = HttpProvider::new(std::sync::Arc::new(Http::default()), endpoint);
+        assert_eq!(ask(&provider).await.1.unwrap().class, ErrorClass::Config, "{url}");
+    }
+    let mut endpoint = Endpoint::new(Format::OpenaiChat, "http://127.0.0.1:1");
+    endpoint.key = Some(Secret::new("two\nlines"));
+    let error = ask(&HttpProvider::new(std::sync::Arc::new(Http::default()), endpoint)).await.1.unwrap();
+    assert_eq!(error.message, "the value of `authorization` is not fit for a header");
+}
+
+#[tokio::test]
+async fn a_connection_is_used_again_after_a_whole_answer() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let body = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    let answer = format!("{head}{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
+    // only the first connection is ever answered
+    let serving = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut buffer = [0; 4096];
+        for _ in 0..3 {
+            let count = stream.read(&mut buffer).await.unwrap();
+            assert!(buffer[..count].ends_with(b"}"), "the small request comes in one piece");
+            stream.write_all(answer.as_bytes()).await.unwrap();
+        }
+        listener
+    });
+    let provider = provider(Format::OpenaiChat, &format!("http://{address}"), Timeouts::default());
+    for _ in 0..3 {
+        assert_eq!(ask(&provider).await.1, None);
+    }
+    drop(serving.await.unwrap());
+}
