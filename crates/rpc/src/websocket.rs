@@ -1,5 +1,6 @@
 //! A connection over WebSocket: one frame per message, as client or as server. No TLS.
 //!
+//! Unlike a pair of pipes it cannot be half closed: when one side closes, what the other has not written yet is lost to it.
 //! Who may connect is for the caller to say ([`accept_websocket`] asks); what the messages mean is for others.
 
 mod shared;

@@ -207,7 +207,7 @@ fn start_small(low: usize, high: usize) -> (Peer, Inbox, Connection) {
 
 async fn expect_news(inbox: &mut Inbox, numbers: std::ops::Range<usize>) {
     for n in numbers {
-        let Some(Incoming::Notification(notification)) = inbox.recv().await else { panic!("lost {n}") };
+        let Some(Incoming::Notification(notification)) = soon(inbox.recv()).await else { panic!("lost {n}") };
         assert_eq!(Frame::Notification(notification), news(n));
     }
 }
@@ -223,8 +223,8 @@ async fn a_call_is_answered_though_nobody_reads_a_full_inbox() {
     }
     let waiting = call(&peer, "m");
     let request = next_request(&mut theirs).await;
-    theirs.outgoing.send(result(&request.id, "through")).await.unwrap();
-    assert_eq!(waiting.await.unwrap().unwrap().text(), r#""through""#);
+    soon(theirs.outgoing.send(result(&request.id, "through"))).await.unwrap();
+    assert_eq!(soon(waiting).await.unwrap().unwrap().text(), r#""through""#);
     expect_news(&mut inbox, 0..sent).await;
 }
 

@@ -57,16 +57,16 @@ async fn a_peer_that_does_not_read_makes_the_sender_wait_and_loses_nothing() {
     }
     assert!((4..=6).contains(&sent), "{sent} frames were taken");
     // the other lane still has room
-    connection.outgoing.send_now(news(0)).await.unwrap();
+    soon(connection.outgoing.send_now(news(0))).await.unwrap();
     let reading = tokio::spawn(async move {
         let mut text = String::new();
         BufReader::new(far).read_to_string(&mut text).await.unwrap();
         text
     });
-    connection.outgoing.send(big(sent)).await.unwrap();
+    soon(connection.outgoing.send(big(sent))).await.unwrap();
     assert!(connection.outgoing.finish(Duration::from_mins(1)).await);
     drop(connection);
-    assert_eq!(reading.await.unwrap().lines().count(), sent + 2);
+    assert_eq!(soon(reading).await.unwrap().lines().count(), sent + 2);
 }
 
 #[tokio::test(start_paused = true)]
