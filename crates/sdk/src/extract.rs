@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 
 use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 
 use crate::{Error, Prompt, Result, Session};
@@ -47,7 +48,8 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Extract<T> {
     }
 
     async fn go(self) -> Result<T> {
-        let schema = schemars::schema_for!(T).to_value();
+        // droid refuses the newer dialect, which is the default
+        let schema = SchemaSettings::draft07().into_generator().into_root_schema_for::<T>().to_value();
         let ask = |text: String| -> Prompt { self.session.send(text).output_schema(schema.clone()) };
         let mut failure = match attempt(ask(self.prompt.clone())).await {
             Err(failure) if is_about_the_output(&failure) => failure,

@@ -46,6 +46,8 @@ mod event;
 #[cfg(feature = "schema")]
 mod extract;
 mod handlers;
+#[cfg(feature = "mcp")]
+mod mcp_server;
 mod prompt;
 mod result;
 mod run;
@@ -61,12 +63,17 @@ pub use event::{Event, Hook, HookProgress, ToolOutcome};
 #[cfg(feature = "schema")]
 pub use extract::Extract;
 pub use handlers::{Decision, Permission, PermissionHandler, QuestionHandler, Questions, Reply, sync};
+#[cfg(feature = "mcp")]
+pub use mcp_server::{InProcess, ToolAnswer, Tools};
 pub use musher_rpc::{Connection, Launch, Spawner, memory};
 /// The protocol itself: every message as a type.
 pub use musher_wire as wire;
 pub use musher_wire::AutonomyLevel as Autonomy;
 pub use prompt::Prompt;
 pub use result::{FailureKind, StoppedBy, TurnEnd, TurnResult};
+/// The MCP library whose servers can be tools of a session.
+#[cfg(feature = "mcp")]
+pub use rmcp;
 pub use run::{Run, run};
 pub use session::{Compacted, Notifications, ResumeBuilder, Session, SessionBuilder, SessionState};
 pub use tokio_util::sync::CancellationToken;

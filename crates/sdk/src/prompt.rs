@@ -47,7 +47,11 @@ impl Prompt {
     }
 
     /// The answer must be a JSON object that fits this schema.
-    pub fn output_schema(mut self, schema: serde_json::Value) -> Self {
+    pub fn output_schema(mut self, mut schema: serde_json::Value) -> Self {
+        // droid refuses every schema that names a dialect other than draft 7, whatever is in it
+        if let Some(fields) = schema.as_object_mut() {
+            fields.remove("$schema");
+        }
         self.params.output_format = Some(OutputFormat::json_schema(schema));
         self
     }

@@ -11,7 +11,7 @@ use musher_wire::{
     SessionOrigin, Tag,
 };
 
-use super::{Session, SessionState, check_directory};
+use super::{Serving, Session, SessionState, check_directory};
 use crate::error::Kind;
 use crate::handlers::{Handlers, PermissionHandler, QuestionHandler};
 use crate::{Agent, Budget, Client, Error, Result};
@@ -22,10 +22,26 @@ pub(crate) struct Setup {
     pub(crate) agent: Agent,
     pub(crate) handlers: Handlers,
     pub(crate) mcp_servers: Vec<McpServerConfig>,
+    #[cfg(feature = "mcp")]
+    pub(crate) mcp_tools: Vec<crate::InProcess>,
     pub(crate) turn_timeout: Option<Duration>,
     pub(crate) stall_timeout: Option<Duration>,
     pub(crate) budget: Budget,
     pub(crate) rejects_while_busy: bool,
+}
+
+impl Setup {
+    /// Starts the servers of our own tools, and lists all servers of the session.
+    fn serve(&self) -> Result<(Vec<McpServerConfig>, Vec<Serving>)> {
+        #[cfg(feature = "mcp")]
+        let serving = self.mcp_tools.iter().map(crate::InProcess::serve).collect::<Result<Vec<_>>>()?;
+        #[cfg(not(feature = "mcp"))]
+        let serving = Vec::new();
+        let servers = self.mcp_servers.iter().cloned();
+        #[cfg(feature = "mcp")]
+        let servers = servers.chain(serving.iter().map(|serving| serving.config().clone()));
+        Ok((servers.collect(), serving))
+    }
 }
 
 /// Options that new and resumed sessions share.
@@ -75,6 +91,13 @@ macro_rules! shared_options {
         /// Adds an MCP server for this session.
         pub fn mcp_server(mut self, server: McpServerConfig) -> Self {
             self.setup.mcp_servers.push(server);
+            self
+        }
+
+        /// Adds tools of this process. They are served to the agent as long as the session lives.
+        #[cfg(feature = "mcp")]
+        pub fn mcp_tools(mut self, server: crate::InProcess) -> Self {
+            self.setup.mcp_tools.push(server);
             self
         }
 
@@ -263,14 +286,15 @@ impl SessionBuilder {
         let cwd = if setup.agent.is_local_program() { std::path::absolute(&cwd).unwrap_or(cwd) } else { cwd };
         params.cwd = cwd.to_string_lossy().into_owned();
         params.tags.get_or_insert_default().push(our_tag());
-        if !setup.mcp_servers.is_empty() {
-            params.mcp_servers.get_or_insert_default().extend(setup.mcp_servers.iter().cloned());
+        let (servers, serving) = setup.serve()?;
+        if !servers.is_empty() {
+            params.mcp_servers.get_or_insert_default().extend(servers);
         }
         let (connection, child) = setup.agent.connect(Some(&cwd)).await?;
         let (peer, inbox) = Peer::start(connection);
         let opened = Client::new(peer.clone()).initialize_session(params).await?;
         let state = opened_state(opened, cwd);
-        Ok(Session::start(peer, inbox, child, state, setup))
+        Ok(Session::start(peer, inbox, child, state, setup, serving))
     }
 }
 
@@ -315,14 +339,15 @@ impl ResumeBuilder {
     /// Starts the agent and loads the session.
     pub async fn open(self) -> Result<Session> {
         let Self { setup, mut params } = self;
-        if !setup.mcp_servers.is_empty() {
-            params.mcp_servers.get_or_insert_default().extend(setup.mcp_servers.iter().cloned());
+        let (servers, serving) = setup.serve()?;
+        if !servers.is_empty() {
+            params.mcp_servers.get_or_insert_default().extend(servers);
         }
         let (connection, child) = setup.agent.connect(None).await?;
         let (peer, inbox) = Peer::start(connection);
         let loaded = load(&Client::new(peer.clone()), &params).await?;
         let state = loaded_state(loaded, params.session_id);
-        Ok(Session::start(peer, inbox, child, state, setup))
+        Ok(Session::start(peer, inbox, child, state, setup, serving))
     }
 }
 

@@ -28,6 +28,14 @@ use crate::{Agent, Client, Error, Prompt, Result};
 use actor::Actor;
 use builder::Setup;
 
+#[cfg(feature = "mcp")]
+use crate::mcp_server::Serving;
+
+/// There are no tools of our own to serve.
+#[cfg(not(feature = "mcp"))]
+#[derive(Debug)]
+enum Serving {}
+
 /// How long an agent that is no child of ours may take to say goodbye.
 const GOODBYE: Duration = Duration::from_secs(2);
 
@@ -67,6 +75,9 @@ pub(crate) struct Shared {
     pub(crate) turns: Arc<Semaphore>,
     pub(crate) setup: Setup,
     child: Option<Child>,
+    /// Our own tools, served to the agent.
+    #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "always empty"))]
+    serving: Vec<Serving>,
 }
 
 impl Session {
@@ -185,15 +196,23 @@ impl Session {
 
     /// Ends the agent, and waits until it and all it started are gone. Later calls fail. Idempotent.
     pub async fn close(&self) -> Result<()> {
+        self.end_agent().await;
+        #[cfg(feature = "mcp")]
+        for serving in &self.handle.serving {
+            serving.stop().await;
+        }
+        Ok(())
+    }
+
+    async fn end_agent(&self) {
         if let Some(child) = &self.handle.child {
             child.close().await;
-            return Ok(());
+            return;
         }
         let peer = self.handle.client.peer();
         // an agent that does not know the call, or is gone already, is closed all the same
         peer.control().request(CloseSession::NAME, Json::empty_object(), GOODBYE).await.ok();
         peer.finish(GOODBYE).await;
-        Ok(())
     }
 
     /// Lets the session's task look at all that came before an answer we already have.
@@ -212,6 +231,7 @@ impl Session {
         child: Option<Child>,
         state: SessionState,
         setup: Setup,
+        serving: Vec<Serving>,
     ) -> Self {
         let client = Client::new(peer);
         let (commands, received) = mpsc::channel(64);
@@ -232,7 +252,7 @@ impl Session {
         };
         tokio::spawn(actor.run());
         let turns = Arc::new(Semaphore::new(1));
-        Self { handle: Arc::new(Shared { client, commands, state, raw, turns, setup, child }) }
+        Self { handle: Arc::new(Shared { client, commands, state, raw, turns, setup, child, serving }) }
     }
 }
 

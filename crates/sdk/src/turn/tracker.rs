@@ -378,7 +378,9 @@ impl Tracker {
             result.structured_output = json_object(&result.text);
         }
         result.end = self.end(reason, result.structured_output.is_some());
-        if result.text.is_empty() && result.is_interrupted() {
+        // no message comes of what was cut off or did not fit, but people want to see it
+        let was_unusable = matches!(result.end, TurnEnd::Failed(FailureKind::StructuredOutput(_)));
+        if result.text.is_empty() && (was_unusable || result.is_interrupted()) {
             result.text = std::mem::take(&mut self.streamed);
         }
         out.push(Event::Result(Box::new(result)));

@@ -1,4 +1,7 @@
 //! Features of the guide, each on the real droid with a scripted model.
 
+mod mcp;
+mod runs;
+mod sessions;
 mod stage;
 mod turns;

@@ -17,7 +17,6 @@ fn writes_a_file() -> Script {
     Script::new()
         .reply(Reply::tool("Execute", command).when(when().with_tools().call(1)))
         .reply(Reply::text("Done.").when(when().with_tools().call(2)))
-        .otherwise(Reply::text("A title"))
 }
 
 #[tokio::test]
@@ -43,7 +42,7 @@ async fn a_permitted_command_runs_and_the_turn_completes() -> Result<()> {
         }
     }
     assert_eq!(seen, ["call Execute", "assistant \"\"", "result of Execute", "assistant \"Done.\"", "end"]);
-    assert!(stage.sandbox.workspace().join("made.txt").exists());
+    assert!(stage.sandbox().workspace().join("made.txt").exists());
     session.close().await?;
     stage.finish().await
 }
@@ -54,7 +53,7 @@ async fn without_a_handler_permission_is_refused_and_the_turn_says_so() -> Resul
     let session = stage.session().open().await?;
     let result = session.send("Write a file.").await?;
     assert_eq!(result.end, TurnEnd::Interrupted(StoppedBy::Denied));
-    assert!(!stage.sandbox.workspace().join("made.txt").exists());
+    assert!(!stage.sandbox().workspace().join("made.txt").exists());
     session.close().await?;
     stage.finish().await
 }
