@@ -13,16 +13,35 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("musher-wire", &[]),
     ("musher-rpc", &["musher-wire"]),
     ("musher", &["musher-rpc", "musher-wire"]),
+    ("musher-model", &[]),
+    ("musher-tools", &[]),
     ("musher-rehearse", &[]),
-    ("musher-cli", &["musher-rehearse"]),
+    ("musher-claude", &["musher-rpc", "musher-wire"]),
+    ("musher-bridge", &["musher-claude", "musher-rpc"]),
+    ("musher-cli", &["musher-bridge", "musher-rehearse", "musher-rpc"]),
     ("testkit", &["musher-rehearse", "musher-rpc"]),
     ("xtask", &["musher-wire", "testkit"]),
 ];
 
 /// Outside crates that only the named ones of ours may use.
 const RESERVED: &[(&str, &[&str])] = &[
-    ("tokio", &["musher", "musher-rpc", "musher-rehearse", "musher-cli", "testkit", "xtask"]),
+    (
+        "tokio",
+        &[
+            "musher",
+            "musher-model",
+            "musher-tools",
+            "musher-rpc",
+            "musher-rehearse",
+            "musher-claude",
+            "musher-bridge",
+            "musher-cli",
+            "testkit",
+            "xtask",
+        ],
+    ),
     ("tokio-tungstenite", &["musher-rpc"]),
+    ("rustls", &["musher-model", "musher-tools"]),
     ("clap", &["musher-cli", "xtask"]),
     ("anyhow", &["musher-cli", "testkit", "xtask"]),
 ];

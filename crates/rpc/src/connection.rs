@@ -161,8 +161,8 @@ impl<M: Message> MessageSender<M> {
         timeout(within, self.queue.receiver_gone()).await.is_ok()
     }
 
-    /// Waits until nobody takes what we send any more.
-    pub(crate) async fn receiver_gone(&self) {
+    /// Waits until nobody takes what we send any more, because writing failed or all was written after [`close`](Self::close).
+    pub async fn closed(&self) {
         self.queue.receiver_gone().await;
     }
 

@@ -84,7 +84,7 @@ async fn read<S: Source>(mut source: S, outgoing: &MessageSender<S::Message>, dy
         // What is raced here is one read of some bytes, not the reading of a line: `fill` keeps its state in the source.
         let filled = tokio::select! {
             biased;
-            () = outgoing.receiver_gone() => return Closed::Local,
+            () = outgoing.closed() => return Closed::Local,
             filled = source.fill(&mut messages) => filled,
             reason = silence(dying) => Err(reason),
         };

@@ -1,6 +1,8 @@
 //! One file per command, named as on the command line.
 
+mod bridge;
 mod rehearse;
+mod stop;
 
 use crate::args::Command;
 use crate::exit::{Exit, Failure};
@@ -9,6 +11,7 @@ use crate::printer::Printer;
 /// Runs the command that was asked for.
 pub(crate) async fn run(command: Command, printer: Printer) -> Result<Exit, Failure> {
     match command {
+        Command::Bridge(args) => bridge::run(args, printer).await,
         Command::Rehearse(args) => rehearse::run(args, printer).await,
     }
 }

@@ -2,12 +2,11 @@
 //!
 //! Only wiring: the model is the crate `musher-rehearse`.
 
-use std::io;
-
 use anyhow::Context as _;
 use musher_rehearse::{Error, RecordedRequest, Script, Server};
 use serde_json::json;
 
+use super::stop::Stop;
 use crate::args::Rehearse;
 use crate::exit::{Exit, Failure};
 use crate::printer::{Printer, sanitized};
@@ -132,41 +131,4 @@ fn explained(error: Error) -> Failure {
         _ => return Failure::setup(error),
     };
     Failure::setup(error).hint(hint)
-}
-
-/// The signals which ask us to stop.
-#[cfg(unix)]
-struct Stop {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
-}
-
-#[cfg(unix)]
-impl Stop {
-    fn listen() -> io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
-    }
-
-    async fn wait(mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
-}
-
-/// The signals which ask us to stop.
-#[cfg(windows)]
-struct Stop(tokio::signal::windows::CtrlC);
-
-#[cfg(windows)]
-impl Stop {
-    fn listen() -> io::Result<Self> {
-        tokio::signal::windows::ctrl_c().map(Self)
-    }
-
-    async fn wait(mut self) {
-        self.0.recv().await;
-    }
 }

@@ -1,0 +1,149 @@
+//! Reads the front end and routes what it wants to the task of its session. Never waits for a session.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use musher_rpc::{LineConnection, LineSender, RawLine};
+use serde_json::json;
+use tokio::sync::mpsc::{self, error::TrySendError};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use uuid::Uuid;
+
+use crate::agent::{Claude, Failure};
+use crate::config::Config;
+use crate::options;
+use crate::session::{Asked, End, Wiring, serve};
+use crate::wire::frame::{Code, ErrorPayload};
+use crate::wire::payload::AgentKind;
+use crate::wire::request::{Command, Create, Request};
+
+/// How many commands may wait for one session.
+const WAITING: usize = 256;
+/// How long all sessions together may take to end.
+const END: Duration = Duration::from_secs(5);
+/// How long the last lines may take to be written.
+const LAST_LINES: Duration = Duration::from_secs(1);
+
+/// Serves one front end, until it ends, does not read any more, or `stop` is done. Then every session is ended.
+pub async fn run(config: Config, front_end: LineConnection, stop: impl Future<Output = ()>) {
+    let LineConnection { mut incoming, outgoing } = front_end;
+    let mut bridge = Bridge {
+        config: Arc::new(config),
+        out: outgoing.clone(),
+        sessions: HashMap::new(),
+        tasks: JoinSet::new(),
+    };
+    let serve = async {
+        while let Ok(line) = incoming.recv().await {
+            if let Some(reply) = bridge.take(&line)
+                && outgoing.send(RawLine::from(reply)).await.is_err()
+            {
+                return;
+            }
+        }
+    };
+    tokio::select! {
+        () = serve => {}
+        () = outgoing.closed() => {}
+        () = stop => {}
+    }
+    bridge.end().await;
+    outgoing.finish(LAST_LINES).await;
+}
+
+struct Bridge {
+    config: Arc<Config>,
+    out: LineSender,
+    sessions: HashMap<String, Handle>,
+    tasks: JoinSet<()>,
+}
+
+/// The way to a session. Its task closes the channel when the session is over.
+struct Handle {
+    commands: mpsc::Sender<Asked>,
+    ends: mpsc::Sender<End>,
+}
+
+impl Bridge {
+    /// Takes a line; gives the reply if that is known at once.
+    fn take(&mut self, line: &RawLine) -> Option<String> {
+        match Request::parse(line)? {
+            Ok(Request::Create(create)) => self.create(*create),
+            Ok(Request::Session { id, session_id, command }) => self.route(&id, &session_id, command),
+            Err(invalid) => Some(invalid.frame()),
+        }
+    }
+
+    fn create(&mut self, create: Create) -> Option<String> {
+        self.sessions.retain(|_, handle| !handle.commands.is_closed());
+        while self.tasks.try_join_next().is_some() {}
+        for name in &create.unknown_options {
+            (self.config.log)(&format!("ignored the unknown option `{name}`"));
+        }
+        let objection = match create.options.agent {
+            None | Some(AgentKind::Claude) => options::objection(&create.options, &create.cwd),
+            Some(AgentKind::Droid) => Some("the agent `droid` is not served yet".to_owned()),
+            Some(AgentKind::Engine) => Some("the agent `engine` is not served yet".to_owned()),
+        };
+        if let Some(message) = objection {
+            let error = ErrorPayload::new(Code::SessionCreateFailed, message);
+            return Some(error.details(json!({"phase": "validate"})).frame(Some(&create.id), None));
+        }
+        let session_id = Uuid::new_v4().to_string();
+        let (commands, inbox) = mpsc::channel(WAITING);
+        // a kill and a shutdown
+        let (ends, end) = mpsc::channel(2);
+        self.sessions.insert(session_id.clone(), Handle { commands, ends });
+        let config = Arc::clone(&self.config);
+        let wiring = Wiring { session_id, config, out: self.out.clone(), commands: inbox, ends: end };
+        self.tasks.spawn(start_claude(wiring, create));
+        None
+    }
+
+    fn route(&mut self, id: &str, session_id: &str, command: Command) -> Option<String> {
+        let refuse =
+            |code, message: &str| Some(ErrorPayload::new(code, message).frame(Some(id), Some(session_id)));
+        let unknown = || refuse(Code::SessionNotFound, "there is no such session");
+        if matches!(command, Command::Kill) {
+            let handle = self.sessions.remove(session_id).filter(|handle| !handle.commands.is_closed());
+            // fails if the session ended by itself just now
+            let is_told =
+                handle.is_some_and(|handle| handle.ends.try_send(End::Kill { id: id.to_owned() }).is_ok());
+            return if is_told { None } else { unknown() };
+        }
+        let Some(handle) = self.sessions.get(session_id) else { return unknown() };
+        match handle.commands.try_send(Asked { id: id.to_owned(), command }) {
+            Ok(()) => None,
+            Err(TrySendError::Closed(_)) => {
+                self.sessions.remove(session_id);
+                unknown()
+            }
+            Err(TrySendError::Full(_)) => refuse(Code::SdkError, "too many messages wait for this session"),
+        }
+    }
+
+    /// Ends all sessions at the same time.
+    async fn end(mut self) {
+        for handle in self.sessions.values() {
+            handle.ends.try_send(End::Shutdown).ok();
+        }
+        // those that were killed are on their way
+        let all = async { while self.tasks.join_next().await.is_some() {} };
+        timeout(END, all).await.ok();
+    }
+}
+
+async fn start_claude(wiring: Wiring, create: Create) {
+    let config = Arc::clone(&wiring.config);
+    let cwd = PathBuf::from(&create.cwd);
+    let mut create = create;
+    let prepared = options::for_claude(std::mem::take(&mut create.options), config.callback_timeout);
+    let start = async move {
+        Claude::start(&config.claude, &cwd, &prepared.options, config.agent_timeout).await
+            as Result<_, Failure>
+    };
+    serve(wiring, create, prepared.sdk_session_id, start).await;
+}

@@ -1,0 +1,9 @@
+//! The protocol with the front end: lines in, lines out, and its schema. No IO.
+
+pub(crate) mod frame;
+pub(crate) mod payload;
+pub(crate) mod request;
+pub(crate) mod schema;
+
+#[cfg(test)]
+mod tests;

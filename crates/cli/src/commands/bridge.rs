@@ -1,0 +1,36 @@
+//! `musher bridge`: serves the app that started it until the app is gone.
+//!
+//! Only wiring: the sessions are the crate `musher-bridge`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use musher_bridge::Config;
+use musher_rpc::{Limits, MAX_LINE_LIMIT, stdio_lines};
+
+use super::stop::Stop;
+use crate::args::Bridge;
+use crate::exit::{Exit, Failure};
+use crate::printer::{Printer, sanitized};
+
+/// How long a line for the log may be: some of it comes from outside.
+const LONGEST_NOTE: usize = 500;
+
+pub(crate) async fn run(args: Bridge, printer: Printer) -> Result<Exit, Failure> {
+    if args.schema {
+        printer.data(&serde_json::to_string_pretty(&musher_bridge::schema())?)?;
+        return Ok(Exit::Done);
+    }
+    let stop = Stop::listen().context("cannot listen for signals")?;
+    let named = std::env::var_os("MUSHER_CLAUDE").filter(|name| !name.is_empty()).map(PathBuf::from);
+    let mut config = Config::default();
+    config.claude = args.claude.or(named).unwrap_or(config.claude);
+    config.callback_timeout = Duration::from_secs(args.callback_timeout);
+    config.log = Arc::new(move |line| printer.note(&sanitized(line, LONGEST_NOTE)));
+    let limits = Limits { line: MAX_LINE_LIMIT, ..Limits::default() };
+    let front_end = stdio_lines(limits).context("cannot serve stdin and stdout")?;
+    musher_bridge::run(config, front_end, stop.wait()).await;
+    Ok(Exit::Done)
+}
