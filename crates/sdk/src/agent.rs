@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use musher_rpc::{Child, Connection, Launch};
 use musher_wire::{CloseReason, CloseSession, CloseSessionParams, Frame, Request};
 
+use crate::record::Tap;
 use crate::{Error, Result};
 
 /// The words after the program's name that make it speak the protocol.
@@ -28,6 +29,7 @@ const PROTOCOL_ARGS: [&str; 5] =
 #[derive(Debug, Clone)]
 pub struct Agent {
     source: Source,
+    tap: Option<Tap>,
 }
 
 #[derive(Debug, Clone)]
@@ -68,17 +70,17 @@ impl Agent {
     pub fn program(program: impl AsRef<Path>) -> Self {
         let program = program.as_ref().to_owned();
         let args = PROTOCOL_ARGS.iter().map(Into::into).collect();
-        Self { source: Source::Program { program, args, setup: Vec::new() } }
+        Self { source: Source::Program { program, args, setup: Vec::new() }, tap: None }
     }
 
     /// A program that is started exactly so. The launch says all: directory, environment, where to fork.
     pub fn launch(launch: Launch) -> Self {
-        Self { source: Source::Launch(Box::new(launch)) }
+        Self { source: Source::Launch(Box::new(launch)), tap: None }
     }
 
     /// An agent behind connections that `connector` makes.
     pub fn connector(connector: impl Connector) -> Self {
-        Self { source: Source::Connector(Arc::new(connector)) }
+        Self { source: Source::Connector(Arc::new(connector)), tap: None }
     }
 
     /// An agent at the other end of this connection. It serves one session; forking it needs another one.
@@ -116,6 +118,16 @@ impl Agent {
         self.set_up(Setup::Secret("FACTORY_API_KEY".into(), key.into()))
     }
 
+    /// Writes down all that is said, for a [`Replay`](crate::Replay) to play it. The first connection goes to `path`, further ones
+    /// (forks, summaries) to files beside it: `a.jsonl`, `a.2.jsonl`, ... They hold the whole conversation.
+    ///
+    /// An agent that dies is then noticed as a connection that ended, without its exit code.
+    #[must_use]
+    pub fn record(mut self, path: impl AsRef<Path>) -> Self {
+        self.tap = Some(Tap::new(path.as_ref()));
+        self
+    }
+
     fn set_up(mut self, more: Setup) -> Self {
         match &mut self.source {
             Source::Program { setup, .. } => setup.push(more),
@@ -127,6 +139,14 @@ impl Agent {
 
     /// Connects. A program starts in `cwd`, unless it is launched exactly so.
     pub(crate) async fn connect(&self, cwd: Option<&Path>) -> Result<(Connection, Option<Child>)> {
+        let (connection, child) = self.reach(cwd).await?;
+        match &self.tap {
+            Some(tap) => Ok((tap.through(connection)?, child)),
+            None => Ok((connection, child)),
+        }
+    }
+
+    async fn reach(&self, cwd: Option<&Path>) -> Result<(Connection, Option<Child>)> {
         let launch = match &self.source {
             Source::Connector(connector) => return Ok((connector.connect().await?, None)),
             Source::Launch(launch) => (**launch).clone(),

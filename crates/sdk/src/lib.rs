@@ -49,6 +49,7 @@ mod handlers;
 #[cfg(feature = "mcp")]
 mod mcp_server;
 mod prompt;
+mod record;
 mod result;
 mod run;
 mod session;
@@ -70,6 +71,7 @@ pub use musher_rpc::{Connection, Launch, Spawner, memory};
 pub use musher_wire as wire;
 pub use musher_wire::AutonomyLevel as Autonomy;
 pub use prompt::Prompt;
+pub use record::Replay;
 pub use result::{FailureKind, StoppedBy, TurnEnd, TurnResult};
 /// The MCP library whose servers can be tools of a session.
 #[cfg(feature = "mcp")]

@@ -131,7 +131,11 @@ impl Actor {
 
     fn command(&mut self, command: Command) {
         match command {
-            Command::Begin(new) => self.begin(*new),
+            Command::Begin(new) => {
+                // what has come before the prompt goes out does not belong to its turn
+                self.catch_up();
+                self.begin(*new);
+            }
             Command::Refused { turn_id, error } => {
                 if let Some(turn) = self.turn.take_if(|turn| turn.tracker.turn_id() == turn_id) {
                     turn.events.fail(error);
@@ -149,12 +153,17 @@ impl Actor {
                 self.deliver();
             }
             Command::CatchUp(done) => {
-                let closed = self.inbox.try_recv().and_then(|first| self.incoming_batch(first, usize::MAX));
-                self.closed = self.closed.take().or(closed);
+                self.catch_up();
                 // whoever asked and has left does not need the answer
                 done.send(()).ok();
             }
         }
+    }
+
+    /// Looks at all that has come.
+    fn catch_up(&mut self) {
+        let closed = self.inbox.try_recv().and_then(|first| self.incoming_batch(first, usize::MAX));
+        self.closed = self.closed.take().or(closed);
     }
 
     fn begin(&mut self, new: NewTurn) {
@@ -313,7 +322,9 @@ impl Actor {
         let Some(turn) = &mut self.turn else { return };
         turn.events.push(&mut turn.backlog);
         if turn.tracker.is_over() && turn.backlog.is_empty() {
-            if let Some(session_id) = turn.moved_to(&self.state.borrow().id) {
+            // not in the condition: the borrowed state must be given back before it can change
+            let moved_to = turn.moved_to(&self.state.borrow().id);
+            if let Some(session_id) = moved_to {
                 self.state.send_modify(|state| state.id = session_id);
             }
             self.turn = None;

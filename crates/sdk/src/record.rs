@@ -1,0 +1,14 @@
+//! Recordings of what goes over a connection, and agents that play them: for tests of programs that use this crate.
+//!
+//! A recording is a file with one JSON object per line, in the order the client saw it:
+//! `{"dir":"c2s"|"s2c","t":<seconds>,"msg":{...}}`. A line that is no message has its text as `raw`, and the end of an agent that
+//! left first is a line with `end`. It holds everything that was said, so it is as confidential as the session was.
+
+mod line;
+mod player;
+mod replay;
+mod script;
+mod tap;
+
+pub use replay::Replay;
+pub(crate) use tap::Tap;

@@ -1,0 +1,6 @@
+//! Every recorded conversation with droid, played to the SDK: what it makes of it, quirks included.
+
+mod calls;
+mod control;
+mod questions;
+mod turns;
