@@ -53,6 +53,7 @@ mod record;
 mod result;
 mod run;
 mod session;
+mod sessions_on_disk;
 mod turn;
 
 pub use agent::{Agent, Connector};
@@ -78,5 +79,8 @@ pub use result::{FailureKind, StoppedBy, TurnEnd, TurnResult};
 pub use rmcp;
 pub use run::{Run, run};
 pub use session::{Compacted, Notifications, ResumeBuilder, Session, SessionBuilder, SessionState};
+pub use sessions_on_disk::{
+    ListSessions, ReadSession, StoredConversation, StoredRecord, StoredSession, list_sessions, read_session,
+};
 pub use tokio_util::sync::CancellationToken;
 pub use turn::Turn;
