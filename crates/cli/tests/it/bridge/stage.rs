@@ -1,0 +1,203 @@
+//! Where a test plays: a sandbox, a bridge in it, and an app that talks to the bridge.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use musher_rehearse::{Script, Server};
+use serde_json::{Value, json};
+use testkit::peers::Installed;
+use testkit::{Launch, Program, Sandbox, claude};
+
+/// The stand-in for the CLI.
+pub(crate) const FAKE: &str = include_str!("fake_claude.py");
+
+pub(crate) struct Stage {
+    pub(crate) sandbox: Sandbox,
+    pub(crate) model: Option<Server>,
+    pub(crate) app: App,
+}
+
+/// The app: it remembers everything it was told.
+pub(crate) struct App {
+    pub(crate) program: Program,
+    pub(crate) told: Vec<Value>,
+    asked: usize,
+    cwd: String,
+}
+
+impl Stage {
+    /// A bridge with the stand-in for the CLI.
+    pub(crate) fn fake(args: &[&str], env: &[(&str, &str)]) -> Result<Self> {
+        let sandbox = Sandbox::new()?;
+        let path = sandbox.home().join("claude");
+        fs_err::write(&path, format!("#!/usr/bin/env python3\n{FAKE}"))?;
+        fs_err::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+        let mut launch = bridge(&sandbox).arg("--claude").arg(&path).args(args);
+        for (name, value) in env {
+            launch = launch.env(name, value);
+        }
+        Self::on(sandbox, None, &launch)
+    }
+
+    /// A bridge with the real CLI and a scripted model.
+    pub(crate) fn real(installed: &Installed, script: Script, args: &[&str]) -> Result<Self> {
+        let sandbox = Sandbox::new()?;
+        let model = sandbox.model(script)?;
+        let needs = claude::launch(&sandbox, installed, &model.url());
+        let mut launch = bridge(&sandbox).args(args).env("MUSHER_CLAUDE", &needs.program);
+        for (name, value) in &needs.env {
+            launch = launch.env(name, value);
+        }
+        Self::on(sandbox, Some(model), &launch)
+    }
+
+    fn on(sandbox: Sandbox, model: Option<Server>, launch: &Launch) -> Result<Self> {
+        let program = sandbox.spawn(launch)?;
+        let cwd = sandbox.workspace().to_str().context("a path of letters")?.to_owned();
+        Ok(Self { app: App { program, told: Vec::new(), asked: 0, cwd }, sandbox, model })
+    }
+
+    /// How many bytes the stand-in has written.
+    pub(crate) fn written_by_agent(&self) -> usize {
+        let agent = self.sandbox.processes().into_iter().find(|it| it.command.contains("python")).unwrap();
+        let io = fs_err::read_to_string(format!("/proc/{}/io", agent.pid)).unwrap();
+        io.lines().find_map(|line| line.strip_prefix("wchar: ")).unwrap().parse().unwrap()
+    }
+
+    /// Waits until the stand-in cannot write any more: its count of written bytes stands still.
+    pub(crate) async fn until_the_agent_waits(&self) {
+        let last = std::cell::Cell::new((0, 0));
+        eventually("the agent has to wait", || {
+            let now = self.written_by_agent();
+            let (before, times) = last.get();
+            last.set(if before == now && now > 1_000_000 { (now, times + 1) } else { (now, 0) });
+            last.get().1 >= 10
+        })
+        .await;
+    }
+
+    /// Ends the bridge by the end of its input, and fails if it minds or leaves something.
+    pub(crate) async fn finish(self) -> Result<()> {
+        let Self { sandbox, model, app } = self;
+        let ended = app.program.end().await?;
+        assert_eq!(ended.status.code(), Some(0), "{}", ended.stderr);
+        drop_model(model).await;
+        sandbox.finish().await
+    }
+
+    /// Fails if something is left, after the bridge was ended in some other way.
+    pub(crate) async fn finish_without_bridge(self) -> Result<()> {
+        let Self { sandbox, model, app } = self;
+        drop(app);
+        drop_model(model).await;
+        sandbox.finish().await
+    }
+}
+
+async fn drop_model(model: Option<Server>) {
+    if let Some(model) = model {
+        model.shutdown().await;
+    }
+}
+
+pub(crate) fn bridge(sandbox: &Sandbox) -> Launch {
+    sandbox.launch(env!("CARGO_BIN_EXE_musher")).arg("bridge")
+}
+
+impl App {
+    /// Sends a message and gives its id.
+    pub(crate) async fn ask(&mut self, kind: &str, session: Option<&str>, payload: Value) -> Result<String> {
+        self.asked += 1;
+        let id = format!("r{}", self.asked);
+        let mut message = json!({"type": kind, "id": id, "payload": payload});
+        if let Some(session) = session {
+            message["session_id"] = session.into();
+        }
+        self.program.send(&message).await?;
+        Ok(id)
+    }
+
+    /// Asks for a session and gives the request's id.
+    pub(crate) async fn ask_for_session(&mut self, prompt: &str, options: Value) -> Result<String> {
+        let payload = json!({"prompt": prompt, "cwd": self.cwd, "options": options});
+        self.ask("session.create", None, payload).await
+    }
+
+    /// Starts a session and gives its id.
+    pub(crate) async fn create(&mut self, prompt: &str, options: Value) -> Result<String> {
+        let id = self.ask_for_session(prompt, options).await?;
+        let created = self.reply(&id).await?;
+        assert_eq!(created["type"], "session.created", "{created}");
+        Ok(created["session_id"].as_str().unwrap().to_owned())
+    }
+
+    /// Says something as the user.
+    pub(crate) async fn say(&mut self, session: &str, message: &str) -> Result<String> {
+        self.ask("session.send", Some(session), json!({"message": message})).await
+    }
+
+    /// Answers a callback.
+    pub(crate) async fn answer(&mut self, callback: &Value, payload: Value) -> Result<()> {
+        let message = json!({
+            "type": "callback.response", "id": callback["id"], "session_id": callback["session_id"], "payload": payload
+        });
+        self.program.send(&message).await
+    }
+
+    /// Calls a method and gives the payload of the result.
+    pub(crate) async fn query(&mut self, session: &str, method: &str, args: Value) -> Result<Value> {
+        let id = self.ask("query.call", Some(session), json!({"method": method, "args": args})).await?;
+        let result = self.reply(&id).await?;
+        assert_eq!(result["type"], "query.result", "{result}");
+        Ok(result["payload"].clone())
+    }
+
+    /// The next line that fits; what came before is remembered.
+    pub(crate) async fn until(&mut self, what: &str, is_it: impl Fn(&Value) -> bool) -> Result<Value> {
+        let seen = self.program.read_until(what, is_it).await?;
+        self.told.extend(seen);
+        self.told.last().cloned().context("what was waited for")
+    }
+
+    /// The reply to a request.
+    pub(crate) async fn reply(&mut self, id: &str) -> Result<Value> {
+        self.until(&format!("the reply to {id}"), |line| line["id"] == id).await
+    }
+
+    /// The next message of an agent of this kind.
+    pub(crate) async fn message(&mut self, session: &str, kind: &str) -> Result<Value> {
+        let line = self
+            .until(&format!("a message `{kind}`"), |line| {
+                line["session_id"] == session
+                    && line["type"] == "sdk.message"
+                    && line["payload"]["type"] == kind
+            })
+            .await?;
+        Ok(line["payload"].clone())
+    }
+
+    /// The next question of an agent.
+    pub(crate) async fn callback(&mut self, session: &str) -> Result<Value> {
+        self.until("a callback", |line| line["session_id"] == session && line["type"] == "callback.request")
+            .await
+    }
+
+    /// The next error, and its code.
+    pub(crate) async fn error(&mut self, code: &str) -> Result<Value> {
+        let error = self.until(&format!("the error {code}"), |line| line["type"] == "error").await?;
+        if error["payload"]["code"] != code {
+            bail!("not {code}: {error}");
+        }
+        Ok(error)
+    }
+}
+
+/// Waits for something that no event tells of.
+pub(crate) async fn eventually(what: &str, is_so: impl Fn() -> bool) {
+    let wait = async {
+        while !is_so() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    assert!(tokio::time::timeout(Duration::from_mins(1), wait).await.is_ok(), "never: {what}");
+}
