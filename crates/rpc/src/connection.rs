@@ -3,6 +3,7 @@
 //! Nothing here reads or writes bytes: the tasks that do sit at the other end of the channels (`pump`). A transport is
 //! noticed above only by the reason it gives when it ends.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -107,6 +108,11 @@ impl<M: Message> MessageReceiver<M> {
         }
     }
 
+    /// Waits for a message and takes all there are, each with its weight. Loses nothing if dropped.
+    pub(crate) async fn recv_all(&mut self, taken: &mut VecDeque<(M, usize)>) -> Result<(), Closed> {
+        if self.queue.recv_all(taken).await { Ok(()) } else { Err(self.ending.settle(Closed::Ended)) }
+    }
+
     pub(crate) async fn next(&mut self) -> Option<M> {
         self.queue.recv().await
     }
@@ -139,6 +145,14 @@ impl<M: Message> MessageSender<M> {
     pub(crate) async fn send_in(&self, lane: Lane, message: M) -> Result<(), Closed> {
         let weight = message.weight();
         match self.queue.send(lane, message, weight).await {
+            Ok(()) => Ok(()),
+            Err(_gone) => Err(self.why_closed().await),
+        }
+    }
+
+    /// Sends all of `messages` in order, each with its weight, as there is room.
+    pub(crate) async fn send_all(&self, messages: &mut VecDeque<(M, usize)>) -> Result<(), Closed> {
+        match self.queue.send_all(Lane::Data, messages).await {
             Ok(()) => Ok(()),
             Err(_gone) => Err(self.why_closed().await),
         }

@@ -20,8 +20,19 @@ pub(crate) trait Source: Send + 'static {
     /// Must lose nothing when the future is dropped: a half-read line is kept in `self`.
     fn fill(
         &mut self,
-        messages: &mut VecDeque<Self::Message>,
+        messages: &mut Batch<Self::Message>,
     ) -> impl Future<Output = Result<(), Closed>> + Send;
+}
+
+/// Messages that came in one go, each with its weight.
+#[derive(Debug)]
+pub(crate) struct Batch<M>(VecDeque<(M, usize)>);
+
+impl<M: Message> Batch<M> {
+    pub(crate) fn push(&mut self, message: M) {
+        let weight = message.weight();
+        self.0.push_back((message, weight));
+    }
 }
 
 /// Where messages go.
@@ -79,7 +90,7 @@ where
 }
 
 async fn read<S: Source>(mut source: S, outgoing: &MessageSender<S::Message>, dying: &Dying) -> Closed {
-    let mut messages = VecDeque::new();
+    let mut messages = Batch(VecDeque::new());
     loop {
         // What is raced here is one read of some bytes, not the reading of a line: `fill` keeps its state in the source.
         let filled = tokio::select! {
@@ -88,10 +99,8 @@ async fn read<S: Source>(mut source: S, outgoing: &MessageSender<S::Message>, dy
             filled = source.fill(&mut messages) => filled,
             reason = silence(dying) => Err(reason),
         };
-        for message in messages.drain(..) {
-            if outgoing.send(message).await.is_err() {
-                return Closed::Local;
-            }
+        if !messages.0.is_empty() && outgoing.send_all(&mut messages.0).await.is_err() {
+            return Closed::Local;
         }
         if let Err(reason) = filled {
             return reason;

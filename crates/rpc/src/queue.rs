@@ -123,15 +123,27 @@ impl Room {
         Ok([self.messages.try_acquire()?, self.bytes.try_acquire_many(self.share(weight))?])
     }
 
-    fn give_back(&self, weight: usize) {
-        self.messages.add_permits(1);
-        self.bytes.add_permits(self.share(weight) as usize);
+    fn give_back(&self, taken: Taken) {
+        self.messages.add_permits(taken.messages);
+        self.bytes.add_permits(taken.shares);
+    }
+
+    fn taken<T>(&self, entries: &VecDeque<(T, usize)>) -> Taken {
+        let shares = entries.iter().map(|(_, weight)| self.share(*weight) as usize).sum();
+        Taken { messages: entries.len(), shares }
     }
 
     fn close(&self) {
         self.messages.close();
         self.bytes.close();
     }
+}
+
+/// Places that are free again.
+#[derive(Clone, Copy)]
+struct Taken {
+    messages: usize,
+    shares: usize,
 }
 
 impl<T> Shared<T> {
@@ -180,9 +192,63 @@ impl<T> Shared<T> {
         };
         state.bytes -= weight;
         drop(state);
-        self.room(lane).give_back(weight);
+        let room = self.room(lane);
+        room.give_back(Taken { messages: 1, shares: room.share(weight) as usize });
         self.taken.notify_one();
         Popped::Value(value)
+    }
+
+    /// Puts in from `values` what there is room for now: one lock and one wake-up for many.
+    fn put_many(&self, lane: Lane, values: &mut VecDeque<(T, usize)>) -> Result<(), Gone> {
+        let room = self.room(lane);
+        let mut state = self.state();
+        while let Some((_, weight)) = values.front() {
+            let weight = *weight;
+            let permits = match room.try_take(weight) {
+                Ok(permits) => permits,
+                Err(TryAcquireError::NoPermits) => break,
+                Err(TryAcquireError::Closed) => return Err(Gone),
+            };
+            if state.is_closed {
+                return Err(Gone);
+            }
+            permits.into_iter().for_each(SemaphorePermit::forget);
+            state.bytes += weight;
+            let entries = match lane {
+                Lane::Control => &mut state.control,
+                Lane::Data => &mut state.data,
+            };
+            entries.extend(values.pop_front());
+        }
+        drop(state);
+        self.arrived.notify_one();
+        Ok(())
+    }
+
+    /// Takes out all there is, control lane first, by swapping instead of moving where possible.
+    fn pop_all(&self, taken: &mut VecDeque<(T, usize)>) -> Popped<()> {
+        let mut state = self.state();
+        if state.control.is_empty() && state.data.is_empty() {
+            return if state.is_closed { Popped::Closed } else { Popped::Empty };
+        }
+        state.bytes = 0;
+        let control = self.control.taken(&state.control);
+        let data = self.data.taken(&state.data);
+        if taken.is_empty() {
+            std::mem::swap(taken, &mut state.control);
+        } else {
+            taken.append(&mut state.control);
+        }
+        if taken.is_empty() {
+            std::mem::swap(taken, &mut state.data);
+        } else {
+            taken.append(&mut state.data);
+        }
+        drop(state);
+        self.control.give_back(control);
+        self.data.give_back(data);
+        self.taken.notify_one();
+        Popped::Value(())
     }
 
     fn close(&self) {
@@ -206,6 +272,19 @@ impl<T> Sender<T> {
         let shared = &self.end.0;
         let permits = shared.room(lane).take(weight).await?;
         shared.put(lane, value, weight, permits)
+    }
+
+    /// Puts all of `values` in, each with its weight, as there is room. What was not sent when the future is dropped is still in `values`.
+    pub(crate) async fn send_all(&self, lane: Lane, values: &mut VecDeque<(T, usize)>) -> Result<(), Gone> {
+        let shared = &self.end.0;
+        loop {
+            shared.put_many(lane, values)?;
+            let Some((_, weight)) = values.front() else { return Ok(()) };
+            let permits = shared.room(lane).take(*weight).await?;
+            if let Some((first, weight)) = values.pop_front() {
+                shared.put(lane, first, weight, permits)?;
+            }
+        }
     }
 
     /// Puts `value` in if there is room now.
@@ -278,6 +357,22 @@ impl<T> Receiver<T> {
                 Popped::Empty => self.shared.arrived.notified().await,
             }
         }
+    }
+
+    /// Waits for a value and takes all there are, control lane first; false when the queue is closed and empty.
+    pub(crate) async fn recv_all(&mut self, taken: &mut VecDeque<(T, usize)>) -> bool {
+        loop {
+            match self.shared.pop_all(taken) {
+                Popped::Value(()) => return true,
+                Popped::Closed => return false,
+                Popped::Empty => self.shared.arrived.notified().await,
+            }
+        }
+    }
+
+    /// Takes all there are now, control lane first.
+    pub(crate) fn try_recv_all(&mut self, taken: &mut VecDeque<(T, usize)>) {
+        self.shared.pop_all(taken);
     }
 
     /// The next value, if one is there.

@@ -1,13 +1,12 @@
 //! A connection over any pair of byte streams: one message per line.
 
-use std::collections::VecDeque;
 use std::marker::PhantomData;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::lines::LineSplitter;
 use crate::message::{Message, RawLine};
-use crate::pump::{self, Sink, Source};
+use crate::pump::{self, Batch, Sink, Source};
 use crate::{Closed, Connection, Limits, LineConnection};
 
 /// How much is read and written at a time.
@@ -63,9 +62,9 @@ impl<R, M> LineSource<R, M> {
 impl<R: AsyncRead + Unpin + Send + 'static, M: Message> Source for LineSource<R, M> {
     type Message = M;
 
-    async fn fill(&mut self, messages: &mut VecDeque<M>) -> Result<(), Closed> {
+    async fn fill(&mut self, messages: &mut Batch<M>) -> Result<(), Closed> {
         let limit = self.splitter.limit();
-        let mut add = |line: crate::Line<'_>| messages.push_back(M::from_line(line, limit));
+        let mut add = |line: crate::Line<'_>| messages.push(M::from_line(line, limit));
         match self.reader.read(&mut self.chunk).await {
             Ok(0) => {
                 self.splitter.finish(add);

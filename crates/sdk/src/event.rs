@@ -25,13 +25,13 @@ pub enum Event {
     /// A note of the system to the user, such as why the model failed.
     System(Arc<Message>),
     /// The model calls a tool.
-    ToolCall(ToolUse),
+    ToolCall(Box<ToolUse>),
     /// What came of a tool call.
     ToolResult(ToolOutcome),
     /// One command of a hook began or ended.
-    Hook(Hook),
+    Hook(Box<Hook>),
     /// Something went wrong. The turn may still succeed.
-    Error(ErrorNotification),
+    Error(Box<ErrorNotification>),
     /// The model is asked again.
     Retry(LlmRetry),
     /// All pieces of this message so far are void; what comes next replaces them.
@@ -59,7 +59,7 @@ pub enum Event {
         block_index: u64,
     },
     /// Partial: a tool call as the model writes it, at first without its input.
-    ToolCallDelta(ToolUse),
+    ToolCallDelta(Box<ToolUse>),
     /// Partial: a tool call moves on.
     ToolPhase(ToolExecutionPhaseChanged),
     /// Partial: a running tool tells something.
@@ -77,11 +77,11 @@ pub enum Event {
     /// Partial: MCP servers came or went.
     McpStatus(Box<McpStatusChanged>),
     /// Partial: an MCP server wants a login.
-    McpAuthRequired(McpAuthRequired),
+    McpAuthRequired(Box<McpAuthRequired>),
     /// Partial: a login ended.
     McpAuthCompleted(McpAuthCompleted),
     /// Partial: a subagent has a session of its own.
-    ChildSession(ChildSessionAvailable),
+    ChildSession(Box<ChildSessionAvailable>),
     /// Partial: anything else, also what this version of the crate does not know.
     Other(Box<SessionNotification>),
     /// Partial: a notification that does not have the shape it promises.

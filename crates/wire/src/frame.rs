@@ -59,7 +59,7 @@ pub struct Request {
     /// The arguments. Always sent by a correct peer.
     pub params: Option<Json>,
     /// The rest of the message.
-    pub envelope: Envelope,
+    pub envelope: Box<Envelope>,
 }
 
 /// The answer to a call.
@@ -70,7 +70,7 @@ pub struct Response {
     /// What came of it.
     pub outcome: Result<Json, RpcError>,
     /// The rest of the message.
-    pub envelope: Envelope,
+    pub envelope: Box<Envelope>,
 }
 
 /// News that wants no answer.
@@ -81,7 +81,7 @@ pub struct Notification {
     /// The news.
     pub params: Option<Json>,
     /// The rest of the message.
-    pub envelope: Envelope,
+    pub envelope: Box<Envelope>,
 }
 
 /// A line that is no message.
@@ -137,7 +137,7 @@ impl fmt::Display for Id {
     }
 }
 
-/// What surrounds the payload of every message, as it came.
+/// What surrounds the payload of every message, as it came. Frames keep it boxed: they are moved often, and it is large.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Envelope {
     /// `jsonrpc`
@@ -155,15 +155,15 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    fn of(kind: &'static str) -> Self {
-        Self {
+    fn of(kind: &'static str) -> Box<Self> {
+        Box::new(Self {
             jsonrpc: Some(Word::Borrowed(JSONRPC)),
             kind: Some(Word::Borrowed(kind)),
             api_version: Some(Word::Borrowed(API_VERSION)),
             protocol_version: Some(Word::Borrowed(PROTOCOL_VERSION)),
             meta: None,
             extra: Extra::default(),
-        }
+        })
     }
 }
 
@@ -250,7 +250,7 @@ impl Frame {
 /// The fields of any message, before it is known which kind it is.
 #[derive(Default)]
 struct Fields<'a> {
-    envelope: Envelope,
+    envelope: Box<Envelope>,
     id: Option<&'a RawValue>,
     method: Option<Key<'a>>,
     params: Option<&'a RawValue>,

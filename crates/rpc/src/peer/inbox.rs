@@ -4,6 +4,8 @@
 //! ever behind a full one. So the reader stops at the low limit only while nobody waits for an answer. While somebody does,
 //! it goes on to the high limit; beyond that the call can only run into its own deadline. Nothing is dropped.
 
+use std::collections::VecDeque;
+
 use musher_wire::{Malformed, Notification, Request, Response, RpcError};
 
 use crate::queue::{Lane, Receiver, Sender, queue};
@@ -62,17 +64,25 @@ impl Default for InboxLimits {
 #[derive(Debug)]
 pub struct Inbox {
     queue: Receiver<Incoming>,
+    /// What was taken over in one go.
+    taken: VecDeque<(Incoming, usize)>,
 }
 
 impl Inbox {
     /// The next thing that came; after [`Incoming::Closed`] nothing. Loses nothing if dropped.
     pub async fn recv(&mut self) -> Option<Incoming> {
-        self.queue.recv().await
+        if self.taken.is_empty() {
+            self.queue.recv_all(&mut self.taken).await;
+        }
+        self.taken.pop_front().map(|(incoming, _)| incoming)
     }
 
     /// What has come already, without waiting for more.
     pub fn try_recv(&mut self) -> Option<Incoming> {
-        self.queue.try_recv()
+        if self.taken.is_empty() {
+            self.queue.try_recv_all(&mut self.taken);
+        }
+        self.taken.pop_front().map(|(incoming, _)| incoming)
     }
 }
 
@@ -86,13 +96,20 @@ pub(super) struct InboxSender {
 pub(super) fn inbox(limits: InboxLimits) -> (InboxSender, Inbox) {
     let unused = Bound { messages: 1, bytes: 1 };
     let (sender, receiver) = queue(unused, limits.high);
-    (InboxSender { queue: sender, low: limits.low }, Inbox { queue: receiver })
+    (InboxSender { queue: sender, low: limits.low }, Inbox { queue: receiver, taken: VecDeque::new() })
 }
 
 impl InboxSender {
     /// Puts something in, when there is room below the high limit. Does nothing if nobody reads any more.
-    pub(super) async fn put(&self, incoming: Incoming, weight: usize) {
-        self.queue.send(Lane::Data, incoming, weight).await.ok();
+    pub(super) async fn put(&self, incoming: Incoming) {
+        self.queue.send(Lane::Data, incoming, 0).await.ok();
+    }
+
+    /// Puts all of it in, each with its weight, as there is room below the high limit.
+    pub(super) async fn put_all(&self, incoming: &mut VecDeque<(Incoming, usize)>) {
+        if self.queue.send_all(Lane::Data, incoming).await.is_err() {
+            incoming.clear();
+        }
     }
 
     pub(super) fn is_abandoned(&self) -> bool {

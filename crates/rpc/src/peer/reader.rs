@@ -1,5 +1,6 @@
 //! The task that reads a connection: answers go to who waits for them, the rest to the inbox.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use musher_wire::{Frame, Malformed, Response, RpcError};
@@ -8,7 +9,6 @@ use tokio::sync::oneshot;
 use super::calls::{Calls, Failure};
 use super::inbox::{InboxSender, Incoming, Stray};
 use crate::connection::WeakFrameSender;
-use crate::message::Message as _;
 use crate::{Closed, FrameReceiver, Settled};
 
 pub(super) async fn read(
@@ -19,20 +19,20 @@ pub(super) async fn read(
     handles_gone: oneshot::Receiver<()>,
 ) {
     let all = async {
+        let (mut frames, mut rest) = (VecDeque::new(), VecDeque::new());
         loop {
             until_wanted(&inbox, &calls).await;
-            let frame = match incoming.recv().await {
-                Ok(frame) => frame,
-                Err(closed) => return closed,
-            };
-            let weight = frame.weight();
-            if let Some(incoming) = sort(frame, &calls) {
-                if inbox.is_abandoned() {
-                    refuse(incoming, &outgoing);
-                } else {
-                    inbox.put(incoming, weight).await;
-                }
+            if let Err(closed) = incoming.recv_all(&mut frames).await {
+                return closed;
             }
+            for (frame, weight) in frames.drain(..) {
+                // whoever gets an answer may rely on all that came before it being in the inbox
+                if matches!(frame, Frame::Response(_)) {
+                    pass_on(&mut rest, &inbox, &outgoing).await;
+                }
+                rest.extend(sort(frame, &calls).map(|incoming| (incoming, weight)));
+            }
+            pass_on(&mut rest, &inbox, &outgoing).await;
         }
     };
     let nobody_is_left = async {
@@ -45,7 +45,16 @@ pub(super) async fn read(
         () = nobody_is_left => Closed::Local,
     };
     calls.close(&reason);
-    inbox.put(Incoming::Closed(reason), 0).await;
+    inbox.put(Incoming::Closed(reason)).await;
+}
+
+/// Puts what has come into the inbox; without a reader of the inbox, refuses what wants an answer.
+async fn pass_on(rest: &mut VecDeque<(Incoming, usize)>, inbox: &InboxSender, outgoing: &WeakFrameSender) {
+    if inbox.is_abandoned() {
+        rest.drain(..).for_each(|(incoming, _)| refuse(incoming, outgoing));
+    } else if !rest.is_empty() {
+        inbox.put_all(rest).await;
+    }
 }
 
 /// Waits until the inbox is low, or somebody waits for an answer that may come behind what fills it.

@@ -1,6 +1,5 @@
 //! The reading half: messages to frames, and the reason of the end.
 
-use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
 
@@ -16,7 +15,7 @@ use super::WebSocketOptions;
 use super::shared::Shared;
 use crate::Closed;
 use crate::connection::LINGER;
-use crate::pump::Source;
+use crate::pump::{Batch, Source};
 
 #[derive(Debug)]
 pub(super) struct WebSocketSource<S> {
@@ -59,11 +58,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WebSocketSource<S> {
         timeout(LINGER, self.socket.drain()).await.ok();
     }
 
-    async fn failed(&self, error: Error, frames: &mut VecDeque<Frame>) -> Closed {
+    async fn failed(&self, error: Error, frames: &mut Batch<Frame>) -> Closed {
         match error {
             Error::ConnectionClosed | Error::AlreadyClosed => Closed::Ended,
             Error::Capacity(_) => {
-                frames.push_back(Frame::Malformed(Malformed::too_long(self.limit, &[])));
+                frames.push(Frame::Malformed(Malformed::too_long(self.limit, &[])));
                 self.hang_up(CloseCode::Size).await;
                 Closed::TooBig { limit: self.limit }
             }
@@ -86,7 +85,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WebSocketSource<S> {
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Source for WebSocketSource<S> {
     type Message = Frame;
 
-    async fn fill(&mut self, frames: &mut VecDeque<Frame>) -> Result<(), Closed> {
+    async fn fill(&mut self, frames: &mut Batch<Frame>) -> Result<(), Closed> {
         let Ok(message) = timeout(self.silence, self.socket.next()).await else {
             self.close.send_replace(Some(CloseCode::Away));
             return Err(Closed::Silent { after: self.silence });
@@ -101,7 +100,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Source for WebSocketSou
             None => return Err(Closed::Ended),
         };
         if !Frame::is_blank(&bytes) {
-            frames.push_back(Frame::parse(&bytes));
+            frames.push(Frame::parse(&bytes));
         }
         Ok(())
     }

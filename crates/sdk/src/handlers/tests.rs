@@ -55,7 +55,7 @@ async fn a_handler_that_panics_is_a_no_with_the_reason() {
 #[tokio::test(start_paused = true)]
 async fn a_handler_that_never_returns_is_a_no_at_its_deadline() {
     let mut handlers = handlers(|_: Permission| std::future::pending::<Decision>());
-    handlers.deadline = Some(Duration::from_secs(60));
+    handlers.deadline = Some(Duration::from_mins(1));
     let answered = handlers.decide(command()).await;
     assert_eq!(answered.failure.unwrap(), "permission handler: no answer within 60s");
 }

@@ -87,6 +87,8 @@ pub(crate) struct Actor {
     pub(crate) questions: HashMap<Id, CancellationToken>,
     /// Why the connection is over.
     pub(crate) closed: Option<Closed>,
+    /// Room for the events of one notification, used again and again.
+    pub(crate) scratch: Vec<Event>,
 }
 
 /// The running turn.
@@ -192,9 +194,11 @@ impl Actor {
     fn incoming_batch(&mut self, first: Incoming, at_most: usize) -> Option<Closed> {
         let (mut next, mut left) = (Some(first), at_most);
         let mut closed = None;
+        // one look at the clock for all: they came together
+        let now = now();
         while let Some(incoming) = next.take() {
             match incoming {
-                Incoming::Notification(notification) => self.notification(notification),
+                Incoming::Notification(notification) => self.notification(notification, now),
                 Incoming::Request(request) => self.question(request),
                 Incoming::Closed(reason) => closed = Some(reason),
                 other => tracing::debug!(?other, "ignored"),
@@ -208,7 +212,7 @@ impl Actor {
         closed
     }
 
-    fn notification(&mut self, notification: Notification) {
+    fn notification(&mut self, notification: Notification, now: std::time::Instant) {
         self.dialect.note_version(notification.envelope.protocol_version.as_deref());
         let read = notification.session();
         if let Ok(params) = &read {
@@ -227,16 +231,18 @@ impl Actor {
             self.raw.send(Arc::new(notification.clone())).ok();
         }
         let Some(turn) = &mut self.turn else { return };
-        let mut events = Vec::new();
+        let mut events = std::mem::take(&mut self.scratch);
         match read {
-            Ok(params) => turn.tracker.news(&mut self.dialect, params, now(), &mut events),
+            Ok(params) => turn.tracker.news(&mut self.dialect, params, now, &mut events),
             Err(error) => events.push(Event::Unreadable {
                 params: notification.params.unwrap_or_else(Json::null),
                 reason: error.to_string(),
             }),
         }
-        turn.add(events);
-        if let Some(by) = turn.exceeded() {
+        turn.add(events.drain(..));
+        let exceeded = turn.exceeded(now);
+        self.scratch = events;
+        if let Some(by) = exceeded {
             self.stop(by);
         }
     }
@@ -310,7 +316,7 @@ impl Actor {
             turn.tracker.give_up(now(), &mut events);
         }
         turn.add(events);
-        let exceeded = turn.exceeded();
+        let exceeded = turn.exceeded(now());
         self.deliver();
         if let Some(by) = exceeded {
             self.stop(by);
@@ -347,7 +353,7 @@ impl Actor {
 }
 
 impl Running {
-    fn add(&mut self, events: Vec<Event>) {
+    fn add(&mut self, events: impl IntoIterator<Item = Event>) {
         for event in events {
             if self.wants_partial || !event.is_partial() {
                 self.backlog.push_back(event);
@@ -377,11 +383,11 @@ impl Running {
     }
 
     /// Which limit the turn has gone beyond.
-    fn exceeded(&self) -> Option<StoppedBy> {
+    fn exceeded(&self, now: std::time::Instant) -> Option<StoppedBy> {
         if self.tracker.is_over() || self.tracker.is_stopping() {
             return None;
         }
-        let elapsed = |start: std::time::Instant| now().saturating_duration_since(start);
+        let elapsed = |start: std::time::Instant| now.saturating_duration_since(start);
         let beyond = |limit: Option<Duration>, elapsed: Duration| limit.is_some_and(|limit| elapsed >= limit);
         if beyond(self.limits.timeout, elapsed(self.tracker.began())) {
             return Some(StoppedBy::Timeout);

@@ -249,6 +249,7 @@ impl Session {
             turn: None,
             questions: HashMap::new(),
             closed: None,
+            scratch: Vec::new(),
         };
         tokio::spawn(actor.run());
         let turns = Arc::new(Semaphore::new(1));

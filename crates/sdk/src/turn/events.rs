@@ -18,7 +18,7 @@ pub(super) fn from(news: News, out: &mut Vec<Event>) {
             block_index: it.block_index.map_or(0, |index| index.get()),
         },
         News::LlmRetry(retry) => Event::Retry(retry),
-        News::ToolCall(call) => Event::ToolCallDelta(call.tool_use),
+        News::ToolCall(call) => Event::ToolCallDelta(Box::new(call.tool_use)),
         News::ToolExecutionPhaseChanged(phase) => Event::ToolPhase(phase),
         News::ToolProgressUpdate(progress) => Event::ToolProgress(progress),
         News::PermissionResolved(resolved) => Event::PermissionResolved(resolved),
@@ -35,21 +35,21 @@ pub(super) fn from(news: News, out: &mut Vec<Event>) {
 
 fn hooks_started(started: HookExecutionStarted, out: &mut Vec<Event>) {
     for command in started.hook_commands.unwrap_or_default() {
-        out.push(Event::Hook(Hook {
+        out.push(Event::Hook(Box::new(Hook {
             id: started.hook_id.clone(),
             event: started.hook_event_name.clone(),
             matcher: started.hook_matcher.clone(),
             tool_call_id: started.hook_tool_call_id.clone(),
             command: command.command,
             status: HookProgress::Started { timeout: command.timeout },
-        }));
+        })));
     }
 }
 
 fn hooks_ended(completed: HookExecutionCompleted, out: &mut Vec<Event>) {
     let is_error = completed.hook_status == Some(HookStatus::Error);
     for result in completed.hook_results.unwrap_or_default() {
-        out.push(Event::Hook(Hook {
+        out.push(Event::Hook(Box::new(Hook {
             id: completed.hook_id.clone(),
             event: completed.hook_event_name.clone(),
             matcher: completed.hook_matcher.clone(),
@@ -61,6 +61,6 @@ fn hooks_ended(completed: HookExecutionCompleted, out: &mut Vec<Event>) {
                 stdout: result.stdout.unwrap_or_default(),
                 stderr: result.stderr.unwrap_or_default(),
             },
-        }));
+        })));
     }
 }

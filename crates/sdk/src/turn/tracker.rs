@@ -187,7 +187,7 @@ impl Tracker {
                 }
             }
             News::Error(error) => {
-                self.result.errors.push(error.clone());
+                self.result.errors.push((*error).clone());
                 out.push(Event::Error(error));
             }
             News::AgentTurnCompleted(completed) => {
@@ -292,7 +292,7 @@ impl Tracker {
         for block in &message.content {
             if let ContentBlock::ToolUse(call) = block {
                 self.tools.insert(call.id.clone(), call.name.clone());
-                out.push(Event::ToolCall(call.clone()));
+                out.push(Event::ToolCall(Box::new(call.clone())));
             }
         }
     }

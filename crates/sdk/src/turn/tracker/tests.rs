@@ -142,7 +142,8 @@ fn recorded_turns_end_as_the_agent_said() {
             "structured_output_bad",
             0,
             TurnEnd::Failed(FailureKind::StructuredOutput(Reason::StructuredOutputInvalid)),
-            Some(""),
+            // the last attempt, which was streamed but never became a message
+            Some("no json here"),
         ),
         (
             "model_error_401",
@@ -190,24 +191,24 @@ fn a_tool_result_that_comes_twice_is_told_once() {
 }
 
 /// A notification of an agent that says no version.
-fn old(json: serde_json::Value) -> SessionNotificationParams {
+fn old(json: &serde_json::Value) -> SessionNotificationParams {
     serde_json::from_value(serde_json::json!({"notification": json})).unwrap()
 }
 
 fn state(name: &str) -> SessionNotificationParams {
-    old(serde_json::json!({"type": "droid_working_state_changed", "newState": name}))
+    old(&serde_json::json!({"type": "droid_working_state_changed", "newState": name}))
 }
 
 fn delta(text: &str) -> SessionNotificationParams {
     old(
-        serde_json::json!({"type": "assistant_text_delta", "messageId": "a", "blockIndex": 0, "textDelta": text}),
+        &serde_json::json!({"type": "assistant_text_delta", "messageId": "a", "blockIndex": 0, "textDelta": text}),
     )
 }
 
 fn answer(text: &str) -> SessionNotificationParams {
     let message =
         serde_json::json!({"id": "a", "role": "assistant", "content": [{"type": "text", "text": text}]});
-    old(serde_json::json!({"type": "create_message", "message": message}))
+    old(&serde_json::json!({"type": "create_message", "message": message}))
 }
 
 fn feed(tracker: &mut Tracker, now: Instant, news: Vec<SessionNotificationParams>) -> Vec<Event> {
@@ -272,7 +273,7 @@ fn an_open_question_keeps_an_idle_turn_open_and_stops_the_clock() {
 fn retracted_text_is_never_the_answer() {
     let now = Instant::now();
     let mut tracker = tracker("t", false, now);
-    let retracted = old(serde_json::json!({"type": "assistant_message_retracted", "messageId": "a"}));
+    let retracted = old(&serde_json::json!({"type": "assistant_message_retracted", "messageId": "a"}));
     let events = feed(&mut tracker, now, vec![state("thinking"), delta("wrong"), retracted, delta("right")]);
     assert!(events.contains(&Event::Retracted { message_id: "a".to_owned() }));
     tracker.stopping(StoppedBy::Caller);
@@ -312,7 +313,7 @@ fn the_tokens_of_an_old_turn_are_those_the_session_gained() {
     let now = Instant::now();
     let mut tracker = tracker("t", false, now);
     tracker.expected.usage_before = Some(TokenUsage::new(100, 10));
-    let usage = old(serde_json::json!({
+    let usage = old(&serde_json::json!({
         "type": "session_token_usage_changed", "tokenUsage": {"inputTokens": 150, "outputTokens": 30},
     }));
     let news = vec![state("streaming_assistant_message"), answer("x"), usage, state("idle")];
