@@ -39,6 +39,7 @@
 
 mod agent;
 mod attachment;
+pub mod blocking;
 mod budget;
 mod client;
 mod error;

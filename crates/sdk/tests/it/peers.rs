@@ -3,5 +3,6 @@
 mod mcp;
 mod runs;
 mod sessions;
+mod sessions_on_disk;
 mod stage;
 mod turns;

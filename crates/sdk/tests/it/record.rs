@@ -2,4 +2,4 @@
 
 mod captures;
 mod recording;
-mod stage;
+pub(crate) mod stage;

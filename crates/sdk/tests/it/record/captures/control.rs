@@ -3,7 +3,7 @@
 use std::future::pending;
 
 use musher::wire::{AddUserMessage, AddUserMessageParams, SessionNotification};
-use musher::{CancellationToken, Decision, Event, Permission, StoppedBy, TurnEnd, sync};
+use musher::{CancellationToken, Decision, Event, Permission, StoppedBy, TurnEnd};
 
 use crate::record::stage::{capture, follow, session, yes};
 

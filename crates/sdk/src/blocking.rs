@@ -1,0 +1,170 @@
+//! The same sessions without `async`, for scripts, build programs and tests of synchronous code.
+//!
+//! Each session has a thread with a runtime of its own, on which everything goes on between calls: the agent is read, handlers
+//! run, timers fire. Handlers must not call the session they are for. Close sessions: one that is only dropped ends its agent, but
+//! not gently. Do not use any of this in a program that has a runtime already: there every call would block a worker, and the
+//! async types do the same with less.
+//!
+//! ```
+//! use musher::Event;
+//! use musher::blocking::Session;
+//! # let droid = musher::Replay::load("../../fixtures/wire/droid-0.225.2/text_turn.jsonl")?.agent();
+//!
+//! let session = Session::open(musher::Session::builder().agent(droid))?;
+//! let mut turn = session.start(session.prompt("Say hello.").partial())?;
+//! for event in &mut turn {
+//!     if let Event::TextDelta(delta) = event? {
+//!         print!("{}", delta.text_delta);
+//!     }
+//! }
+//! assert_eq!(turn.result().unwrap().text, "Hello from the scripted model.");
+//! session.close()?;
+//! # Ok::<(), musher::Error>(())
+//! ```
+
+mod worker;
+
+use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::sync::Arc;
+
+use worker::Worker;
+
+use crate::{Event, Prompt, Result, ResumeBuilder, Run, SessionBuilder, SessionState, TurnResult};
+
+/// Runs one prompt and waits for its result.
+///
+/// ```
+/// # let droid = musher::Replay::load("../../fixtures/wire/droid-0.225.2/text_turn.jsonl")?.agent();
+/// let answer = musher::blocking::run(musher::run("Say hello.").session(|session| session.agent(droid)))?;
+/// assert_eq!(answer.text, "Hello from the scripted model.");
+/// # Ok::<(), musher::Error>(())
+/// ```
+pub fn run(run: Run) -> Result<TurnResult> {
+    Worker::start()?.wait(run.into_future())?
+}
+
+/// A session on a thread of its own. Clones are the same session.
+#[derive(Debug, Clone)]
+pub struct Session {
+    session: crate::Session,
+    worker: Arc<Worker>,
+}
+
+impl Session {
+    /// Opens a new session.
+    pub fn open(builder: SessionBuilder) -> Result<Self> {
+        Self::begin(builder.open())
+    }
+
+    /// Goes on with a session on disk.
+    pub fn resume(builder: ResumeBuilder) -> Result<Self> {
+        Self::begin(builder.open())
+    }
+
+    fn begin(opening: impl Future<Output = Result<crate::Session>> + Send + 'static) -> Result<Self> {
+        let worker = Arc::new(Worker::start()?);
+        let session = worker.wait(opening)??;
+        Ok(Self { session, worker })
+    }
+
+    /// A prompt with its options, to [`send`](Self::send) or [`start`](Self::start).
+    pub fn prompt(&self, text: impl Into<String>) -> Prompt {
+        self.session.send(text)
+    }
+
+    /// Sends a prompt and waits for the end of its turn.
+    pub fn send(&self, prompt: Prompt) -> Result<TurnResult> {
+        self.worker.wait(prompt.into_future())?
+    }
+
+    /// Sends a prompt, and gives the turn to follow.
+    pub fn start(&self, prompt: Prompt) -> Result<Turn> {
+        let turn = self.worker.wait(prompt.start())??;
+        let cancel = turn.cancel_token();
+        Ok(Turn { turn: Some(turn), result: None, cancel, worker: Arc::clone(&self.worker) })
+    }
+
+    /// Does anything an async session can do, and waits for it.
+    ///
+    /// ```no_run
+    /// # fn example(session: musher::blocking::Session) -> musher::Result<()> {
+    /// let skills = session.wait(|session| async move { session.list_skills().await })?;
+    /// # Ok(()) }
+    /// ```
+    pub fn wait<T, F>(&self, call: impl FnOnce(crate::Session) -> F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T>> + Send + 'static,
+    {
+        self.worker.wait(call(self.session.clone()))?
+    }
+
+    /// The id of the session.
+    pub fn id(&self) -> String {
+        self.session.id()
+    }
+
+    /// What is known about the session now.
+    pub fn state(&self) -> SessionState {
+        self.session.state()
+    }
+
+    /// Ends the agent, and waits until it is gone.
+    pub fn close(&self) -> Result<()> {
+        let session = self.session.clone();
+        self.worker.wait(async move { session.close().await })?
+    }
+}
+
+/// A running turn: an iterator of [`Event`]s that always ends, with [`Event::Result`] or with an error.
+///
+/// Dropping it interrupts the turn.
+#[must_use = "a turn that is dropped is interrupted"]
+pub struct Turn {
+    /// Away only while the worker waits for the next event.
+    turn: Option<crate::Turn>,
+    result: Option<TurnResult>,
+    cancel: crate::CancellationToken,
+    worker: Arc<Worker>,
+}
+
+impl Turn {
+    /// Stops the turn when it is cancelled, from any thread. The events go on to the end, which then says so.
+    pub fn cancel_token(&self) -> crate::CancellationToken {
+        self.cancel.clone()
+    }
+
+    /// The result, when the iterator has come to it.
+    pub fn result(&self) -> Option<&TurnResult> {
+        self.result.as_ref()
+    }
+}
+
+impl Iterator for Turn {
+    type Item = Result<Event>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut turn = self.turn.take()?;
+        let waited = self.worker.wait(async move {
+            let event = turn.next().await;
+            (turn, event)
+        });
+        let (turn, event) = match waited {
+            Ok(next) => next,
+            Err(error) => return Some(Err(error)),
+        };
+        if let Some(Ok(Event::Result(result))) = &event {
+            self.result = Some((**result).clone());
+        }
+        // after the end there is nothing to ask for
+        self.turn = event.is_some().then_some(turn);
+        event
+    }
+}
+
+impl fmt::Debug for Turn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Turn").field("result", &self.result).finish_non_exhaustive()
+    }
+}
