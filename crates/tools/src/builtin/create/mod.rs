@@ -1,0 +1,87 @@
+//! Create: a file with a content, new or replaced.
+
+mod spec;
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::{info, on_thread};
+use crate::{Context, FileKind, Input, Run, Tool, ToolInfo, ToolOutput, input};
+
+/// Writes a file.
+#[derive(Debug, Clone, Copy)]
+pub struct Create;
+
+#[derive(Deserialize)]
+struct Arguments {
+    file_path: String,
+    content: String,
+}
+
+/// What a client is told; the order of the fields is the one clients know.
+#[derive(Serialize)]
+struct Created<'a> {
+    success: bool,
+    file_path: &'a str,
+}
+
+impl Tool for Create {
+    fn info(&self) -> &'static ToolInfo {
+        const { info("Create") }
+    }
+
+    fn description(&self) -> &'static str {
+        spec::DESCRIPTION
+    }
+
+    fn schema(&self) -> Value {
+        spec::schema()
+    }
+
+    fn paths(&self, input: &Input) -> Vec<PathBuf> {
+        input::text(input, "file_path").map(PathBuf::from).into_iter().collect()
+    }
+
+    fn run<'a>(&'a self, input: Input, context: &'a Context, cancel: CancellationToken) -> Run<'a> {
+        let context = context.clone();
+        Box::pin(async move {
+            match input::parse::<Arguments>(input) {
+                Ok(arguments) => on_thread(cancel, move |_| create(&arguments, &context)).await,
+                Err(output) => output,
+            }
+        })
+    }
+}
+
+fn create(arguments: &Arguments, context: &Context) -> ToolOutput {
+    let path = &arguments.file_path;
+    let failed = |reason: &str| {
+        let text = format!("Error: Cannot create file at {path}: {reason}");
+        ToolOutput::error(&text, &text)
+    };
+    if path.is_empty() {
+        return failed("the path is empty");
+    }
+    let resolved = match context.workspace.reach(path, context.access) {
+        Ok(resolved) => resolved,
+        Err(error) => return failed(&error.to_string()),
+    };
+    if resolved.kind == FileKind::Folder {
+        return failed("it is a directory");
+    }
+    if let Err(error) = resolved.write(arguments.content.as_bytes()) {
+        return failed(&error.to_string());
+    }
+    context.seen.add(&resolved.path);
+    let shown = context.workspace.root().join(path);
+    let shown = shown.to_string_lossy();
+    let for_wire = serde_json::to_string(&Created { success: true, file_path: &shown }).unwrap_or_default();
+    let mut output = ToolOutput::two(for_wire, format!("File created successfully: {shown}"));
+    output.changed.push(resolved.path);
+    output
+}

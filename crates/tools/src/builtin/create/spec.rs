@@ -1,0 +1,16 @@
+//! How the model sees it.
+
+use serde_json::{Value, json};
+
+use crate::catalog::object;
+
+pub(super) const DESCRIPTION: &str = "Writes a new file, or replaces a whole file, with the given content. Missing folders are made. \
+To change part of a file use Edit.";
+
+pub(super) fn schema() -> Value {
+    let properties = json!({
+        "file_path": {"type": "string", "description": "Path of the file; relative ones begin at the workspace"},
+        "content": {"type": "string", "description": "The whole content"},
+    });
+    object(&properties, &["file_path", "content"])
+}

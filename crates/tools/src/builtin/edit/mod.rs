@@ -1,0 +1,112 @@
+//! Edit: one text in the place of another. Line ends stay what they are in the file.
+
+pub(super) mod diff;
+mod spec;
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::{info, on_thread};
+use crate::limits::FILE_BYTES;
+use crate::{Context, Input, Run, Tool, ToolInfo, ToolOutput, input};
+
+/// Changes part of a file.
+#[derive(Debug, Clone, Copy)]
+pub struct Edit;
+
+#[derive(Deserialize)]
+struct Arguments {
+    file_path: String,
+    old_str: String,
+    new_str: String,
+    #[serde(default)]
+    change_all: Option<bool>,
+}
+
+impl Tool for Edit {
+    fn info(&self) -> &'static ToolInfo {
+        const { info("Edit") }
+    }
+
+    fn description(&self) -> &'static str {
+        spec::DESCRIPTION
+    }
+
+    fn schema(&self) -> Value {
+        spec::schema()
+    }
+
+    fn paths(&self, input: &Input) -> Vec<PathBuf> {
+        input::text(input, "file_path").map(PathBuf::from).into_iter().collect()
+    }
+
+    fn run<'a>(&'a self, input: Input, context: &'a Context, cancel: CancellationToken) -> Run<'a> {
+        let context = context.clone();
+        Box::pin(async move {
+            match input::parse::<Arguments>(input) {
+                Ok(arguments) => on_thread(cancel, move |_| run(&arguments, &context)).await,
+                Err(output) => output,
+            }
+        })
+    }
+}
+
+fn run(arguments: &Arguments, context: &Context) -> ToolOutput {
+    edit(arguments, context).unwrap_or_else(|reason| ToolOutput::error("Failed to edit file", &reason))
+}
+
+fn edit(arguments: &Arguments, context: &Context) -> Result<ToolOutput, String> {
+    let shown = context.workspace.root().join(&arguments.file_path);
+    let shown = shown.to_string_lossy();
+    let resolved =
+        context.workspace.reach(&arguments.file_path, context.access).map_err(|error| error.to_string())?;
+    let bytes = resolved.read(FILE_BYTES).map_err(|error| error.to_string())?;
+    if !context.seen.contains(&resolved.path) {
+        return Err(format!("`{shown}` has not been read in this session: Read it first, then edit it"));
+    }
+    let old = String::from_utf8(bytes).map_err(|_bad| format!("`{shown}` is not text in UTF-8"))?;
+    let new = replaced(&old, arguments).map_err(|reason| format!("{reason} in `{shown}`"))?;
+    resolved.write(new.as_bytes()).map_err(|error| error.to_string())?;
+    let for_wire = diff::report(&shown, &old, &new);
+    let mut output = ToolOutput::two(for_wire, format!("File updated successfully: {shown}"));
+    output.changed.push(resolved.path);
+    Ok(output)
+}
+
+fn replaced(content: &str, arguments: &Arguments) -> Result<String, String> {
+    let Arguments { old_str, new_str, .. } = arguments;
+    if old_str.is_empty() {
+        return Err("`old_str` is empty, so there is nothing to replace".to_owned());
+    }
+    if old_str == new_str {
+        return Err("`old_str` and `new_str` are the same: nothing would change".to_owned());
+    }
+    if content.contains(old_str.as_str()) {
+        return replace(content, old_str, new_str, arguments);
+    }
+    // the model sees every line end as LF, whatever it is in the file
+    let as_in_file = |text: &str| text.replace("\r\n", "\n").replace('\n', "\r\n");
+    let old_crlf = as_in_file(old_str);
+    if content.contains(&old_crlf) {
+        return replace(content, &old_crlf, &as_in_file(new_str), arguments);
+    }
+    Err("`old_str` was not found".to_owned())
+}
+
+fn replace(content: &str, old: &str, new: &str, arguments: &Arguments) -> Result<String, String> {
+    // a file of CRLF stays one also if the replaced piece lies within a line
+    let is_crlf = content.contains("\r\n") && !content.replace("\r\n", "").contains('\n');
+    let new = if is_crlf { new.replace("\r\n", "\n").replace('\n', "\r\n") } else { new.to_owned() };
+    match content.matches(old).count() {
+        1 => Ok(content.replacen(old, &new, 1)),
+        _ if arguments.change_all.unwrap_or(false) => Ok(content.replace(old, &new)),
+        count => Err(format!(
+            "`old_str` has {count} occurrences, but `change_all` is false: add more of the text around it, or set `change_all`, "
+        ) + "for the change"),
+    }
+}

@@ -1,0 +1,145 @@
+//! Execute: a shell command. Whether it may run is decided before, by others.
+
+mod spec;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::info;
+use crate::process::{self, Captured, Ended, Shell};
+use crate::{Context, Input, Progress, Run, Tool, ToolInfo, ToolOutput, input};
+
+/// Runs a shell command.
+#[derive(Debug, Clone, Copy)]
+pub struct Execute;
+
+#[derive(Deserialize)]
+struct Arguments {
+    command: String,
+    #[serde(default, deserialize_with = "input::count")]
+    timeout: Option<u64>,
+    #[serde(rename = "fireAndForget", default)]
+    is_background: Option<bool>,
+}
+
+const DEFAULT_TIMEOUT: u64 = 120;
+const LONGEST_TIMEOUT: u64 = 86_400;
+
+impl Tool for Execute {
+    fn info(&self) -> &'static ToolInfo {
+        const { info("Execute") }
+    }
+
+    fn description(&self) -> &'static str {
+        spec::DESCRIPTION
+    }
+
+    fn schema(&self) -> Value {
+        spec::schema()
+    }
+
+    fn run<'a>(&'a self, input: Input, context: &'a Context, cancel: CancellationToken) -> Run<'a> {
+        Box::pin(async move {
+            if !(input.contains_key("riskLevel") && input.contains_key("riskLevelReason")) {
+                let reason = "Invalid tool arguments: `riskLevel` and `riskLevelReason` are required";
+                return ToolOutput::error(reason, reason);
+            }
+            match input::parse::<Arguments>(input) {
+                Ok(arguments) => execute(arguments, context, &cancel).await,
+                Err(output) => output,
+            }
+        })
+    }
+}
+
+async fn execute(arguments: Arguments, context: &Context, cancel: &CancellationToken) -> ToolOutput {
+    if cancel.is_cancelled() {
+        return ToolOutput::cancelled();
+    }
+    let shell = Shell {
+        command: &arguments.command,
+        cwd: context.workspace.root(),
+        environment: &context.environment,
+    };
+    let ran = if arguments.is_background.unwrap_or(false) {
+        in_background(shell, context).await
+    } else {
+        let seconds = arguments.timeout.unwrap_or(DEFAULT_TIMEOUT).clamp(1, LONGEST_TIMEOUT);
+        in_foreground(shell, seconds, context, cancel).await
+    };
+    ran.unwrap_or_else(|error| {
+        let reason = format!("The command could not be started: {error}");
+        ToolOutput::error(&reason, &reason)
+    })
+}
+
+async fn in_foreground(
+    shell: Shell<'_>,
+    seconds: u64,
+    context: &Context,
+    cancel: &CancellationToken,
+) -> std::io::Result<ToolOutput> {
+    let terminal = Uuid::new_v4().to_string();
+    let news = |text: String| context.tell(|| Progress { terminal: terminal.clone(), text });
+    // the first news has no text: it tells that the command has begun
+    news(String::new());
+    let limit = Duration::from_secs(seconds);
+    let finished = process::run(shell, limit, &context.scratch, &context.processes, cancel, news).await?;
+    Ok(told(finished.ended, &finished.output, seconds))
+}
+
+async fn in_background(shell: Shell<'_>, context: &Context) -> std::io::Result<ToolOutput> {
+    let background = process::start(shell, &context.scratch, &context.processes).await?;
+    let output = background.output.as_deref().unwrap_or_else(|| std::path::Path::new("/dev/null"));
+    Ok(ToolOutput::text(format!(
+        "Background process started (PID: {})\nCommand: {}\nOutput file: {}\nStatus: running\n\
+         Note: the process ends with the session. Read the output file to see how it goes.",
+        background.pid,
+        background.command,
+        output.display()
+    )))
+}
+
+/// The words for what came of a command, as clients know them.
+fn told(ended: Ended, output: &Captured, seconds: u64) -> ToolOutput {
+    let mut text = output.text.clone();
+    if let Some((path, bytes)) = &output.saved {
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        let kilobytes = bytes.div_ceil(1024);
+        text = format!("{text}\nFull command output saved to: {} ({kilobytes}KB)", path.display());
+    }
+    match ended {
+        Ended::Cancelled => ToolOutput::cancelled(),
+        Ended::TimedOut => {
+            let hint = "It was ended with everything it had started. Use a longer timeout or fireAndForget if it needs more time.";
+            let shown = if text.is_empty() { String::new() } else { format!("\n{text}") };
+            ToolOutput::text(format!("Command timed out after {seconds} seconds. {hint}{shown}"))
+        }
+        Ended::Exited(0) if text.is_empty() => {
+            ToolOutput::text("Command completed successfully\n\n[Process exited with code 0]")
+        }
+        Ended::Exited(0) => ToolOutput::text(format!("{text}\n\n[Process exited with code 0]")),
+        Ended::Exited(127) => {
+            failed("Command not found. Check its name, and whether it is installed.", &text, 127)
+        }
+        Ended::Exited(code) => failed(&format!("Command failed (exit code: {code})"), &text, code),
+        Ended::Killed(signal) => failed(
+            &format!("Command was killed by signal {signal} (exit code: {})", 128 + signal),
+            &text,
+            128 + signal,
+        ),
+    }
+}
+
+fn failed(what: &str, text: &str, code: i32) -> ToolOutput {
+    let reason = format!("{what}\n{text}\n\n[Process exited with code {code}]");
+    ToolOutput::error(&reason, &reason)
+}

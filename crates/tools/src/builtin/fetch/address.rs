@@ -1,0 +1,117 @@
+//! Which addresses may be asked: those of the public network, judged by number after the lookup.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Which addresses may be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AddressRule {
+    /// Only those of the public network.
+    Public,
+    /// All, for people whose documents are inside their own network.
+    Any,
+}
+
+impl AddressRule {
+    pub(super) fn allows(self, address: IpAddr) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Public => is_public(address),
+        }
+    }
+}
+
+fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [a, b, c, _] = address.octets();
+    let is_special = address.is_private()
+        || address.is_loopback()
+        || address.is_link_local()
+        || address.is_broadcast()
+        || address.is_documentation()
+        || address.is_multicast()
+        || a == 0
+        || a >= 240
+        // shared by providers' customers
+        || (a == 100 && (64..128).contains(&b))
+        // protocol assignments, relays, benchmarks
+        || (a == 192 && b == 0 && c == 0)
+        || (a == 192 && b == 88 && c == 99)
+        || (a == 198 && (b == 18 || b == 19));
+    !is_special
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    if let Some(inner) = embedded(address) {
+        return is_public_v4(inner);
+    }
+    let [first, second, ..] = address.segments();
+    // only the part that is given out at all, without documentation, Teredo and other protocol assignments
+    first & 0xe000 == 0x2000 && !(first == 0x2001 && (second < 0x0200 || second == 0x0db8)) && first != 0x3fff
+}
+
+/// The IPv4 address within, in the ways there are to write one.
+fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let segments = address.segments();
+    let join = |at: usize| Ipv4Addr::from((u32::from(segments[at]) << 16) | u32::from(segments[at + 1]));
+    match segments {
+        [0, 0, 0, 0, 0, 0xffff, ..] | [0x64, 0xff9b, 0, 0, 0, 0, ..] => Some(join(6)),
+        [0x2002, ..] => Some(join(1)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_public_addresses_are_public() {
+        let public =
+            ["1.1.1.1", "8.8.8.8", "93.184.216.34", "100.128.0.1", "2606:4700::1111", "2a00:1450:4001::1"];
+        let private = [
+            "127.0.0.1",
+            "127.9.9.9",
+            "0.0.0.0",
+            "10.0.0.1",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.168.1.1",
+            "169.254.169.254",
+            "100.64.0.1",
+            "192.0.0.8",
+            "198.18.0.1",
+            "224.0.0.1",
+            "255.255.255.255",
+            "240.0.0.1",
+            "192.0.2.1",
+            "::",
+            "::1",
+            "fe80::1",
+            "fc00::1",
+            "fd00:ec2::254",
+            "ff02::1",
+            "::ffff:127.0.0.1",
+            "::ffff:10.0.0.1",
+            "64:ff9b::7f00:1",
+            "2002:7f00:1::",
+            "2001::1",
+            "2001:db8::1",
+            "::127.0.0.1",
+            "3fff::1",
+        ];
+        for text in public {
+            assert!(AddressRule::Public.allows(text.parse().unwrap()), "{text}");
+        }
+        for text in private {
+            assert!(!AddressRule::Public.allows(text.parse().unwrap()), "{text}");
+            assert!(AddressRule::Any.allows(text.parse().unwrap()));
+        }
+    }
+}

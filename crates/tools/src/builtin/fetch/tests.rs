@@ -1,0 +1,140 @@
+//! Pages from a server on loopback, which only the tests may reach.
+
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+use super::*;
+use crate::builtin::testing::Scene;
+
+/// A server that answers each path with these bytes; where they say ADDRESS, its own is put in.
+async fn server(pages: &'static [(&'static str, &'static str)]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let own = address.clone();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut buffer = [0; 4096];
+            let count = stream.read(&mut buffer).await.unwrap_or(0);
+            let head = String::from_utf8_lossy(&buffer[..count]).into_owned();
+            let path = head.split(' ').nth(1).unwrap_or("/").to_owned();
+            let answer = pages
+                .iter()
+                .find(|(at, _)| *at == path)
+                .map_or("HTTP/1.1 404 N\r\ncontent-length: 0\r\n\r\n", |(_, answer)| answer);
+            // fails if the client has had enough
+            stream.write_all(answer.replace("ADDRESS", &own).as_bytes()).await.ok();
+        }
+    });
+    format!("http://{address}")
+}
+
+const PAGES: &[(&str, &str)] = &[
+    ("/html", "HTTP/1.1 200 OK\r\ncontent-type: text/html; charset=utf-8\r\n\r\n<h1>Hi</h1><p>there"),
+    ("/text?q=1", "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nplain"),
+    ("/binary", "HTTP/1.1 200 OK\r\ncontent-type: image/png\r\ncontent-length: 1\r\n\r\nx"),
+    ("/moved", "HTTP/1.1 302 F\r\nlocation: /html\r\ncontent-length: 0\r\n\r\n"),
+    ("/far", "HTTP/1.1 302 F\r\nlocation: http://ADDRESS/html\r\ncontent-length: 0\r\n\r\n"),
+    ("/round", "HTTP/1.1 302 F\r\nlocation: /round\r\ncontent-length: 0\r\n\r\n"),
+    ("/file", "HTTP/1.1 302 F\r\nlocation: file:///etc/passwd\r\ncontent-length: 0\r\n\r\n"),
+    ("/lost", "HTTP/1.1 302 F\r\ncontent-length: 0\r\n\r\n"),
+];
+
+async fn fetch(tool: FetchUrl, url: &str) -> ToolOutput {
+    Scene::new().run(&tool, json!({"url": url})).await
+}
+
+#[tokio::test]
+async fn pages_are_read_and_redirects_followed() {
+    let base = server(PAGES).await;
+    let any = FetchUrl::new(AddressRule::Any);
+    for path in ["/html", "/moved", "/far", "/html#part"] {
+        let output = fetch(any, &format!("{base}{path}")).await;
+        assert_eq!((output.wire_text().as_str(), output.is_error), ("Hi\n\nthere", false), "{path}");
+    }
+    assert_eq!(fetch(any, &format!("{base}/text?q=1")).await.wire_text(), "plain");
+}
+
+#[tokio::test]
+async fn what_is_no_page_is_told() {
+    let base = server(PAGES).await;
+    let cases = [
+        ("/binary", "is `image/png`, not text"),
+        ("/missing", "answered with status 404"),
+        ("/round", "redirects more than 5 times"),
+        ("/file", "is no address"),
+        ("/lost", "redirects to nowhere"),
+    ];
+    for (path, reason) in cases {
+        let output = fetch(FetchUrl::new(AddressRule::Any), &format!("{base}{path}")).await;
+        assert_eq!((output.wire_text().as_str(), output.is_error), ("Error: URL fetch failed", true));
+        assert!(output.model_text().contains(reason), "{}", output.model_text());
+    }
+}
+
+#[tokio::test]
+async fn the_own_network_is_out_of_reach_however_it_is_written() {
+    let base = server(PAGES).await;
+    let port = base.rsplit_once(':').unwrap().1;
+    let hosts = [
+        "127.0.0.1",
+        "localhost",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "0.0.0.0",
+        "2130706433",
+        "0x7f.1",
+        "169.254.169.254",
+        "10.0.0.1",
+    ];
+    for host in hosts {
+        let output = fetch(FetchUrl::new(AddressRule::Public), &format!("http://{host}:{port}/html")).await;
+        assert!(output.is_error, "{host}");
+        assert!(
+            output.model_text().contains("not an address of the public network")
+                || output.model_text().contains("cannot be fetched"),
+            "{}",
+            output.model_text()
+        );
+        assert!(!output.model_text().contains("there"));
+    }
+    for url in [
+        "file:///etc/passwd",
+        "ftp://x/",
+        "http://",
+        "gopher://x",
+        "http://user:pw@example.com/",
+        "not an address",
+        "",
+    ] {
+        assert!(fetch(FetchUrl::new(AddressRule::Any), url).await.is_error, "{url}");
+    }
+}
+
+#[tokio::test]
+async fn a_large_page_is_cut() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
+        let piece = vec![b'x'; 1 << 16];
+        // until the client has had enough
+        while stream.write_all(&piece).await.is_ok() {}
+    });
+    let output = fetch(FetchUrl::new(AddressRule::Any), &format!("http://{address}/")).await;
+    assert_eq!(output.wire_text().len(), FETCH_CHARS);
+    assert!(output.model_text().ends_with("[... the page is longer ...]"));
+}
+
+#[tokio::test]
+async fn silence_has_an_end_and_so_does_patience() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let hasty = FetchUrl { rule: AddressRule::Any, patience: Duration::from_millis(100) };
+    assert!(fetch(hasty, &url).await.model_text().contains("did not answer within 100ms"));
+    let cancel = CancellationToken::new();
+    cancel.cancel();
+    let output = Scene::new().run_until(&FetchUrl::new(AddressRule::Any), json!({"url": url}), cancel).await;
+    assert_eq!(output.wire_text(), "Error: Tool execution cancelled by user");
+}

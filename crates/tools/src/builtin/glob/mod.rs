@@ -1,0 +1,121 @@
+//! Glob: files whose names fit a pattern. Ignore files are not asked.
+
+mod spec;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use ignore::WalkBuilder;
+use ignore::overrides::OverrideBuilder;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::{info, on_thread};
+use crate::input::OneOrMany;
+use crate::limits::GLOB_FILES;
+use crate::{Context, FileKind, Input, Run, Tool, ToolInfo, ToolOutput, input};
+
+/// Finds files by name.
+#[derive(Debug, Clone, Copy)]
+pub struct Glob;
+
+#[derive(Deserialize)]
+struct Arguments {
+    patterns: OneOrMany,
+    #[serde(rename = "excludePatterns", default)]
+    exclude: Option<OneOrMany>,
+    folder: Option<String>,
+}
+
+impl Tool for Glob {
+    fn info(&self) -> &'static ToolInfo {
+        const { info("Glob") }
+    }
+
+    fn description(&self) -> &'static str {
+        spec::DESCRIPTION
+    }
+
+    fn schema(&self) -> Value {
+        spec::schema()
+    }
+
+    fn paths(&self, input: &Input) -> Vec<PathBuf> {
+        vec![input::text(input, "folder").unwrap_or(".").into()]
+    }
+
+    fn run<'a>(&'a self, input: Input, context: &'a Context, cancel: CancellationToken) -> Run<'a> {
+        let context = context.clone();
+        Box::pin(async move {
+            match input::parse::<Arguments>(input) {
+                Ok(arguments) => on_thread(cancel, move |cancel| find(arguments, &context, cancel)).await,
+                Err(output) => output,
+            }
+        })
+    }
+}
+
+fn find(arguments: Arguments, context: &Context, cancel: &CancellationToken) -> ToolOutput {
+    let folder = arguments.folder.as_deref().filter(|folder| !folder.is_empty()).unwrap_or(".");
+    let resolved = match context.workspace.reach(folder, context.access) {
+        Ok(resolved) if resolved.kind == FileKind::Folder => resolved,
+        Ok(_) => {
+            let reason = format!("The specified directory '{folder}' does not exist");
+            return ToolOutput::error(&reason, &format!("{reason} or is not a directory"));
+        }
+        Err(error) => {
+            let reason = format!("The specified directory '{folder}' does not exist");
+            return ToolOutput::error(&reason, &format!("'{folder}' cannot be searched: {error}"));
+        }
+    };
+    match matching(&resolved.path, arguments, cancel) {
+        Err(error) => ToolOutput::error("Failed to search files", &format!("Invalid pattern: {error}")),
+        Ok((files, _)) if files.is_empty() => ToolOutput::text("No matching files found"),
+        Ok((files, is_cut)) => {
+            let text = files.join("\n");
+            let note =
+                if is_cut { format!("\n[... only the first {GLOB_FILES} files ...]") } else { String::new() };
+            ToolOutput::two(text.clone(), text + &note)
+        }
+    }
+}
+
+fn matching(
+    root: &Path,
+    arguments: Arguments,
+    cancel: &CancellationToken,
+) -> Result<(Vec<String>, bool), ignore::Error> {
+    let mut overrides = OverrideBuilder::new(root);
+    for pattern in arguments.patterns.into_vec() {
+        // a leading `!` would turn the meaning round
+        overrides.add(pattern.trim_start_matches('!'))?;
+    }
+    for pattern in arguments.exclude.unwrap_or_default().into_vec() {
+        overrides.add(&format!("!{}", pattern.trim_start_matches('!')))?;
+    }
+    let walk = WalkBuilder::new(root)
+        .standard_filters(false)
+        .overrides(overrides.build()?)
+        .sort_by_file_name(Ord::cmp)
+        .build();
+    let mut files = Vec::new();
+    for entry in walk {
+        if cancel.is_cancelled() {
+            break;
+        }
+        // what cannot be looked into is left out, as it would be by the shell
+        let Ok(entry) = entry else { continue };
+        if entry.file_type().is_some_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        if files.len() == GLOB_FILES {
+            return Ok((files, true));
+        }
+        if let Ok(below) = entry.path().strip_prefix(root) {
+            files.push(format!("./{}", below.display()));
+        }
+    }
+    Ok((files, false))
+}

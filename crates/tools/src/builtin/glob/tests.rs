@@ -1,0 +1,55 @@
+//! Patterns in folders.
+
+use serde_json::{Value, json};
+
+use crate::Glob;
+use crate::builtin::testing::Scene;
+
+fn scene() -> Scene {
+    let files = ["src/main.rs", "src/deep/lib.rs", "README.md", ".hidden.rs", ".git/config", "target/out.rs"];
+    let scene = Scene::with(&files.map(|name| (name, "")));
+    scene.write(".gitignore", "target\n");
+    scene
+}
+
+async fn find(input: Value) -> String {
+    scene().run(&Glob, input).await.wire_text()
+}
+
+#[tokio::test]
+async fn names_fit_in_every_folder_and_ignored_files_are_found() {
+    let found = find(json!({"patterns": "*.rs"})).await;
+    assert_eq!(found, "./.hidden.rs\n./src/deep/lib.rs\n./src/main.rs\n./target/out.rs");
+    assert_eq!(find(json!({"patterns": ["README*", ".git/*"]})).await, "./.git/config\n./README.md");
+    assert_eq!(find(json!({"patterns": "src/*.rs"})).await, "./src/main.rs");
+    assert_eq!(find(json!({"patterns": "**/deep/**"})).await, "./src/deep/lib.rs");
+}
+
+#[tokio::test]
+async fn some_can_be_left_out() {
+    let found =
+        find(json!({"patterns": "*.rs", "excludePatterns": ["target/**", "deep"], "folder": "."})).await;
+    assert_eq!(found, "./.hidden.rs\n./src/main.rs");
+}
+
+#[tokio::test]
+async fn nothing_found_is_no_error_but_a_wrong_folder_is() {
+    assert_eq!(find(json!({"patterns": "*.zig"})).await, "No matching files found");
+    let scene = scene();
+    let wrong = scene.run(&Glob, json!({"patterns": "*", "folder": "nowhere"})).await;
+    assert_eq!(wrong.wire_text(), "Error: The specified directory 'nowhere' does not exist");
+    assert!(wrong.is_error);
+    assert!(scene.run(&Glob, json!({"patterns": "*", "folder": "/"})).await.is_error, "outside");
+    assert!(scene.run(&Glob, json!({"patterns": "a{"})).await.is_error);
+}
+
+#[tokio::test]
+async fn a_long_list_is_cut_and_the_model_is_told() {
+    let scene = Scene::new();
+    for number in 0..2005 {
+        scene.write(&format!("f{number:05}"), "");
+    }
+    let output = scene.run(&Glob, json!({"patterns": "f*"})).await;
+    assert_eq!(output.wire_text().lines().count(), 2000);
+    assert!(output.model_text().ends_with("[... only the first 2000 files ...]"));
+}

@@ -1,0 +1,247 @@
+//! Grep: lines or files that match, found in process by ripgrep's own crates.
+
+mod lines;
+mod spec;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
+use ignore::WalkBuilder;
+use ignore::overrides::OverrideBuilder;
+use ignore::types::TypesBuilder;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::{info, on_thread};
+use crate::limits::GREP_MATCHES;
+use crate::{Context, FileKind, Input, Run, Tool, ToolInfo, ToolOutput, input};
+use lines::Lines;
+
+/// Searches files.
+#[derive(Debug, Clone, Copy)]
+pub struct Grep;
+
+#[derive(Deserialize)]
+struct Arguments {
+    pattern: String,
+    path: Option<String>,
+    glob_pattern: Option<String>,
+    output_mode: Option<String>,
+    #[serde(default)]
+    case_insensitive: Option<bool>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    #[serde(default, deserialize_with = "input::count")]
+    context_before: Option<u64>,
+    #[serde(default, deserialize_with = "input::count")]
+    context_after: Option<u64>,
+    #[serde(default, deserialize_with = "input::count")]
+    context: Option<u64>,
+    line_numbers: Option<bool>,
+    #[serde(default, deserialize_with = "input::count")]
+    head_limit: Option<u64>,
+    multiline: Option<bool>,
+    fixed_string: Option<bool>,
+}
+
+impl Tool for Grep {
+    fn info(&self) -> &'static ToolInfo {
+        const { info("Grep") }
+    }
+
+    fn description(&self) -> &'static str {
+        spec::DESCRIPTION
+    }
+
+    fn schema(&self) -> Value {
+        spec::schema()
+    }
+
+    fn paths(&self, input: &Input) -> Vec<PathBuf> {
+        vec![input::text(input, "path").unwrap_or(".").into()]
+    }
+
+    fn run<'a>(&'a self, input: Input, context: &'a Context, cancel: CancellationToken) -> Run<'a> {
+        let context = context.clone();
+        Box::pin(async move {
+            match input::parse::<Arguments>(input) {
+                Ok(arguments) => on_thread(cancel, move |cancel| run(&arguments, &context, cancel)).await,
+                Err(output) => output,
+            }
+        })
+    }
+}
+
+fn run(arguments: &Arguments, context: &Context, cancel: &CancellationToken) -> ToolOutput {
+    let failed =
+        |reason: String| ToolOutput::error("Failed to search files", &format!("Search failed: {reason}"));
+    let matcher = match matcher(arguments) {
+        Ok(matcher) => matcher,
+        Err(error) => return failed(format!("the pattern cannot be used: {error}")),
+    };
+    let path = arguments.path.as_deref().filter(|path| !path.is_empty()).unwrap_or(".");
+    let resolved = match context.workspace.reach(path, context.access) {
+        Ok(resolved) => resolved,
+        Err(error) => return failed(error.to_string()),
+    };
+    let mut search =
+        Search { matcher, searcher: searcher(arguments), arguments, context, found: Found::new(arguments) };
+    match resolved.kind {
+        FileKind::Missing => return failed(format!("`{path}` does not exist")),
+        FileKind::Special => return failed(format!("`{path}` is a pipe, socket or device")),
+        FileKind::File => search.file(&resolved.path, true),
+        FileKind::Folder => {
+            if let Err(error) = search.folder(&resolved.path, cancel) {
+                return failed(error.to_string());
+            }
+        }
+    }
+    search.found.output()
+}
+
+fn matcher(arguments: &Arguments) -> Result<RegexMatcher, grep_regex::Error> {
+    let is_multiline = arguments.multiline.unwrap_or(false);
+    let mut builder = RegexMatcherBuilder::new();
+    builder
+        .case_insensitive(arguments.case_insensitive.unwrap_or(false))
+        .fixed_strings(arguments.fixed_string.unwrap_or(false))
+        .multi_line(true)
+        .dot_matches_new_line(is_multiline)
+        .size_limit(64 << 20)
+        .dfa_size_limit(64 << 20);
+    if !is_multiline {
+        builder.line_terminator(Some(b'\n'));
+    }
+    builder.build(&arguments.pattern)
+}
+
+fn searcher(arguments: &Arguments) -> Searcher {
+    let around = |own: Option<u64>| {
+        let lines = own.or(arguments.context).unwrap_or(0).min(GREP_MATCHES as u64);
+        usize::try_from(lines).unwrap_or(0)
+    };
+    SearcherBuilder::new()
+        .multi_line(arguments.multiline.unwrap_or(false))
+        .line_number(true)
+        .before_context(around(arguments.context_before))
+        .after_context(around(arguments.context_after))
+        .binary_detection(BinaryDetection::quit(0))
+        .heap_limit(Some(64 << 20))
+        .build()
+}
+
+struct Search<'a> {
+    matcher: RegexMatcher,
+    searcher: Searcher,
+    arguments: &'a Arguments,
+    context: &'a Context,
+    found: Found,
+}
+
+impl Search<'_> {
+    fn folder(&mut self, root: &Path, cancel: &CancellationToken) -> Result<(), ignore::Error> {
+        let mut overrides = OverrideBuilder::new(root);
+        if let Some(glob) = self.arguments.glob_pattern.as_deref().filter(|glob| !glob.is_empty()) {
+            overrides.add(glob)?;
+        }
+        let mut types = TypesBuilder::new();
+        types.add_defaults();
+        if let Some(kind) = self.arguments.kind.as_deref().filter(|kind| !kind.is_empty()) {
+            types.select(kind);
+        }
+        let walk = WalkBuilder::new(root)
+            .hidden(false)
+            .overrides(overrides.build()?)
+            .types(types.build()?)
+            .sort_by_file_name(Ord::cmp)
+            .filter_entry(|entry| entry.file_name() != ".git")
+            .build();
+        for entry in walk {
+            if cancel.is_cancelled() || self.found.is_full() {
+                break;
+            }
+            // what cannot be looked into is left out, as ripgrep does
+            if let Ok(entry) = entry
+                && entry.file_type().is_some_and(|kind| kind.is_file())
+            {
+                self.file(entry.path(), false);
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path, is_only: bool) {
+        // through the resolver: what has become a link or a pipe is not opened
+        let Ok(file) = self.context.workspace.resolve(path).and_then(|resolved| resolved.open()) else {
+            return;
+        };
+        let name = format!("./{}", self.context.workspace.shown(path).display());
+        let prefix = if is_only { None } else { Some(name.as_str()) };
+        let left = self.found.left();
+        let mut lines =
+            Lines::new(prefix, self.arguments.line_numbers.unwrap_or(false), self.found.wants_lines, left);
+        // what goes wrong in one file is no reason not to show the others
+        if self.searcher.search_file(&self.matcher, &file, &mut lines).is_err() && lines.matches == 0 {
+            return;
+        }
+        if lines.matches > 0 {
+            self.context.seen.add(path);
+            self.found.add(&name, lines);
+        }
+    }
+}
+
+struct Found {
+    wants_lines: bool,
+    text: Vec<String>,
+    matches: usize,
+    limit: usize,
+    is_cut: bool,
+}
+
+impl Found {
+    fn new(arguments: &Arguments) -> Self {
+        let limit =
+            arguments.head_limit.map_or(GREP_MATCHES, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        let wants_lines = arguments.output_mode.as_deref() == Some("content");
+        Self { wants_lines, text: Vec::new(), matches: 0, limit: limit.min(10 * GREP_MATCHES), is_cut: false }
+    }
+
+    fn left(&self) -> usize {
+        self.limit.saturating_sub(self.matches)
+    }
+
+    fn is_full(&self) -> bool {
+        self.left() == 0
+    }
+
+    fn add(&mut self, name: &str, lines: Lines<'_>) {
+        if !self.wants_lines {
+            self.text.push(name.to_owned());
+            self.matches += 1;
+            return;
+        }
+        if !self.text.is_empty() && lines.has_context {
+            self.text.push("--".to_owned());
+        }
+        self.matches += lines.matches;
+        self.is_cut |= lines.is_cut;
+        self.text.extend(lines.text);
+    }
+
+    fn output(self) -> ToolOutput {
+        if self.text.is_empty() {
+            return ToolOutput::text("No matching files found");
+        }
+        let text = self.text.join("\n");
+        let what = if self.wants_lines { "matches" } else { "files" };
+        let is_cut = self.is_cut || self.matches >= self.limit;
+        let note =
+            if is_cut { format!("\n[... stopped after {} {what} ...]", self.matches) } else { String::new() };
+        ToolOutput::two(text.clone(), text + &note)
+    }
+}

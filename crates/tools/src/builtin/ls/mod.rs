@@ -1,0 +1,120 @@
+//! LS: what is in a folder, as the program of that name shows it. Times are UTC.
+
+mod entry;
+mod spec;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use serde::Deserialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::{info, on_thread};
+use crate::{Context, FileKind, Input, Run, Tool, ToolInfo, ToolOutput, input};
+use entry::Entry;
+
+/// Lists a folder.
+#[derive(Debug, Clone, Copy)]
+pub struct Ls;
+
+#[derive(Deserialize)]
+struct Arguments {
+    directory_path: Option<String>,
+    #[serde(rename = "ignorePatterns", default)]
+    ignore: Option<input::OneOrMany>,
+}
+
+/// A folder with more entries is not shown whole.
+const MOST_ENTRIES: usize = 2000;
+
+impl Tool for Ls {
+    fn info(&self) -> &'static ToolInfo {
+        const { info("LS") }
+    }
+
+    fn description(&self) -> &'static str {
+        spec::DESCRIPTION
+    }
+
+    fn schema(&self) -> Value {
+        spec::schema()
+    }
+
+    fn paths(&self, input: &Input) -> Vec<PathBuf> {
+        vec![input::text(input, "directory_path").unwrap_or(".").into()]
+    }
+
+    fn run<'a>(&'a self, input: Input, context: &'a Context, cancel: CancellationToken) -> Run<'a> {
+        let context = context.clone();
+        Box::pin(async move {
+            match input::parse::<Arguments>(input) {
+                Ok(arguments) => on_thread(cancel, move |_| run(arguments, &context)).await,
+                Err(output) => output,
+            }
+        })
+    }
+}
+
+fn run(arguments: Arguments, context: &Context) -> ToolOutput {
+    let path = arguments.directory_path.as_deref().filter(|path| !path.is_empty()).unwrap_or(".").to_owned();
+    let ignored = patterns(arguments.ignore.unwrap_or_default().into_vec());
+    match ignored.and_then(|ignored| list(Path::new(&path), &ignored, context)) {
+        Ok(text) => ToolOutput::text(text),
+        Err(error) => ToolOutput::error(
+            "Failed to list directory",
+            &format!("LS tool call failed: `{path}` cannot be listed: {error}"),
+        ),
+    }
+}
+
+fn patterns(patterns: Vec<String>) -> io::Result<GlobSet> {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        set.add(Glob::new(pattern.trim_end_matches('/')).map_err(io::Error::other)?);
+    }
+    set.build().map_err(io::Error::other)
+}
+
+fn list(path: &Path, ignored: &GlobSet, context: &Context) -> io::Result<String> {
+    let resolved = context.workspace.reach(path, context.access)?;
+    match resolved.kind {
+        FileKind::Folder => {}
+        FileKind::Missing => {
+            return Err(io::Error::new(io::ErrorKind::NotFound, "no such file or directory"));
+        }
+        FileKind::File | FileKind::Special => {
+            return Ok(entry::table(&[Entry::look_at(&resolved.path, &path.to_string_lossy())?]));
+        }
+    }
+    let mut names = Vec::new();
+    for entry in fs_err::read_dir(&resolved.path)? {
+        let name = entry?.file_name();
+        if !ignored.is_match(&name) {
+            names.push(name);
+        }
+    }
+    if names.is_empty() {
+        return Ok("Empty directory".to_owned());
+    }
+    names.sort_unstable();
+    let total = names.len();
+    names.truncate(MOST_ENTRIES);
+    let mut entries =
+        vec![Entry::look_at(&resolved.path, ".")?, Entry::look_at(&resolved.path.join(".."), "..")?];
+    for name in &names {
+        // what has gone meanwhile is not there
+        if let Ok(entry) = Entry::look_at(&resolved.path.join(name), &name.to_string_lossy()) {
+            entries.push(entry);
+        }
+    }
+    let blocks: u64 = entries.iter().map(|entry| entry.blocks).sum();
+    let mut text = format!("total {}\n{}", blocks / 2, entry::table(&entries));
+    if total > names.len() {
+        text = format!("{text}\n[... {} more entries ...]", total - names.len());
+    }
+    Ok(text)
+}

@@ -1,0 +1,216 @@
+//! `ApplyPatch`: several changes of several files at once. All are worked out before the first is written.
+
+mod apply;
+mod parse;
+mod spec;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::edit::diff;
+use super::{info, on_thread};
+use crate::limits::FILE_BYTES;
+use crate::paths::Resolved;
+use crate::{Context, FileKind, Input, Run, Tool, ToolInfo, ToolOutput, input};
+use parse::Change;
+
+/// Applies a patch.
+#[derive(Debug, Clone, Copy)]
+pub struct ApplyPatch;
+
+#[derive(Deserialize)]
+struct Arguments {
+    #[serde(alias = "patch")]
+    input: String,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    success: bool,
+    files: Vec<File<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct File<'a> {
+    #[serde(rename = "file_path")]
+    path: &'a str,
+    action: &'static str,
+    lines_added: usize,
+    lines_removed: usize,
+}
+
+impl Tool for ApplyPatch {
+    fn info(&self) -> &'static ToolInfo {
+        const { info("ApplyPatch") }
+    }
+
+    fn description(&self) -> &'static str {
+        spec::DESCRIPTION
+    }
+
+    fn schema(&self) -> Value {
+        spec::schema()
+    }
+
+    fn paths(&self, input: &Input) -> Vec<PathBuf> {
+        let text = input::text(input, "input").or_else(|| input::text(input, "patch")).unwrap_or_default();
+        let changes = parse::parse(text).unwrap_or_default();
+        let paths = changes.into_iter().flat_map(|change| match change {
+            Change::Add { path, .. } | Change::Delete { path } => vec![path],
+            Change::Update { path, move_to, .. } => std::iter::once(path).chain(move_to).collect(),
+        });
+        paths.map(PathBuf::from).collect()
+    }
+
+    fn run<'a>(&'a self, input: Input, context: &'a Context, cancel: CancellationToken) -> Run<'a> {
+        let context = context.clone();
+        Box::pin(async move {
+            match input::parse::<Arguments>(input) {
+                Ok(arguments) => on_thread(cancel, move |_| run(&arguments.input, &context)).await,
+                Err(output) => output,
+            }
+        })
+    }
+}
+
+fn run(text: &str, context: &Context) -> ToolOutput {
+    patch(text, context).unwrap_or_else(|reason| ToolOutput::error("Failed to apply patch", &reason))
+}
+
+/// What is to be written, worked out in full.
+#[derive(Default)]
+struct Plan {
+    steps: Vec<Step>,
+    /// Files as they will be, so that a second change of a file finds the first.
+    contents: HashMap<PathBuf, Option<String>>,
+}
+
+struct Step {
+    shown: String,
+    action: &'static str,
+    resolved: Resolved,
+    /// `None` to remove it.
+    content: Option<String>,
+    counts: (usize, usize),
+}
+
+fn patch(text: &str, context: &Context) -> Result<ToolOutput, String> {
+    let changes = parse::parse(text).map_err(|reason| format!("the patch cannot be read: {reason}"))?;
+    let mut plan = Plan::default();
+    for change in &changes {
+        plan.add(change, context)?;
+    }
+    let mut changed = Vec::new();
+    for step in &plan.steps {
+        let done = match &step.content {
+            Some(content) => step.resolved.write(content.as_bytes()),
+            None => step.resolved.remove(),
+        };
+        done.map_err(|error| {
+            let before: Vec<String> =
+                changed.iter().map(|path: &PathBuf| path.display().to_string()).collect();
+            let before = if before.is_empty() {
+                String::new()
+            } else {
+                format!(" (already changed: {})", before.join(", "))
+            };
+            format!("`{}` cannot be written: {error}{before}", step.shown)
+        })?;
+        if step.content.is_some() {
+            context.seen.add(&step.resolved.path);
+        }
+        changed.push(step.resolved.path.clone());
+    }
+    let file = |step: &'_ Step| (step.shown.clone(), step.action, step.counts);
+    let told: Vec<_> = plan.steps.iter().map(file).collect();
+    let files = told.iter().map(|(shown, action, (added, removed))| File {
+        path: shown,
+        action,
+        lines_added: *added,
+        lines_removed: *removed,
+    });
+    let for_wire =
+        serde_json::to_string(&Report { success: true, files: files.collect() }).unwrap_or_default();
+    let list: Vec<String> = told.iter().map(|(shown, action, _)| format!("{action} {shown}")).collect();
+    let mut output = ToolOutput::two(for_wire, format!("Patch applied successfully:\n{}", list.join("\n")));
+    output.changed = changed;
+    Ok(output)
+}
+
+impl Plan {
+    fn add(&mut self, change: &Change, context: &Context) -> Result<(), String> {
+        match change {
+            Change::Add { path, content } => {
+                let resolved = reach(path, context)?;
+                if self.exists(&resolved) {
+                    return Err(format!("`{path}` cannot be added: it is already there"));
+                }
+                self.push(path, "added", resolved, "", Some(content.clone()));
+            }
+            Change::Delete { path } => {
+                let resolved = reach(path, context)?;
+                let old = self.content(path, &resolved)?;
+                self.push(path, "deleted", resolved, &old, None);
+            }
+            Change::Update { path, move_to, hunks } => {
+                let resolved = reach(path, context)?;
+                let old = self.content(path, &resolved)?;
+                let new = apply::apply(&old, hunks)
+                    .map_err(|reason| format!("`{path}` cannot be updated: {reason}"))?;
+                let Some(target) = move_to else {
+                    self.push(path, "updated", resolved, &old, Some(new));
+                    return Ok(());
+                };
+                let moved = reach(target, context)?;
+                if self.exists(&moved) {
+                    return Err(format!("`{path}` cannot be moved to `{target}`: it is already there"));
+                }
+                self.push(target, "moved", moved, &old, Some(new));
+                self.push(path, "deleted", resolved, "", None);
+            }
+        }
+        Ok(())
+    }
+
+    fn push(
+        &mut self,
+        shown: &str,
+        action: &'static str,
+        resolved: Resolved,
+        old: &str,
+        content: Option<String>,
+    ) {
+        let counts = diff::counts(old, content.as_deref().unwrap_or_default());
+        self.contents.insert(resolved.path.clone(), content.clone());
+        self.steps.push(Step { shown: shown.to_owned(), action, resolved, content, counts });
+    }
+
+    fn exists(&self, resolved: &Resolved) -> bool {
+        match self.contents.get(&resolved.path) {
+            Some(content) => content.is_some(),
+            None => resolved.kind != FileKind::Missing,
+        }
+    }
+
+    fn content(&self, path: &str, resolved: &Resolved) -> Result<String, String> {
+        match self.contents.get(&resolved.path) {
+            Some(Some(content)) => Ok(content.clone()),
+            Some(None) => Err(format!("`{path}` was removed before in this patch")),
+            None => {
+                let bytes = resolved.read(FILE_BYTES).map_err(|error| error.to_string())?;
+                String::from_utf8(bytes).map_err(|_bad| format!("`{path}` is not text in UTF-8"))
+            }
+        }
+    }
+}
+
+fn reach(path: &str, context: &Context) -> Result<Resolved, String> {
+    context.workspace.reach(path, context.access).map_err(|error| error.to_string())
+}

@@ -1,0 +1,92 @@
+//! Patches that fit, nearly fit, and do not fit.
+
+use serde_json::json;
+
+use crate::builtin::testing::Scene;
+use crate::{ApplyPatch, Tool, ToolOutput};
+
+async fn patch(scene: &Scene, body: &str) -> ToolOutput {
+    scene.run(&ApplyPatch, json!({"input": format!("*** Begin Patch\n{body}\n*** End Patch")})).await
+}
+
+#[tokio::test]
+async fn files_are_added_changed_moved_and_removed_at_once() {
+    let scene = Scene::with(&[
+        ("a.rs", "fn a() {\n    1\n}\n\nfn b() {\n    1\n}\n"),
+        ("old.txt", "x\n"),
+        ("gone", "g\n"),
+    ]);
+    let body = "*** Update File: a.rs\n@@ fn b() {\n-    1\n+    2\n }\n*** Add File: sub/new.txt\n+hello\n+\n\
+                *** Update File: old.txt\n*** Move to: moved.txt\n@@\n-x\n+y\n*** Delete File: gone";
+    let output = patch(&scene, body).await;
+    assert_eq!(
+        output.model_text(),
+        "Patch applied successfully:\nupdated a.rs\nadded sub/new.txt\nmoved moved.txt\ndeleted old.txt\ndeleted gone"
+    );
+    assert!(output.wire_text().starts_with("{\"success\":true,\"files\":[{\"file_path\":\"a.rs\",\"action\":\"updated\",\"linesAdded\":1,\"linesRemoved\":1}"));
+    assert_eq!(scene.read("a.rs"), "fn a() {\n    1\n}\n\nfn b() {\n    2\n}\n");
+    assert_eq!((scene.read("sub/new.txt").as_str(), scene.read("moved.txt").as_str()), ("hello\n\n", "y\n"));
+    assert!(!scene.path("gone").exists() && !scene.path("old.txt").exists());
+    assert_eq!(output.changed.len(), 5);
+}
+
+#[tokio::test]
+async fn white_space_at_the_ends_is_forgiven_and_line_ends_are_kept() {
+    let scene = Scene::with(&[("f", "  one  \r\ntwo\r\n")]);
+    assert!(!patch(&scene, "*** Update File: f\n@@\n-one\n+1\n two").await.is_error);
+    assert_eq!(scene.read("f"), "1\r\ntwo\r\n");
+}
+
+#[tokio::test]
+async fn additions_go_where_they_belong() {
+    let scene = Scene::with(&[("f", "a\nb\na\n")]);
+    patch(&scene, "*** Update File: f\n@@ b\n+after b").await;
+    assert_eq!(scene.read("f"), "a\nb\nafter b\na\n");
+    patch(&scene, "*** Update File: f\n@@\n+end").await;
+    assert_eq!(scene.read("f"), "a\nb\nafter b\na\nend\n");
+    scene.write("f", "x\ny\nx\n");
+    patch(&scene, "*** Update File: f\n@@\n-x\n+z\n*** End of File").await;
+    assert_eq!(scene.read("f"), "x\ny\nz\n");
+}
+
+#[tokio::test]
+async fn one_that_does_not_fit_changes_nothing() {
+    let scene = Scene::with(&[("a", "a\n"), ("b", "b\n")]);
+    let cases = [
+        ("*** Update File: a\n-a\n+A\n*** Update File: b\n-absent\n+x", "these lines were not found"),
+        ("*** Update File: a\n-a\n+A\n*** Add File: b\n+x", "already there"),
+        ("*** Update File: a\n-a\n+A\n*** Delete File: nothing", "ENOENT"),
+        ("*** Update File: a\n@@ nowhere\n-a\n+A", "the line `nowhere` was not found"),
+        ("*** Update File: a\n-a\n+A\n*** Update File: ../out\n-a\n+b", "outside the workspace"),
+        ("*** Update File: a", "changes nothing"),
+        ("*** Update File: a\nodd", "line 3: a line of an update begins with"),
+        ("rubbish", "line 2: expected"),
+        ("", "the patch is empty"),
+    ];
+    for (body, reason) in cases {
+        let output = patch(&scene, body).await;
+        assert_eq!((output.wire_text().as_str(), output.is_error), ("Error: Failed to apply patch", true));
+        assert!(output.model_text().contains(reason), "{}", output.model_text());
+        assert_eq!((scene.read("a").as_str(), scene.read("b").as_str()), ("a\n", "b\n"));
+    }
+    assert!(scene.run(&ApplyPatch, json!({"input": "no patch"})).await.is_error);
+    assert!(scene.run(&ApplyPatch, json!({"input": "*** Begin Patch\n*** Delete File: a"})).await.is_error);
+}
+
+#[tokio::test]
+async fn two_changes_of_one_file_see_each_other() {
+    let scene = Scene::with(&[("f", "1\n2\n")]);
+    assert!(
+        !patch(&scene, "*** Update File: f\n-1\n+one\n*** Update File: f\n one\n-2\n+two").await.is_error
+    );
+    assert_eq!(scene.read("f"), "one\ntwo\n");
+}
+
+#[test]
+fn the_paths_are_known_before_it_runs() {
+    let body =
+        "*** Begin Patch\n*** Add File: a\n+x\n*** Update File: b\n*** Move to: c\n-x\n+y\n*** End Patch";
+    let input = json!({"input": body}).as_object().unwrap().clone();
+    let paths: Vec<String> = ApplyPatch.paths(&input).iter().map(|path| path.display().to_string()).collect();
+    assert_eq!(paths, ["a", "b", "c"]);
+}

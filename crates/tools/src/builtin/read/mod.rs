@@ -1,0 +1,154 @@
+//! Read: the text of a file, or a picture.
+
+mod spec;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::{info, on_thread};
+use crate::limits::{FILE_BYTES, IMAGE_BYTES, READ_CHARS, READ_LINES};
+use crate::paths::Resolved;
+use crate::{Context, Input, Part, Run, Tool, ToolInfo, ToolOutput, input};
+
+/// Reads a file.
+#[derive(Debug, Clone, Copy)]
+pub struct Read;
+
+#[derive(Deserialize)]
+struct Arguments {
+    file_path: String,
+    #[serde(default, deserialize_with = "input::count")]
+    offset: Option<u64>,
+    #[serde(default, deserialize_with = "input::count")]
+    limit: Option<u64>,
+    image_quality: Option<String>,
+}
+
+impl Tool for Read {
+    fn info(&self) -> &'static ToolInfo {
+        const { info("Read") }
+    }
+
+    fn description(&self) -> &'static str {
+        spec::DESCRIPTION
+    }
+
+    fn schema(&self) -> Value {
+        spec::schema()
+    }
+
+    fn paths(&self, input: &Input) -> Vec<PathBuf> {
+        input::text(input, "file_path").map(PathBuf::from).into_iter().collect()
+    }
+
+    fn run<'a>(&'a self, input: Input, context: &'a Context, cancel: CancellationToken) -> Run<'a> {
+        let context = context.clone();
+        Box::pin(async move {
+            match input::parse::<Arguments>(input) {
+                Ok(arguments) => on_thread(cancel, move |_| read(&arguments, &context)).await,
+                Err(output) => output,
+            }
+        })
+    }
+}
+
+fn read(arguments: &Arguments, context: &Context) -> ToolOutput {
+    let path = Path::new(&arguments.file_path);
+    if !path.is_absolute() {
+        let reason = format!(
+            "File path must be absolute, but `{}` is relative. The workspace is `{}`.",
+            path.display(),
+            context.workspace.root().display()
+        );
+        return ToolOutput::error("File path must be absolute", &reason);
+    }
+    let failed =
+        |error: &io::Error| ToolOutput::error("Failed to read file", &format!("Error reading file: {error}"));
+    let resolved = match context.workspace.reach(path, context.access) {
+        Ok(resolved) => resolved,
+        Err(error) => return failed(&error),
+    };
+    if let Some(media_type) = media_type(path) {
+        return picture(&resolved, media_type, arguments).unwrap_or_else(|error| failed(&error));
+    }
+    match resolved.read(FILE_BYTES) {
+        Ok(bytes) => {
+            context.seen.add(resolved.path);
+            text(&bytes, arguments)
+        }
+        Err(error) => failed(&error),
+    }
+}
+
+fn media_type(path: &Path) -> Option<&'static str> {
+    match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+        "png" => Some("image/png"),
+        "jpg" | "jpeg" => Some("image/jpeg"),
+        "gif" => Some("image/gif"),
+        "webp" => Some("image/webp"),
+        _ => None,
+    }
+}
+
+/// The picture as it is: making it smaller would need a decoder for every format, on bytes we do not trust.
+fn picture(resolved: &Resolved, media_type: &str, arguments: &Arguments) -> io::Result<ToolOutput> {
+    let bytes = resolved.read(IMAGE_BYTES)?;
+    let name = resolved.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let quality = arguments.image_quality.as_deref().unwrap_or("default");
+    #[expect(clippy::cast_precision_loss, reason = "one digit is shown")]
+    let size = bytes.len() as f64 / 1024.0;
+    let about = format!("Image file: {name} (original size: {size:.1} KB). Image quality: {quality}");
+    let image = Part::Image { media_type: media_type.to_owned(), data: STANDARD.encode(&bytes) };
+    let mut output = ToolOutput::text(about);
+    output.for_wire.push(image.clone());
+    output.for_model.push(image);
+    Ok(output)
+}
+
+/// Text, or what looks like it: bytes that are no UTF-8 are taken as Latin-1.
+fn decoded(bytes: &[u8]) -> Cow<'_, str> {
+    match str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text.strip_prefix('\u{feff}').unwrap_or(text)),
+        Err(_) => Cow::Owned(bytes.iter().map(|byte| char::from(*byte)).collect()),
+    }
+}
+
+fn text(bytes: &[u8], arguments: &Arguments) -> ToolOutput {
+    let all = decoded(bytes);
+    let all = if all.contains('\r') { Cow::Owned(all.replace("\r\n", "\n")) } else { all };
+    let lines: Vec<&str> = all.split('\n').collect();
+    let skip = usize::try_from(arguments.offset.unwrap_or(0).saturating_sub(1)).unwrap_or(usize::MAX);
+    let limit =
+        usize::try_from(arguments.limit.unwrap_or(READ_LINES as u64)).unwrap_or(usize::MAX).min(READ_LINES);
+    let from = skip.min(lines.len());
+    let to = from.saturating_add(limit).min(lines.len());
+    let is_part =
+        arguments.offset.is_some_and(|offset| offset > 1) || arguments.limit.is_some() || to < lines.len();
+    let mut slice = lines[from..to].join("\n");
+    let cut = slice.char_indices().nth(READ_CHARS).map(|(at, _)| at);
+    if let Some(at) = cut {
+        slice.truncate(at);
+    }
+    let shown = slice.strip_suffix('\n').unwrap_or(&slice).to_owned();
+    if !is_part && cut.is_none() {
+        return ToolOutput::two(shown, slice);
+    }
+    let first = skip.saturating_add(1);
+    let last = if to > from { to } else { skip };
+    let cut = if cut.is_some() { ", truncated to 60k characters" } else { "" };
+    let note = format!(
+        "<system-reminder>Showing lines {first}-{last} of {} total lines{cut}</system-reminder>",
+        lines.len()
+    );
+    let for_model = if slice.is_empty() { note } else { format!("{slice}\n\n{note}") };
+    ToolOutput::two(shown, for_model)
+}

@@ -1,0 +1,58 @@
+//! Reads the arguments of a call: typed, with an error that names the argument.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::{Input, ToolOutput};
+
+/// The arguments as a type, or the output that says what is wrong with them.
+pub(crate) fn parse<T: DeserializeOwned>(input: Input) -> Result<T, ToolOutput> {
+    T::deserialize(Value::Object(input)).map_err(|error| {
+        let reason = format!("Invalid tool arguments: {error}");
+        ToolOutput::error(&reason, &reason)
+    })
+}
+
+/// A text argument, if it is there and one.
+pub(crate) fn text<'a>(input: &'a Input, key: &str) -> Option<&'a str> {
+    input.get(key).and_then(Value::as_str)
+}
+
+/// One text or a list of them, as models send either.
+#[derive(Debug, Default, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum OneOrMany {
+    /// Nothing.
+    #[default]
+    None,
+    /// One.
+    One(String),
+    /// Several.
+    Many(Vec<String>),
+}
+
+impl OneOrMany {
+    pub(crate) fn into_vec(self) -> Vec<String> {
+        match self {
+            Self::None => Vec::new(),
+            Self::One(text) => vec![text],
+            Self::Many(texts) => texts,
+        }
+    }
+}
+
+/// A count; models send `5`, `5.0` and `"5"`.
+pub(crate) fn count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let value = Option::<Value>::deserialize(deserializer)?;
+    let number = match &value {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::String(text)) => text.trim().parse::<f64>().ok(),
+        Some(value) => value.as_f64(),
+    };
+    let number = number
+        .filter(|number| number.is_finite())
+        .ok_or_else(|| serde::de::Error::custom("expected a number"))?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped before")]
+    Ok(Some(number.clamp(0.0, 9e15) as u64))
+}

@@ -1,0 +1,79 @@
+//! Paths as they really are: every link followed by hand, and files opened so that nothing can be swapped in between.
+//!
+//! [`Workspace::resolve`] tells where a path leads, so that consent can be asked for. What is then opened is the resolved path, one
+//! component after the other without following any link: whoever changes a folder into a link meanwhile gets an error, not a way out.
+
+mod open;
+mod resolve;
+mod sensitive;
+mod write;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use resolve::{FileKind, Resolved};
+pub use sensitive::Sensitive;
+
+/// Where file tools may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Access {
+    /// Below the workspace only.
+    #[default]
+    Workspace,
+    /// Wherever the path leads: somebody has agreed to it.
+    Anywhere,
+}
+
+/// A folder to work in, by its real path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workspace {
+    root: PathBuf,
+}
+
+impl Workspace {
+    /// A folder that is there.
+    pub fn open(folder: impl AsRef<Path>) -> io::Result<Self> {
+        let folder = folder.as_ref();
+        if !folder.is_absolute() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the workspace's path must be absolute"));
+        }
+        let resolved = resolve::resolve(folder)?;
+        if resolved.kind != FileKind::Folder {
+            let reason = format!("`{}` is not a folder", folder.display());
+            return Err(io::Error::new(io::ErrorKind::NotADirectory, reason));
+        }
+        Ok(Self { root: resolved.path })
+    }
+
+    /// Its real path.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where a path leads. Relative paths begin at the workspace.
+    ///
+    /// Links are followed also at the end, and also when what they lead to does not exist. Compares components, never text.
+    pub fn resolve(&self, path: impl AsRef<Path>) -> io::Result<Resolved> {
+        let mut resolved = resolve::resolve(&self.root.join(path.as_ref()))?;
+        resolved.is_inside = resolved.path.starts_with(&self.root);
+        Ok(resolved)
+    }
+
+    /// Where a path leads, if one may go there.
+    pub(crate) fn reach(&self, path: impl AsRef<Path>, access: Access) -> io::Result<Resolved> {
+        let resolved = self.resolve(path.as_ref())?;
+        if access == Access::Workspace && !resolved.is_inside {
+            let reason = format!("`{}` is outside the workspace", path.as_ref().display());
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
+        }
+        Ok(resolved)
+    }
+
+    /// The path as people write it: from the workspace if it is below it.
+    pub(crate) fn shown<'a>(&self, path: &'a Path) -> &'a Path {
+        path.strip_prefix(&self.root).unwrap_or(path)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+//! The environment of commands: ours without keys, and with the manners of a program nobody watches.
+
+use std::ffi::{OsStr, OsString};
+
+/// What makes programs neither ask nor page: nobody could answer.
+const MANNERS: [(&str, &str); 9] = [
+    ("TERM", "dumb"),
+    ("GIT_EDITOR", "true"),
+    ("GIT_SEQUENCE_EDITOR", "true"),
+    ("GIT_ASKPASS", ""),
+    ("SSH_ASKPASS", ""),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_SSH_COMMAND", "ssh -oBatchMode=yes"),
+    ("GIT_PAGER", "cat"),
+    ("PAGER", "cat"),
+];
+
+/// Keys of model vendors and of the agents themselves.
+const KEYS: [&str; 8] = [
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_BASE_URL",
+    "OPENAI_BASE_URL",
+    "FACTORY_API_KEY",
+    "FACTORY_TOKEN",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "OLLAMA_HOST",
+    "MUSHER_TOKEN",
+];
+const VENDORS: [&str; 15] = [
+    "ANTHROPIC",
+    "OPENAI",
+    "OPENROUTER",
+    "DEEPSEEK",
+    "GROQ",
+    "MISTRAL",
+    "XAI",
+    "GEMINI",
+    "GOOGLE",
+    "MOONSHOT",
+    "TOGETHER",
+    "FIREWORKS",
+    "CEREBRAS",
+    "OLLAMA",
+    "AZURE_OPENAI",
+];
+
+/// The environment for commands, made of the one we were given.
+///
+/// `secret` names more variables to leave out: those that the settings take keys from.
+///
+/// ```
+/// use musher_tools::command_environment;
+///
+/// let ours = [("HOME", "/home/u"), ("ANTHROPIC_API_KEY", "k"), ("MY_KEY", "k"), ("TERM", "xterm")];
+/// let ours = ours.map(|(name, value)| (name.into(), value.into()));
+/// let theirs = command_environment(ours, &["MY_KEY".to_owned()]);
+/// assert!(theirs.contains(&("HOME".into(), "/home/u".into())) && theirs.contains(&("TERM".into(), "dumb".into())));
+/// assert!(!theirs.iter().any(|(name, _)| name == "ANTHROPIC_API_KEY" || name == "MY_KEY"));
+/// ```
+pub fn command_environment(
+    ours: impl IntoIterator<Item = (OsString, OsString)>,
+    secret: &[String],
+) -> Vec<(OsString, OsString)> {
+    let is_ours = |name: &OsStr| MANNERS.iter().any(|(manner, _)| name == *manner);
+    let kept = ours.into_iter().filter(|(name, _)| !is_secret(name, secret) && !is_ours(name));
+    kept.chain(MANNERS.map(|(name, value)| (name.into(), value.into()))).collect()
+}
+
+fn is_secret(name: &OsStr, secret: &[String]) -> bool {
+    let Some(text) = name.to_str() else { return false };
+    let is_vendors = || VENDORS.iter().any(|vendor| text.strip_prefix(vendor) == Some("_API_KEY"));
+    secret.iter().any(|secret| secret == text) || KEYS.contains(&text) || is_vendors()
+}

@@ -1,0 +1,121 @@
+//! What a session has started and not ended: background commands, and what other commands have left running.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use tokio::net::unix::pipe;
+
+use super::{Job, tree};
+
+/// The processes of a session. They end when it is dropped.
+#[derive(Default)]
+pub struct Processes {
+    // held for a few instructions only, never across an await
+    kept: Mutex<Vec<Kept>>,
+}
+
+/// A command that goes on by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Background {
+    /// Its process id.
+    pub pid: u32,
+    /// The command as it was given.
+    pub command: String,
+    /// Where its output goes; `None` if nobody reads it.
+    pub output: Option<PathBuf>,
+    /// Whether it still runs.
+    pub is_running: bool,
+}
+
+struct Kept {
+    background: Background,
+    mark: Arc<str>,
+    /// Absent if the command itself has ended and only what it left is kept.
+    job: Option<Job>,
+}
+
+/// No more than this many are listed; of those that have ended the oldest are forgotten first.
+const MOST: usize = 256;
+
+impl Processes {
+    /// What runs in the background, oldest first. What has ended is told once more and then forgotten.
+    pub fn list(&self) -> Vec<Background> {
+        let mut kept = self.kept();
+        for one in kept.iter_mut() {
+            one.background.is_running = match &one.job {
+                Some(job) if job.is_running() => true,
+                _ => tree::is_alive(&one.mark),
+            };
+        }
+        let all = kept.iter().map(|one| one.background.clone()).collect();
+        let ended: Vec<Kept> = kept.extract_if(.., |one| !one.background.is_running).collect();
+        drop(kept);
+        ended.iter().filter_map(|one| one.job.as_ref()).for_each(Job::release);
+        all
+    }
+
+    /// Ends everything, with all that it started. Done when this returns.
+    pub async fn end_all(&self) {
+        let marks = self.forget();
+        // fails only if the runtime is shutting down
+        tokio::task::spawn_blocking(move || marks.iter().for_each(|mark| tree::kill(None, mark))).await.ok();
+    }
+
+    pub(super) fn keep(&self, job: Job, command: &str, output: Option<PathBuf>) -> Background {
+        let background = Background { pid: job.id(), command: command.to_owned(), output, is_running: true };
+        self.add(Kept { background: background.clone(), mark: job.mark().into(), job: Some(job) });
+        background
+    }
+
+    /// Keeps what a command has left running, and reads on: a pipe nobody reads would end it.
+    pub(super) fn keep_remains(&self, job: &Job, command: &str, mut output: pipe::Receiver) {
+        let background =
+            Background { pid: job.id(), command: command.to_owned(), output: None, is_running: true };
+        self.add(Kept { background, mark: job.mark().into(), job: None });
+        tokio::spawn(async move {
+            let mut nowhere = tokio::io::sink();
+            // ends when all who hold the other end are gone
+            tokio::io::copy(&mut output, &mut nowhere).await.ok();
+        });
+    }
+
+    fn add(&self, one: Kept) {
+        let mut kept = self.kept();
+        if kept.len() >= MOST {
+            let oldest_ended = kept.iter().position(|one| !tree::is_alive(&one.mark));
+            kept.remove(oldest_ended.unwrap_or(0));
+        }
+        kept.push(one);
+    }
+
+    fn forget(&self) -> Vec<Arc<str>> {
+        let kept: Vec<Kept> = std::mem::take(&mut *self.kept());
+        kept.iter().filter_map(|one| one.job.as_ref()).for_each(Job::release);
+        kept.into_iter().map(|one| one.mark).collect()
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Processes {
+    fn drop(&mut self) {
+        let marks = self.forget();
+        if marks.is_empty() {
+            return;
+        }
+        let kill = move || marks.iter().for_each(|mark| tree::kill(None, mark));
+        // without a thread the warden does it in the end
+        thread::Builder::new().name("shell-end".to_owned()).spawn(kill).ok();
+    }
+}
+
+impl fmt::Debug for Processes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Processes").field("kept", &self.kept().len()).finish()
+    }
+}

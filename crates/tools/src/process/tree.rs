@@ -1,0 +1,96 @@
+//! Kills a command with everything it started: its group and session, and whatever carries its mark or descends from it elsewhere.
+//!
+//! Not found is a process that left the session, changed its parent and cleared its environment. A handle of each process is
+//! taken before it is looked at, so that a reused id is never hit.
+
+use std::collections::{HashMap, HashSet};
+use std::os::fd::OwnedFd;
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+/// How often to look for survivors: a killed process takes a moment to go, and may have forked before.
+const ROUNDS: usize = 100;
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Kills everything with the mark; and the session and descendants of `leader`, whose id must still be its own.
+pub(super) fn kill(leader: Option<Pid>, mark: &str) {
+    let leader = leader.map(|leader| leader.as_raw_nonzero().get());
+    for _ in 0..ROUNDS {
+        let survivors = survivors(leader, mark);
+        if survivors.is_empty() {
+            return;
+        }
+        for process in survivors {
+            // fails if it has ended by itself
+            pidfd_send_signal(process, Signal::KILL).ok();
+        }
+        thread::sleep(PAUSE);
+    }
+    tracing::warn!(?leader, "some processes of a command survive SIGKILL");
+}
+
+/// Whether anything with the mark lives.
+pub(super) fn is_alive(mark: &str) -> bool {
+    living().iter().any(|process| is_marked(process.pid, mark))
+}
+
+fn survivors(leader: Option<i32>, mark: &str) -> Vec<OwnedFd> {
+    let mut processes = living();
+    let parents: HashMap<i32, i32> = processes.iter().map(|it| (it.pid, it.parent)).collect();
+    let belongs = |it: &Living| {
+        let to_leader =
+            |leader| it.group == leader || it.session == leader || descends(it.pid, leader, &parents);
+        leader.is_some_and(to_leader) || is_marked(it.pid, mark)
+    };
+    let ours: HashSet<i32> = processes.iter().filter(|it| belongs(it)).map(|it| it.pid).collect();
+    processes.retain(|it| ours.contains(&it.pid));
+    processes.into_iter().map(|it| it.handle).collect()
+}
+
+struct Living {
+    handle: OwnedFd,
+    pid: i32,
+    parent: i32,
+    group: i32,
+    session: i32,
+}
+
+fn living() -> Vec<Living> {
+    let Ok(folder) = fs_err::read_dir("/proc") else { return Vec::new() };
+    folder.filter_map(|entry| look_at(entry.ok()?.file_name().to_str()?.parse().ok()?)).collect()
+}
+
+fn look_at(pid: i32) -> Option<Living> {
+    let handle = pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()?;
+    let stat = fs_err::read(format!("/proc/{pid}/stat")).ok()?;
+    // `pid (name) state parent group session ...`, and the name may hold anything
+    let end_of_name = memchr::memrchr(b')', &stat)?;
+    let mut fields = str::from_utf8(&stat[end_of_name + 1..]).ok()?.split_ascii_whitespace();
+    if matches!(fields.next()?, "Z" | "X") {
+        return None;
+    }
+    let mut number = || fields.next()?.parse().ok();
+    Some(Living { handle, pid, parent: number()?, group: number()?, session: number()? })
+}
+
+fn descends(pid: i32, ancestor: i32, parents: &HashMap<i32, i32>) -> bool {
+    let mut at = pid;
+    // ids are read one after the other, so a circle is possible in theory
+    for _ in 0..parents.len() {
+        if at == ancestor {
+            return true;
+        }
+        match parents.get(&at) {
+            Some(parent) => at = *parent,
+            None => return false,
+        }
+    }
+    false
+}
+
+fn is_marked(pid: i32, mark: &str) -> bool {
+    let environment = fs_err::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    memchr::memmem::find(&environment, mark.as_bytes()).is_some()
+}
