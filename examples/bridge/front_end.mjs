@@ -5,7 +5,7 @@
 //   node front_end.mjs --yes "Make a file."        (allows every tool)
 //
 // Starts the bridge, runs one turn, and asks you before a tool runs.
-// The types of the messages are in bridge.d.ts.
+// The types of the messages are in docs/schema/bridge.d.ts.
 
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -28,7 +28,7 @@ class Bridge {
     return message.id;
   }
 
-  /** @returns {AsyncGenerator<import("./bridge").BridgeMessage>} */
+  /** @returns {AsyncGenerator<import("../../docs/schema/bridge").BridgeMessage>} */
   async *messages() {
     for await (const line of createInterface({ input: this.process.stdout })) yield JSON.parse(line);
   }

@@ -1,7 +1,7 @@
 //! The NDJSON backend for apps in any language: agent sessions over stdin and stdout.
 //!
 //! A front end starts `musher bridge`, writes one JSON object per line and reads one per line. It can run many sessions at once,
-//! and is asked before tools run. `docs/bridge.md` tells the protocol to people, [`schema`] to programs.
+//! and is asked before tools run. `docs/bridge.md` tells the protocol to people, [`schema`] and [`typescript`] to programs.
 //!
 //! ```
 //! use musher_bridge::{Config, run};
@@ -36,3 +36,4 @@ mod wire;
 pub use config::Config;
 pub use dispatch::run;
 pub use wire::schema::schema;
+pub use wire::typescript::typescript;

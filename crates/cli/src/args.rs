@@ -46,8 +46,12 @@ pub(crate) struct Bridge {
     pub(crate) callback_timeout: u64,
 
     /// Only print the JSON schema of the protocol
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["types", "claude"])]
     pub(crate) schema: bool,
+
+    /// Only print the TypeScript types of the protocol
+    #[arg(long, conflicts_with = "claude")]
+    pub(crate) types: bool,
 }
 
 const REHEARSE_EXAMPLES: &str = "\

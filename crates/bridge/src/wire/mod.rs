@@ -4,6 +4,7 @@ pub(crate) mod frame;
 pub(crate) mod payload;
 pub(crate) mod request;
 pub(crate) mod schema;
+pub(crate) mod typescript;
 
 #[cfg(test)]
 mod tests;

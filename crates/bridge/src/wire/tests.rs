@@ -164,6 +164,9 @@ fn the_schema_names_every_option_and_message() {
         published == schema,
         "docs/schema/bridge.json is old: musher bridge --schema > docs/schema/bridge.json"
     );
+    let published = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/bridge.d.ts");
+    let is_new = fs_err::read_to_string(published).unwrap() == super::typescript::typescript();
+    assert!(is_new, "docs/schema/bridge.d.ts is old: musher bridge --types > docs/schema/bridge.d.ts");
 }
 
 /// Any JSON, not too large.

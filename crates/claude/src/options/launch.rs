@@ -120,7 +120,7 @@ impl Options {
         let limits = Limits {
             line: MAX_LINE_LIMIT,
             incoming: Bound { messages: 64, bytes: 4 * MIB },
-            data: Bound { messages: 1024, bytes: 64 * MIB },
+            data: Bound { messages: 1024, bytes: 16 * MIB },
             ..Limits::default()
         };
         let mut launch = Launch::new(program)

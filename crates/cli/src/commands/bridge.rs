@@ -23,6 +23,10 @@ pub(crate) async fn run(args: Bridge, printer: Printer) -> Result<Exit, Failure>
         printer.data(&serde_json::to_string_pretty(&musher_bridge::schema())?)?;
         return Ok(Exit::Done);
     }
+    if args.types {
+        printer.data(musher_bridge::typescript().trim_end())?;
+        return Ok(Exit::Done);
+    }
     let stop = Stop::listen().context("cannot listen for signals")?;
     let named = std::env::var_os("MUSHER_CLAUDE").filter(|name| !name.is_empty()).map(PathBuf::from);
     let mut config = Config::default();
