@@ -3,6 +3,7 @@
 use musher_rpc::Peer;
 use musher_wire as wire;
 use musher_wire::{Json, Method};
+use tracing::Instrument;
 
 use crate::{Error, Result};
 
@@ -114,7 +115,8 @@ impl Client {
     /// Calls a method by its type, with the protocol's own deadline for it.
     pub async fn call<M: Method>(&self, params: &M::Params) -> Result<M::Result> {
         let params = Json::new(params).map_err(|source| Error::invalid_input(source.to_string()))?;
-        let result = self.peer.request(M::NAME, params, M::TIMEOUT).await?;
+        let span = tracing::debug_span!("call", method = M::NAME);
+        let result = self.peer.request(M::NAME, params, M::TIMEOUT).instrument(span).await?;
         Ok(result.read_as(M::NAME, "result")?)
     }
 

@@ -177,6 +177,7 @@ impl Actor {
             usage_before: state.usage.clone(),
         };
         drop(state);
+        tracing::info!(turn = expected.turn_id, "turn began");
         self.turn = Some(Running {
             tracker: Tracker::new(expected, now()),
             wants_partial: new.wants_partial,
@@ -333,6 +334,7 @@ impl Actor {
             if let Some(session_id) = moved_to {
                 self.state.send_modify(|state| state.id = session_id);
             }
+            turn.tracker.trace_end();
             self.turn = None;
         }
     }

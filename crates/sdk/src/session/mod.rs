@@ -17,6 +17,7 @@ use musher_wire::{
     RenameSessionParams, Tag, UpdateSessionSettingsParams,
 };
 use tokio::sync::{Semaphore, broadcast, mpsc, oneshot, watch};
+use tracing::Instrument;
 
 pub(crate) use actor::{Command, NewTurn, TurnLimits};
 pub use builder::{ResumeBuilder, SessionBuilder};
@@ -251,7 +252,9 @@ impl Session {
             closed: None,
             scratch: Vec::new(),
         };
-        tokio::spawn(actor.run());
+        // ids, times and counts; what is said stays out of traces
+        let span = tracing::info_span!("session", id = %state.borrow().id);
+        tokio::spawn(actor.run().instrument(span));
         let turns = Arc::new(Semaphore::new(1));
         Self { handle: Arc::new(Shared { client, commands, state, raw, turns, setup, child, serving }) }
     }

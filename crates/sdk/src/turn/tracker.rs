@@ -383,6 +383,7 @@ impl Tracker {
         if result.text.is_empty() && (was_unusable || result.is_interrupted()) {
             result.text = std::mem::take(&mut self.streamed);
         }
+        (self.result.end, self.result.duration) = (result.end.clone(), result.duration);
         out.push(Event::Result(Box::new(result)));
     }
 
@@ -410,6 +411,13 @@ impl Tracker {
             Some(before) => difference(&now, before),
             None => now,
         })
+    }
+
+    /// Tells in the trace how the turn went: ids, times and counts, never content.
+    pub(crate) fn trace_end(&self) {
+        let TurnResult { turn_id, end, duration, steps, errors, .. } = &self.result;
+        let (tokens, errors) = (self.tokens_used(), errors.len());
+        tracing::info!(turn = turn_id, ?end, ?duration, steps, tokens, errors, "turn ended");
     }
 
     /// Notes an error of the turn that the agent did not announce.
