@@ -1,8 +1,16 @@
 //! Features of the guide, each on the real droid with a scripted model.
 
+mod control;
+mod errors;
+mod handlers;
+mod limits;
 mod mcp;
+mod media;
+mod observe;
 mod runs;
 mod sessions;
 mod sessions_on_disk;
+mod spec;
 mod stage;
+mod streams;
 mod turns;

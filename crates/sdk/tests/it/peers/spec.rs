@@ -1,0 +1,86 @@
+//! Spec mode: plans first, and every way out of it.
+
+use std::sync::{Arc, Mutex};
+
+use anyhow::Result;
+use musher::wire::{InteractionMode, ReasoningEffort, ToolConfirmationOutcome as Outcome};
+use musher::{Autonomy, Decision, Permission, StoppedBy, TurnEnd, sync};
+use serde_json::json;
+use testkit::peers::DROID;
+use testkit::rehearse::{Reply, Script};
+use testkit::{droid, require_peer};
+
+use super::stage::{Stage, on, soon};
+
+#[tokio::test]
+async fn plans_are_refused_accepted_edited_and_handed_over() -> Result<()> {
+    let ways = ["refused", "once", "low", "high", "edited", "fresh"];
+    let script = ways.iter().fold(Script::new(), |script, way| {
+        let plan = json!({"plan": format!("1. Do it, {way}."), "title": "The plan"});
+        script
+            .reply(Reply::tool("ExitSpecMode", plan).when(on(&format!("Plan {way}"), 1)))
+            .reply(Reply::text(format!("Did it, {way}.")).when(on(&format!("Plan {way}"), 2)))
+    });
+    // the session that takes over gets the plan as its prompt
+    let script = script.reply(Reply::text("Did it anew.").when(on("Do it, fresh", 1)));
+    let stage = Stage::new(&require_peer!(DROID), script)?;
+    let plans = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&plans);
+    let session = stage
+        .session()
+        .spec_mode()
+        .spec_mode_model(droid::RESPONSES_MODEL)
+        .on_permission(sync(move |asked: Permission| {
+            let plan = asked.plan().unwrap_or_default().to_owned();
+            seen.lock().unwrap().push(plan.clone());
+            match plan.as_str() {
+                "1. Do it, once." => Decision::allow_once(),
+                "1. Do it, low." => Outcome::ProceedAutoRunLow.into(),
+                "1. Do it, high." => Outcome::ProceedAutoRunHigh.into(),
+                "1. Do it, edited." => Decision::edit_plan("1. Do it better."),
+                "1. Do it, fresh." => Outcome::ProceedNewSession.into(),
+                _ => Decision::deny(),
+            }
+        }))
+        .open()
+        .await?;
+    let mode = || session.state().settings.interaction_mode;
+    let level = || session.state().settings.autonomy_level;
+    assert_eq!(mode(), Some(InteractionMode::Spec), "it begins there");
+    assert_eq!(session.state().settings.spec_mode_model_id.as_deref(), Some(droid::RESPONSES_MODEL));
+
+    let state = session.leave_spec_mode().await?;
+    assert_eq!(state.settings.interaction_mode, Some(InteractionMode::Auto));
+    let state =
+        session.enter_spec_mode(Some(droid::CHAT_MODEL.to_owned()), Some(ReasoningEffort::None)).await?;
+    assert_eq!(state.settings.interaction_mode, Some(InteractionMode::Spec));
+    assert_eq!(state.settings.spec_mode_model_id.as_deref(), Some(droid::CHAT_MODEL));
+
+    let result = session.send("Plan refused.").await?;
+    assert_eq!(result.end, TurnEnd::Interrupted(StoppedBy::Denied));
+    assert_eq!(mode(), Some(InteractionMode::Spec), "a no leaves it there");
+
+    for (way, expected) in [("once", Autonomy::Off), ("low", Autonomy::Low), ("high", Autonomy::High)] {
+        let result = session.send(format!("Plan {way}.")).await?;
+        assert_eq!((&result.end, result.text), (&TurnEnd::Completed, format!("Did it, {way}.")));
+        assert_eq!((mode(), level()), (Some(InteractionMode::Auto), Some(expected)), "{way}");
+        session.enter_spec_mode(None, None).await?;
+    }
+
+    let result = session.send("Plan edited.").await?;
+    assert_eq!((&result.end, result.text.as_str()), (&TurnEnd::Completed, "Did it, edited."));
+    let specs = fs_err::read_dir(stage.sandbox().home().join(".factory/specs"))?;
+    let specs: Result<Vec<_>, _> = specs.map(|spec| fs_err::read_to_string(spec?.path())).collect();
+    assert!(specs?.iter().any(|spec| spec == "1. Do it better."), "the edited plan is the one that is kept");
+
+    session.enter_spec_mode(None, None).await?;
+    let before = session.id();
+    let result = soon("the other session", session.send("Plan fresh.").into_future()).await??;
+    assert_eq!(result.end, TurnEnd::HandedOver);
+    assert_ne!(result.session_id, before);
+    assert_eq!(session.id(), result.session_id, "the session goes on there");
+    assert_eq!(result.text, "Did it anew.");
+    assert_eq!(plans.lock().unwrap().len(), ways.len());
+    session.close().await?;
+    stage.finish().await
+}
