@@ -344,3 +344,6 @@ async fn wait_for(sending: &mut Option<Sending>) -> Result<(), Closed> {
         None => std::future::pending().await,
     }
 }
+
+#[cfg(test)]
+mod tests;

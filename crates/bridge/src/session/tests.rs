@@ -1,0 +1,188 @@
+//! Sessions with an agent made of channels: what takes long is played in paused time.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use musher_claude::{Extra, Json, UserMessage};
+use musher_rpc::{Exit, Limits, LineConnection, LineReceiver, lines_over};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::agent::{Answer, QuestionKind};
+use crate::wire::payload::SessionOptions;
+
+/// An agent that says what the test wants, and writes down what it is told.
+struct Puppet {
+    says: mpsc::Receiver<Event<u32>>,
+    told: mpsc::Sender<String>,
+    is_ready: bool,
+    calls: u32,
+}
+
+impl Puppet {
+    fn note(&self, text: String) -> Result<(), String> {
+        self.told.try_send(text).map_err(|_full| "the puppet does not listen".to_owned())
+    }
+}
+
+impl Agent for Puppet {
+    type Key = u32;
+
+    async fn greet(&mut self) -> Result<Greeting, Failure> {
+        if self.is_ready {
+            let list = Json::from(json!([]));
+            return Ok(Greeting { models: list.clone(), commands: list, account: Json::empty_object() });
+        }
+        Err(Failure { message: "not ready".to_owned(), details: json!({"phase": "initialize"}) })
+    }
+
+    async fn next(&mut self) -> Result<Event<u32>, Closed> {
+        self.says.recv().await.ok_or(Closed::Ended)
+    }
+
+    fn user(&mut self, _message: &UserMessage) -> Result<(), String> {
+        self.note("user".to_owned())
+    }
+
+    fn call(&mut self, call: &Call) -> Result<u32, String> {
+        self.calls += 1;
+        self.note(call.subtype().to_owned()).map(|()| self.calls)
+    }
+
+    fn forget(&mut self, key: &u32) {
+        self.note(format!("forget {key}")).ok();
+    }
+
+    fn answer(&mut self, key: &u32, answer: &Answer) -> Result<(), String> {
+        self.note(format!("answer {key} {answer:?}"))
+    }
+
+    async fn end(self) -> Arc<Exit> {
+        self.note("end".to_owned()).ok();
+        let (child, _connection) =
+            musher_rpc::Child::spawn_lines(musher_rpc::Launch::new("true")).await.unwrap();
+        child.exited().await
+    }
+}
+
+struct Stage {
+    says: mpsc::Sender<Event<u32>>,
+    told: mpsc::Receiver<String>,
+    commands: mpsc::Sender<Asked>,
+    ends: mpsc::Sender<End>,
+    heard: LineReceiver,
+}
+
+fn stage(is_ready: bool) -> Stage {
+    let (front_end, ours) = tokio::io::duplex(1024);
+    let (reader, _) = tokio::io::split(front_end);
+    let (_, writer) = tokio::io::split(ours);
+    let LineConnection { outgoing: out, .. } = lines_over(tokio::io::empty(), writer, Limits::default());
+    let LineConnection { incoming: heard, .. } = lines_over(reader, tokio::io::sink(), Limits::default());
+    let (says, script) = mpsc::channel(1000);
+    let (notes, told) = mpsc::channel(1000);
+    let (commands, inbox) = mpsc::channel(8);
+    let (ends, end) = mpsc::channel(2);
+    let config = Arc::new(Config { claude: PathBuf::new(), ..Config::default() });
+    let wiring = Wiring { session_id: "s".to_owned(), config, out, commands: inbox, ends: end };
+    let options = SessionOptions::default();
+    let create = Create {
+        id: "c".to_owned(),
+        prompt: None,
+        cwd: "/".to_owned(),
+        options,
+        unknown_options: Vec::new(),
+    };
+    let puppet = Puppet { says: script, told: notes, is_ready, calls: 0 };
+    tokio::spawn(serve(wiring, create, "sdk".to_owned(), async move { Ok(puppet) }));
+    Stage { says, told, commands, ends, heard }
+}
+
+impl Stage {
+    async fn line(&mut self) -> Value {
+        let line = self.heard.recv().await.unwrap();
+        serde_json::from_slice(line.bytes()).unwrap()
+    }
+
+    async fn asks(&self, id: &str, command: Command) {
+        assert!(self.commands.send(Asked { id: id.to_owned(), command }).await.is_ok());
+    }
+}
+
+fn status() -> Command {
+    Command::Query { method: "mcpServerStatus".to_owned(), args: Vec::new() }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_the_agent_never_answers_is_given_up_and_its_late_answer_is_nothing() {
+    let mut stage = stage(true);
+    assert_eq!(stage.line().await["type"], "session.created");
+    stage.asks("q", status()).await;
+    stage.asks("i", Command::Interrupt).await;
+    assert_eq!(stage.told.recv().await.as_deref(), Some("mcp_status"));
+    let mut codes = [stage.line().await, stage.line().await]
+        .map(|it| (it["id"].to_string(), it["payload"]["code"].clone()));
+    codes.sort_by(|a, b| a.0.cmp(&b.0));
+    assert_eq!(
+        codes,
+        [("\"i\"".to_owned(), json!("SDK_ERROR")), ("\"q\"".to_owned(), json!("QUERY_METHOD_FAILED"))]
+    );
+    stage.says.send(Event::Answered { key: 1, outcome: Ok(Json::empty_object()) }).await.unwrap();
+    stage.says.send(Event::Message("{\"type\":\"next\"}".to_owned())).await.unwrap();
+    assert_eq!(stage.line().await["payload"]["type"], "next");
+}
+
+#[tokio::test(start_paused = true)]
+async fn replies_stand_where_the_agent_gave_them() {
+    let mut stage = stage(true);
+    stage.line().await;
+    stage.asks("q", status()).await;
+    assert_eq!(stage.told.recv().await.as_deref(), Some("mcp_status"));
+    for event in [
+        Event::Message("{\"n\":1}".to_owned()),
+        Event::Answered { key: 1, outcome: Err("no".to_owned()) },
+        Event::Message("{\"n\":2}".to_owned()),
+    ] {
+        stage.says.send(event).await.unwrap();
+    }
+    let kinds = [stage.line().await, stage.line().await, stage.line().await].map(|line| line["type"].clone());
+    assert_eq!(kinds, [json!("sdk.message"), json!("query.result"), json!("sdk.message")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_callback_waits_five_minutes_and_not_longer() {
+    let mut stage = stage(true);
+    stage.line().await;
+    let question = Event::Question { key: 7, kind: QuestionKind::Permission, payload: Extra::default() };
+    stage.says.send(question).await.unwrap();
+    let callback = stage.line().await;
+    let asked = Instant::now();
+    let error = stage.line().await;
+    assert_eq!((&error["id"], &error["payload"]["code"]), (&callback["id"], &json!("CALLBACK_TIMEOUT")));
+    assert_eq!(asked.elapsed().as_secs(), 300);
+    assert!(stage.told.recv().await.unwrap().starts_with("answer 7 Permission(Deny"));
+}
+
+#[tokio::test]
+async fn a_kill_answers_what_is_open_and_comes_last() {
+    let mut stage = stage(true);
+    stage.line().await;
+    stage.asks("q", status()).await;
+    assert_eq!(stage.told.recv().await.as_deref(), Some("mcp_status"));
+    stage.ends.send(End::Kill { id: "k".to_owned() }).await.unwrap();
+    let lines = [stage.line().await, stage.line().await];
+    assert_eq!(lines[0]["payload"]["code"], "QUERY_METHOD_FAILED");
+    assert_eq!(lines[1], json!({"type": "session.killed", "id": "k", "session_id": "s", "payload": {}}));
+    assert!(stage.commands.is_closed());
+}
+
+#[tokio::test]
+async fn an_agent_that_is_not_ready_is_ended_and_told_once() {
+    let mut stage = stage(false);
+    let error = stage.line().await;
+    assert_eq!((&error["id"], &error["payload"]["code"]), (&json!("c"), &json!("SESSION_CREATE_FAILED")));
+    assert_eq!(error.get("session_id"), None);
+    assert_eq!(stage.told.recv().await.as_deref(), Some("end"));
+    let nothing = tokio::time::timeout(Duration::from_mins(1), stage.heard.recv()).await;
+    assert!(nothing.is_ok_and(|line| line.is_err()), "the session is over");
+}
