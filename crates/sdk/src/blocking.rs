@@ -82,7 +82,7 @@ impl Session {
     pub fn start(&self, prompt: Prompt) -> Result<Turn> {
         let turn = self.worker.wait(prompt.start())??;
         let cancel = turn.cancel_token();
-        Ok(Turn { turn: Some(turn), result: None, cancel, worker: Arc::clone(&self.worker) })
+        Ok(Turn { inner: Some(turn), result: None, cancel, worker: Arc::clone(&self.worker) })
     }
 
     /// Does anything an async session can do, and waits for it.
@@ -123,7 +123,7 @@ impl Session {
 #[must_use = "a turn that is dropped is interrupted"]
 pub struct Turn {
     /// Away only while the worker waits for the next event.
-    turn: Option<crate::Turn>,
+    inner: Option<crate::Turn>,
     result: Option<TurnResult>,
     cancel: crate::CancellationToken,
     worker: Arc<Worker>,
@@ -145,7 +145,7 @@ impl Iterator for Turn {
     type Item = Result<Event>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let mut turn = self.turn.take()?;
+        let mut turn = self.inner.take()?;
         let waited = self.worker.wait(async move {
             let event = turn.next().await;
             (turn, event)
@@ -158,7 +158,7 @@ impl Iterator for Turn {
             self.result = Some((**result).clone());
         }
         // after the end there is nothing to ask for
-        self.turn = event.is_some().then_some(turn);
+        self.inner = event.is_some().then_some(turn);
         event
     }
 }

@@ -46,6 +46,7 @@ mod error;
 mod event;
 #[cfg(feature = "schema")]
 mod extract;
+pub mod guide;
 mod handlers;
 #[cfg(feature = "mcp")]
 mod mcp_server;

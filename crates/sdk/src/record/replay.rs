@@ -17,7 +17,7 @@ use crate::error::Kind;
 use crate::{Agent, Connector, Error, Result};
 
 /// How long the client may take for its next step.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// An agent that plays what was recorded with [`Agent::record`].
 ///
@@ -112,14 +112,14 @@ impl Replay {
     pub fn check(&self) -> Result<()> {
         let stage = self.stage();
         if let Some(complaint) = &stage.complaint {
-            return Err(replay_error(complaint.clone()));
+            return Err(replay_error(complaint));
         }
         if let Some(left) = stage.left.iter().flatten().next() {
-            return Err(replay_error(left.clone()));
+            return Err(replay_error(left));
         }
         if stage.connections < self.scripts.len() {
             let (made, recorded) = (stage.connections, self.scripts.len());
-            return Err(replay_error(format!("{recorded} connections were recorded, {made} were made")));
+            return Err(replay_error(&format!("{recorded} connections were recorded, {made} were made")));
         }
         Ok(())
     }
@@ -135,7 +135,7 @@ impl Replay {
         let Some(script) = self.scripts.get(number) else {
             let complaint = format!("only {number} connections were recorded");
             stage.complaint.get_or_insert(complaint.clone());
-            return Err(replay_error(complaint));
+            return Err(replay_error(&complaint));
         };
         let player = Player::new(script.clone(), self.is_strict);
         stage.connections += 1;
@@ -200,6 +200,6 @@ impl Connector for Replay {
     }
 }
 
-fn replay_error(complaint: String) -> Error {
+fn replay_error(complaint: &str) -> Error {
     Error::because(Kind::Session, format!("replay: {complaint}"))
 }

@@ -29,7 +29,7 @@ impl Disk {
         let path = self.0.path().join(path);
         fs_err::create_dir_all(path.parent().unwrap()).unwrap();
         fs_err::write(&path, text).unwrap();
-        self.1 += Duration::from_secs(60);
+        self.1 += Duration::from_mins(1);
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000) + self.1;
         fs_err::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
     }

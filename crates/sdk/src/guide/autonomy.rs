@@ -1,0 +1,21 @@
+//! Autonomy: what the agent does without asking.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {
+//! # let droid = musher::Replay::load("../../fixtures/wire/droid-0.225.2/settings_update.jsonl")?.agent();
+//! use musher::wire::UpdateSessionSettingsParams;
+//! use musher::{Autonomy, Session};
+//!
+//! let session = Session::builder().agent(droid).autonomy(Autonomy::High).open().await?;
+//!
+//! // and later
+//! let less = UpdateSessionSettingsParams { autonomy_level: Some(Autonomy::Low), ..Default::default() };
+//! let state = session.update_settings(less).await?;
+//! println!("{:?}", state.settings.autonomy_level);
+//! # assert!(state.settings.autonomy_level.is_some());
+//! session.close().await?;
+//! # Ok(()) }
+//! ```
+//!
+//! `Off` asks for everything but looking around, `Low` makes files, `Medium` and `High` run commands. What is asked for goes to the
+//! [permission handler](super::permission).

@@ -1,0 +1,26 @@
+//! Hooks: watching the commands that run around tools.
+//!
+//! Hooks are set up in the agent's own settings; here they can be watched.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {
+//! # let droid = musher::Replay::load("../../fixtures/wire/droid-0.225.2/hooks.jsonl")?.agent();
+//! use musher::{Event, HookProgress, Session};
+//!
+//! let session = Session::builder().agent(droid).open().await?;
+//! let mut turn = session.send("Make a new file.").start().await?;
+//! # let mut hooks = 0;
+//! while let Some(event) = turn.next().await {
+//!     if let Event::Hook(hook) = event? {
+//! #       hooks += 1;
+//!         match hook.status {
+//!             HookProgress::Started { .. } => println!("[hook] {}", hook.command),
+//!             HookProgress::Ended { exit_code, .. } => println!("[hook] ended with {exit_code:?}"),
+//!             _ => {}
+//!         }
+//!     }
+//! }
+//! # assert!(hooks > 0);
+//! session.close().await?;
+//! # Ok(()) }
+//! ```

@@ -1,0 +1,31 @@
+//! Streaming: a turn as it happens.
+//!
+//! A started prompt is a [`Turn`](crate::Turn), a stream of [`Event`](crate::Event)s. It always ends, with the result or with an error.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {
+//! # let droid = musher::Replay::load("../../fixtures/wire/droid-0.225.2/tool_permission_allow.jsonl")?.agent();
+//! use musher::{Decision, Event, Permission, Session, sync};
+//!
+//! let builder = Session::builder().agent(droid).on_permission(sync(|_: Permission| Decision::allow_once()));
+//! let session = builder.open().await?;
+//! let mut turn = session.send("Run it.").start().await?;
+//! # let mut ended = false;
+//! while let Some(event) = turn.next().await {
+//!     match event? {
+//!         Event::Assistant(message) => println!("{}", message.text()),
+//!         Event::ToolCall(call) => println!("[tool] {} {}", call.name, call.input),
+//!         Event::ToolResult(outcome) => println!("[{}]", if outcome.is_error { "failed" } else { "ok" }),
+//!         Event::Result(result) => {
+//!             println!("done after {:?}", result.duration);
+//! #           ended = true;
+//!         }
+//!         _ => {}
+//!     }
+//! }
+//! # assert!(ended);
+//! session.close().await?;
+//! # Ok(()) }
+//! ```
+//!
+//! Besides these there are the user's messages, notes of the system, [hooks](super::hooks), errors, retries and retractions.
