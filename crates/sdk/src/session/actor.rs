@@ -44,6 +44,8 @@ pub(crate) enum Command {
         was_denied: bool,
         failure: Option<String>,
     },
+    /// Somebody is about to interrupt the agent.
+    Interrupting,
     /// Look at all that has come, then say so.
     CatchUp(oneshot::Sender<()>),
 }
@@ -153,6 +155,11 @@ impl Actor {
                     }
                 }
                 self.deliver();
+            }
+            Command::Interrupting => {
+                if let Some(turn) = &mut self.turn {
+                    turn.stopping(StoppedBy::Caller);
+                }
             }
             Command::CatchUp(done) => {
                 self.catch_up();
@@ -299,8 +306,7 @@ impl Actor {
         if turn.tracker.is_stopping() {
             return;
         }
-        turn.tracker.stopping(by);
-        turn.last_call = Some(Instant::now() + INTERRUPT_GRACE);
+        turn.stopping(by);
         let client = self.client.clone();
         tokio::spawn(async move {
             if let Err(error) = client.interrupt().await {
@@ -361,6 +367,12 @@ impl Running {
                 self.backlog.push_back(event);
             }
         }
+    }
+
+    /// The turn is told to stop: from now on the agent has a deadline.
+    fn stopping(&mut self, by: StoppedBy) {
+        self.tracker.stopping(by);
+        self.last_call.get_or_insert_with(|| Instant::now() + INTERRUPT_GRACE);
     }
 
     /// Whether the reader must read before more can be taken from the agent.

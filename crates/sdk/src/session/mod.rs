@@ -71,7 +71,8 @@ pub(crate) struct Shared {
     pub(crate) client: Client,
     pub(crate) commands: mpsc::Sender<Command>,
     pub(crate) state: watch::Receiver<SessionState>,
-    pub(crate) raw: broadcast::Sender<Arc<musher_wire::Notification>>,
+    /// Weak, so that subscriptions end when the agent does, not when the last handle goes.
+    pub(crate) raw: broadcast::WeakSender<Arc<musher_wire::Notification>>,
     /// One turn at a time.
     pub(crate) turns: Arc<Semaphore>,
     pub(crate) setup: Setup,
@@ -154,6 +155,13 @@ impl Session {
         .await
     }
 
+    /// Stops the running turn, whoever follows it. Harmless when none runs.
+    pub async fn interrupt(&self) -> Result<()> {
+        // so that the turn knows that it was us; a session that is over has no turn
+        self.handle.commands.send(Command::Interrupting).await.ok();
+        self.handle.client.interrupt().await
+    }
+
     /// Gives the session a title.
     pub async fn rename(&self, title: impl Into<String>) -> Result<()> {
         self.rename_session(RenameSessionParams::new(title)).await?;
@@ -197,6 +205,8 @@ impl Session {
 
     /// Ends the agent, and waits until it and all it started are gone. Later calls fail. Idempotent.
     pub async fn close(&self) -> Result<()> {
+        // so that a turn knows that it was us; one that is over, or a second close, needs nothing
+        self.handle.commands.send(Command::Interrupting).await.ok();
         self.end_agent().await;
         #[cfg(feature = "mcp")]
         for serving in &self.handle.serving {
@@ -245,13 +255,14 @@ impl Session {
             answers: commands.downgrade(),
             handlers: setup.handlers.clone(),
             state: state_sender,
-            raw: raw.clone(),
+            raw,
             dialect: Dialect::default(),
             turn: None,
             questions: HashMap::new(),
             closed: None,
             scratch: Vec::new(),
         };
+        let raw = actor.raw.downgrade();
         // ids, times and counts; what is said stays out of traces
         let span = tracing::info_span!("session", id = %state.borrow().id);
         tokio::spawn(actor.run().instrument(span));

@@ -26,8 +26,10 @@ pub struct Notifications {
 }
 
 impl Notifications {
-    pub(super) fn new(sender: &broadcast::Sender<Arc<Notification>>) -> Self {
-        Self { receiver: sender.subscribe(), wanted: None, missed: 0 }
+    pub(super) fn new(sender: &broadcast::WeakSender<Arc<Notification>>) -> Self {
+        // of a session that is over, nothing more comes
+        let receiver = sender.upgrade().map_or_else(|| broadcast::channel(1).1, |sender| sender.subscribe());
+        Self { receiver, wanted: None, missed: 0 }
     }
 
     /// Only those of this type.
