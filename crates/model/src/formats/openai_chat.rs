@@ -3,18 +3,17 @@
 //! The imitators differ where the original has no word: thinking comes in `reasoning_content`, `reasoning`, `reasoning_details` or
 //! as parts of the content; calls may come without an index or all with the same one. All of these are understood.
 
-use std::borrow::Cow;
-use std::fmt;
+mod chunk;
 
-use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use super::answer::Answer;
 use super::{FormatOptions, openai_tools, read, reported};
 use crate::{
-    Block, ErrorClass, FinishReason, Message, ModelError, ModelEvent, Proof, Request, Role, SseEvent, Usage,
+    Block, ErrorClass, FinishReason, Message, ModelError, ModelEvent, Proof, Request, Role, SseEvent,
 };
+
+use chunk::{CallDelta, Chunk, Delta};
 
 pub(super) fn body(request: &Request, messages: &[Message], options: &FormatOptions) -> Value {
     let mut list = Vec::new();
@@ -227,183 +226,5 @@ fn finish(reason: &str) -> FinishReason {
         "tool_calls" | "function_call" | "tool_use" => FinishReason::ToolCalls,
         "content_filter" | "safety" => FinishReason::ContentFilter,
         other => FinishReason::Other(other.to_owned()),
-    }
-}
-
-#[derive(Deserialize)]
-struct Chunk<'a> {
-    #[serde(borrow)]
-    choices: Option<Vec<Choice<'a>>>,
-    usage: Option<Counts>,
-    error: Option<Value>,
-}
-
-#[derive(Deserialize)]
-struct Choice<'a> {
-    #[serde(borrow)]
-    delta: Option<Delta<'a>>,
-    #[serde(borrow)]
-    finish_reason: Option<Cow<'a, str>>,
-}
-
-#[derive(Deserialize)]
-struct Delta<'a> {
-    #[serde(borrow, default)]
-    content: Content<'a>,
-    #[serde(borrow)]
-    refusal: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    reasoning_content: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    reasoning: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    reasoning_details: Option<Vec<Detail<'a>>>,
-    #[serde(borrow)]
-    tool_calls: Option<Vec<CallDelta<'a>>>,
-}
-
-#[derive(Deserialize)]
-struct Detail<'a> {
-    #[serde(borrow)]
-    text: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    summary: Option<Cow<'a, str>>,
-}
-
-#[derive(Deserialize)]
-struct CallDelta<'a> {
-    index: Option<u64>,
-    #[serde(borrow)]
-    id: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    function: Option<FunctionDelta<'a>>,
-}
-
-#[derive(Deserialize)]
-struct FunctionDelta<'a> {
-    #[serde(borrow)]
-    name: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    arguments: Option<ArgumentsPiece<'a>>,
-}
-
-/// A piece of JSON text; some vendors send the object itself.
-struct ArgumentsPiece<'a>(Cow<'a, str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for ArgumentsPiece<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextOrObject;
-        impl<'de> Visitor<'de> for TextOrObject {
-            type Value = ArgumentsPiece<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("arguments as text or as an object")
-            }
-
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(ArgumentsPiece(Cow::Borrowed(text)))
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(ArgumentsPiece(Cow::Owned(text.to_owned())))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                let object = Value::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
-                Ok(ArgumentsPiece(Cow::Owned(object.to_string())))
-            }
-        }
-        deserializer.deserialize_any(TextOrObject)
-    }
-}
-
-/// Content is a text, nothing, or a list of parts.
-#[derive(Default)]
-struct Content<'a> {
-    text: Option<Cow<'a, str>>,
-    thinking: Option<Cow<'a, str>>,
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextOrParts;
-        impl<'de> Visitor<'de> for TextOrParts {
-            type Value = Content<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("content as text or as a list of parts")
-            }
-
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Content { text: Some(Cow::Borrowed(text)), thinking: None })
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Content { text: Some(Cow::Owned(text.to_owned())), thinking: None })
-            }
-
-            fn visit_unit<E>(self) -> Result<Self::Value, E> {
-                Ok(Content::default())
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Self::Value, A::Error> {
-                let (mut text, mut thinking) = (String::new(), String::new());
-                while let Some(part) = parts.next_element::<Value>()? {
-                    text.push_str(part.get("text").and_then(Value::as_str).unwrap_or_default());
-                    for thought in part.get("thinking").and_then(Value::as_array).into_iter().flatten() {
-                        thinking.push_str(thought.get("text").and_then(Value::as_str).unwrap_or_default());
-                    }
-                }
-                Ok(Content { text: Some(Cow::Owned(text)), thinking: Some(Cow::Owned(thinking)) })
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Content::default())
-            }
-        }
-        deserializer.deserialize_any(TextOrParts)
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(default)]
-#[derive(Default)]
-struct Counts {
-    prompt_tokens: Option<u64>,
-    completion_tokens: Option<u64>,
-    prompt_tokens_details: Option<InputDetails>,
-    completion_tokens_details: Option<OutputDetails>,
-    /// `DeepSeek`'s word for what was read from the cache.
-    prompt_cache_hit_tokens: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct InputDetails {
-    cached_tokens: Option<u64>,
-    cache_write_tokens: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct OutputDetails {
-    reasoning_tokens: Option<u64>,
-}
-
-impl Counts {
-    /// The vendor's sum of input tokens includes those of the cache.
-    fn counts(&self) -> Usage {
-        let details = self.prompt_tokens_details.as_ref();
-        let cache_read =
-            details.and_then(|details| details.cached_tokens).or(self.prompt_cache_hit_tokens).unwrap_or(0);
-        let cache_write = details.and_then(|details| details.cache_write_tokens).unwrap_or(0);
-        let input = self.prompt_tokens.unwrap_or(0).saturating_sub(cache_read).saturating_sub(cache_write);
-        let thinking = self.completion_tokens_details.as_ref().and_then(|details| details.reasoning_tokens);
-        Usage {
-            input,
-            output: self.completion_tokens.unwrap_or(0),
-            cache_read,
-            cache_write,
-            thinking: thinking.unwrap_or(0),
-        }
     }
 }

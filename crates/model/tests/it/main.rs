@@ -5,4 +5,5 @@ mod bodies;
 mod faults;
 mod snapshot;
 mod streams;
+mod tls;
 mod transport;
