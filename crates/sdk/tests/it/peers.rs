@@ -7,6 +7,7 @@ mod limits;
 mod mcp;
 mod media;
 mod observe;
+mod recording;
 mod runs;
 mod sessions;
 mod sessions_on_disk;

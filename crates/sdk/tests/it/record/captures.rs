@@ -2,5 +2,6 @@
 
 mod calls;
 mod control;
+mod oddities;
 mod questions;
 mod turns;
