@@ -1,11 +1,29 @@
 //! Pages from a server on loopback, which only the tests may reach.
 
+use std::sync::Arc;
+
+use rustls::ServerConfig;
+use rustls::crypto::ring::default_provider;
+use rustls::pki_types::PrivateKeyDer;
 use serde_json::json;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use super::*;
 use crate::builtin::testing::Scene;
+
+/// The whole head of a request: an answer that comes before it is none.
+async fn hear(stream: &mut (impl AsyncRead + Unpin)) -> String {
+    let mut heard = Vec::new();
+    let mut buffer = [0; 4096];
+    while !heard.ends_with(b"\r\n\r\n") {
+        match stream.read(&mut buffer).await {
+            Ok(0) | Err(_) => break,
+            Ok(count) => heard.extend_from_slice(&buffer[..count]),
+        }
+    }
+    String::from_utf8_lossy(&heard).into_owned()
+}
 
 /// A server that answers each path with these bytes; where they say ADDRESS, its own is put in.
 async fn server(pages: &'static [(&'static str, &'static str)]) -> String {
@@ -14,9 +32,7 @@ async fn server(pages: &'static [(&'static str, &'static str)]) -> String {
     let own = address.clone();
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
-            let mut buffer = [0; 4096];
-            let count = stream.read(&mut buffer).await.unwrap_or(0);
-            let head = String::from_utf8_lossy(&buffer[..count]).into_owned();
+            let head = hear(&mut stream).await;
             let path = head.split(' ').nth(1).unwrap_or("/").to_owned();
             let answer = pages
                 .iter()
@@ -117,6 +133,7 @@ async fn a_large_page_is_cut() {
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
+        hear(&mut stream).await;
         stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
         let piece = vec![b'x'; 1 << 16];
         // until the client has had enough
@@ -137,4 +154,54 @@ async fn silence_has_an_end_and_so_does_patience() {
     cancel.cancel();
     let output = Scene::new().run_until(&FetchUrl::new(AddressRule::Any), json!({"url": url}), cancel).await;
     assert_eq!(output.wire_text(), "Error: Tool execution cancelled by user");
+}
+
+/// The variable that tells the list of trusted certificates; it has to be there before the process starts.
+const TRUSTED: &str = "SSL_CERT_FILE";
+const ROLE: &str = "MUSHER_TOOLS_TEST_TRUSTS";
+
+/// A page over TLS, with a certificate that was just made, and that certificate.
+async fn protected() -> (String, String) {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+    let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![made.cert.der().clone()], key)
+        .unwrap();
+    let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://localhost:{}/", listener.local_addr().unwrap().port());
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            // fails if the client does not trust us
+            let Ok(mut stream) = acceptor.accept(stream).await else { continue };
+            hear(&mut stream).await;
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nprotected").await.unwrap();
+            stream.shutdown().await.ok();
+        }
+    });
+    (url, made.cert.pem())
+}
+
+#[tokio::test]
+async fn a_certificate_counts_only_if_the_system_trusts_it() {
+    let (url, certificate) = protected().await;
+    if std::env::var_os(ROLE).is_some() {
+        fs_err::write(std::env::var_os(TRUSTED).unwrap(), certificate).unwrap();
+        assert_eq!(fetch(FetchUrl::new(AddressRule::Any), &url).await.wire_text(), "protected");
+        return;
+    }
+    let refused = fetch(FetchUrl::new(AddressRule::Any), &url).await;
+    assert!(refused.model_text().contains("certificate"), "{}", refused.model_text());
+    let folder = tempfile::tempdir().unwrap();
+    #[expect(clippy::disallowed_methods, reason = "a copy of this test, with another environment")]
+    let status = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "builtin::fetch::tests::a_certificate_counts_only_if_the_system_trusts_it"])
+        .env(ROLE, "1")
+        .env(TRUSTED, folder.path().join("trusted.pem"))
+        .status()
+        .unwrap();
+    assert!(status.success());
 }
