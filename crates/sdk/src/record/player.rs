@@ -32,6 +32,8 @@ pub(super) struct Player {
     calls: HashMap<String, Id>,
     /// What to replace in what the agent says: recorded message ids, and the real ones, in quotes.
     renamed: Vec<(String, String)>,
+    /// How many calls and answers of the client were played.
+    pub(super) done: usize,
     /// What is said out of order, ahead of the steps.
     extra: VecDeque<Frame>,
     is_closing: bool,
@@ -47,6 +49,7 @@ impl Player {
             answers: HashMap::new(),
             calls: HashMap::new(),
             renamed: Vec::new(),
+            done: 0,
             extra: VecDeque::new(),
             is_closing: false,
         }
@@ -197,6 +200,7 @@ impl Player {
         }
         self.calls.insert(id.clone(), request.id);
         self.at += 1;
+        self.done += 1;
         Ok(())
     }
 
@@ -212,6 +216,7 @@ impl Player {
             ));
         }
         self.at += 1;
+        self.done += 1;
         Ok(())
     }
 
@@ -252,3 +257,6 @@ fn choice(outcome: Option<&Json>) -> String {
         None => "answers".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests;

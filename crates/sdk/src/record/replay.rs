@@ -148,9 +148,14 @@ impl Replay {
 
     /// Plays until the client leaves, the recorded agent does, or something goes wrong.
     async fn play(self, mut connection: Connection, mut player: Player, number: usize) {
+        let mut noted = 0;
         loop {
             let next = player.next();
-            self.stage().left[number] = player.wants();
+            if player.done > noted {
+                // not for each word of the agent: a long recording has many
+                noted = player.done;
+                self.stage().left[number] = player.wants();
+            }
             let complaint = match next {
                 Ok(Next::Say(frame)) => match connection.outgoing.send(*frame).await {
                     Ok(()) => continue,
