@@ -2,6 +2,7 @@
 
 mod control;
 mod errors;
+mod examples;
 mod handlers;
 mod limits;
 mod mcp;

@@ -1,6 +1,7 @@
 //! A sandbox with the real droid and a scripted model, ready for sessions.
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -18,8 +19,9 @@ pub(crate) struct Stage {
     // taken at the end
     sandbox: Option<Sandbox>,
     pub(crate) model: Server,
-    _backend: Backend,
+    backend: Backend,
     launch: Launch,
+    droid: PathBuf,
 }
 
 impl Stage {
@@ -29,7 +31,7 @@ impl Stage {
         // side calls, such as for titles, must not fail
         let model = sandbox.model(script.otherwise(Reply::text("A title")))?;
         let launch = droid::launch(&sandbox, droid, &model.url(), &backend)?;
-        Ok(Self { sandbox: Some(sandbox), model, _backend: backend, launch })
+        Ok(Self { sandbox: Some(sandbox), model, droid: droid.entry(), backend, launch })
     }
 
     pub(crate) fn sandbox(&self) -> &Sandbox {
@@ -39,6 +41,17 @@ impl Stage {
     /// The droid of the sandbox.
     pub(crate) fn agent(&self) -> Agent {
         Agent::launch(self.sandbox().agent(&self.launch))
+    }
+
+    /// A program in the sandbox that uses the droid: one of our examples.
+    pub(crate) fn example(&self, name: &str) -> Launch {
+        // this test is in `deps`, beside the folder of the examples, which are built with all targets
+        let tests = std::env::current_exe().expect("a test has a path");
+        let folder = tests.ancestors().nth(2).expect("a test is in a folder").join("examples");
+        let program = folder.join(name);
+        assert!(program.exists(), "{} is missing: run `cargo build --examples`", program.display());
+        let launch = self.sandbox().launch(program).env("MUSHER_AGENT", &self.droid);
+        droid::with_account(launch, &self.backend)
     }
 
     /// A session in the sandbox's workspace, with the scripted model.

@@ -1,0 +1,38 @@
+//! Plan first: the agent may only look until its plan is approved; then it works on with a little autonomy.
+
+#![allow(clippy::print_stdout, reason = "an example talks to people")]
+
+use musher::wire::{PermissionDetails, ToolConfirmationOutcome};
+use musher::{Agent, Decision, Permission, Session, sync};
+
+#[tokio::main]
+async fn main() -> musher::Result<()> {
+    let prompt = std::env::args().nth(1).unwrap_or_else(|| "Plan how to tidy this project.".to_owned());
+    let session = Session::builder().agent(agent()).spec_mode().on_permission(sync(decide)).open().await?;
+    let result = session.send(prompt).await?;
+    println!("{:?}: {}", result.end, result.text);
+    let settings = session.state().settings;
+    println!("mode {:?}, autonomy {:?}", settings.interaction_mode, settings.autonomy_level);
+    session.close().await
+}
+
+fn decide(asked: Permission) -> Decision {
+    if let Some(plan) = asked.plan() {
+        println!("The plan:\n{plan}");
+        // a plan that would touch everything is made smaller
+        return if plan.contains("rewrite everything") {
+            Decision::edit_plan("Change one file only.")
+        } else {
+            ToolConfirmationOutcome::ProceedAutoRunLow.into()
+        };
+    }
+    let is_edit = |details: &PermissionDetails| matches!(details, PermissionDetails::Edit(_));
+    let only_edits = asked.tool_uses.iter().all(|tool_use| is_edit(&tool_use.details));
+    if only_edits { Decision::allow_once() } else { Decision::deny() }
+}
+
+/// The program in `MUSHER_AGENT`, or `droid`.
+fn agent() -> Agent {
+    std::env::var_os("MUSHER_AGENT")
+        .map_or_else(Agent::default, |program| Agent::program(program.as_os_str()))
+}
