@@ -10,16 +10,20 @@ mod write;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use resolve::{FileKind, Resolved};
 pub use sensitive::Sensitive;
 
 /// Where file tools may go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Access {
     /// Below the workspace only.
     #[default]
     Workspace,
+    /// Below the workspace, and at or below these real paths: those somebody was shown and has agreed to.
+    Also(Arc<[PathBuf]>),
     /// Wherever the path leads: somebody has agreed to it.
     Anywhere,
 }
@@ -60,9 +64,16 @@ impl Workspace {
     }
 
     /// Where a path leads, if one may go there.
-    pub(crate) fn reach(&self, path: impl AsRef<Path>, access: Access) -> io::Result<Resolved> {
+    pub(crate) fn reach(&self, path: impl AsRef<Path>, access: &Access) -> io::Result<Resolved> {
         let resolved = self.resolve(path.as_ref())?;
-        if access == Access::Workspace && !resolved.is_inside {
+        let is_allowed = match access {
+            Access::Workspace => resolved.is_inside,
+            Access::Also(agreed) => {
+                resolved.is_inside || agreed.iter().any(|agreed| resolved.path.starts_with(agreed))
+            }
+            Access::Anywhere => true,
+        };
+        if !is_allowed {
             let reason = format!("`{}` is outside the workspace", path.as_ref().display());
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
         }

@@ -58,8 +58,17 @@ fn links_are_followed_wherever_they_stand() {
     assert_eq!(found(&workspace, "chain"), (false, FileKind::File));
     assert_eq!(found(&workspace, "door/../a.txt"), (false, FileKind::Missing));
     assert!(workspace.resolve("loop").is_err());
-    assert!(workspace.reach("door/secret", Access::Workspace).is_err());
-    assert!(workspace.reach("door/secret", Access::Anywhere).is_ok());
+    assert!(workspace.reach("door/secret", &Access::Workspace).is_err());
+    assert!(workspace.reach("door/secret", &Access::Anywhere).is_ok());
+    let agreed = Access::Also([workspace.resolve("door/secret").unwrap().path].into());
+    assert!(workspace.reach("door/secret", &agreed).is_ok() && workspace.reach("a.txt", &agreed).is_ok());
+    assert!(workspace.reach("door/other", &agreed).is_err());
+    // who turns the door elsewhere after the consent does not get through it
+    fs_err::create_dir(folder.path().join("elsewhere")).unwrap();
+    fs_err::write(folder.path().join("elsewhere/secret"), "other").unwrap();
+    fs_err::remove_file(folder.path().join("in/door")).unwrap();
+    link("../elsewhere", "door");
+    assert!(workspace.reach("door/secret", &agreed).is_err());
 }
 
 #[test]

@@ -16,6 +16,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+use super::tree::Family;
 use super::{Ended, Shell, spawn, tree};
 
 #[derive(Debug)]
@@ -74,11 +75,12 @@ impl Job {
 
     /// Asks the group to end, and then ends everything.
     pub(super) async fn end(&self, grace: Duration) {
-        self.process.ask_to_end();
+        // each fails only if the runtime is shutting down: then dropping the job does it
+        let process = Arc::clone(&self.process);
+        let family = tokio::task::spawn_blocking(move || process.ask_to_end()).await.unwrap_or_default();
         timeout(grace, self.exited()).await.ok();
         let process = Arc::clone(&self.process);
-        // fails only if the runtime is shutting down: then dropping the job does it
-        if tokio::task::spawn_blocking(move || process.kill()).await.is_ok() {
+        if tokio::task::spawn_blocking(move || process.kill(family)).await.is_ok() {
             timeout(grace, self.exited()).await.ok();
         }
     }
@@ -95,10 +97,10 @@ impl Drop for Job {
             return;
         }
         let process = Arc::clone(&self.process);
-        let kill = move || process.kill();
+        let kill = move || process.kill(Family::default());
         // on a thread: looking for all processes takes a while, and this may be a task's
         if thread::Builder::new().name("shell-end".to_owned()).spawn(kill).is_err() {
-            self.process.kill();
+            self.process.kill(Family::default());
         }
     }
 }
@@ -115,18 +117,20 @@ impl Process {
         self.ended.send_replace(Some(status.map_or(Ended::Exited(-1), how)));
     }
 
-    fn ask_to_end(&self) {
+    fn ask_to_end(&self) -> Family {
         let is_ours = self.is_ours();
+        let family = tree::family(is_ours.then_some(self.pid), &self.mark);
         if *is_ours {
             // fails if all of the group are gone, which is what is wanted
             kill_process_group(self.pid, Signal::TERM).ok();
         }
+        family
     }
 
-    fn kill(&self) {
+    fn kill(&self, family: Family) {
         let is_ours = self.is_ours();
         let leader = is_ours.then_some(self.pid);
-        tree::kill(leader, &self.mark);
+        tree::kill(family, leader, &self.mark);
     }
 
     fn is_ours(&self) -> MutexGuard<'_, bool> {

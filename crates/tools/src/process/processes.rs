@@ -7,6 +7,7 @@ use std::thread;
 
 use tokio::net::unix::pipe;
 
+use super::tree::Family;
 use super::{Job, tree};
 
 /// The processes of a session. They end when it is dropped.
@@ -61,7 +62,7 @@ impl Processes {
     pub async fn end_all(&self) {
         let marks = self.forget();
         // fails only if the runtime is shutting down
-        tokio::task::spawn_blocking(move || marks.iter().for_each(|mark| tree::kill(None, mark))).await.ok();
+        tokio::task::spawn_blocking(move || kill(&marks)).await.ok();
     }
 
     pub(super) fn keep(&self, job: Job, command: &str, output: Option<PathBuf>) -> Background {
@@ -102,15 +103,20 @@ impl Processes {
     }
 }
 
+fn kill(marks: &[Arc<str>]) {
+    for mark in marks {
+        tree::kill(Family::default(), None, mark);
+    }
+}
+
 impl Drop for Processes {
     fn drop(&mut self) {
         let marks = self.forget();
         if marks.is_empty() {
             return;
         }
-        let kill = move || marks.iter().for_each(|mark| tree::kill(None, mark));
         // without a thread the warden does it in the end
-        thread::Builder::new().name("shell-end".to_owned()).spawn(kill).ok();
+        thread::Builder::new().name("shell-end".to_owned()).spawn(move || kill(&marks)).ok();
     }
 }
 

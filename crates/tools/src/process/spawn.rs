@@ -12,6 +12,7 @@ use rustix::process::{Pid, Resource, Rlimit, Signal};
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
+use super::tree::Family;
 use super::{Shell, warden};
 
 /// The variable every process below a command inherits. Its value lists all marks, ours and those of agents above us.
@@ -37,7 +38,7 @@ pub(super) async fn fork(shell: Shell<'_>, stdout: OwnedFd, stderr: OwnedFd) -> 
         drop(command);
         if let Err(Ok(forked)) = done.send(forked) {
             // nobody waits any more
-            super::tree::kill(Some(forked.pid), &forked.mark);
+            super::tree::kill(Family::default(), Some(forked.pid), &forked.mark);
             reap(forked.child);
         }
     });
@@ -86,6 +87,9 @@ fn start(command: &mut Command, mark: String) -> io::Result<Forked> {
 #[cfg(target_os = "linux")]
 fn tie_to(parent: Pid) -> io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    // Whoever loses its parent below the shell becomes the shell's own child, so that it is found when the shell is ended. Which
+    // process is named does not matter, only that one is. The kernel keeps this over the exec.
+    rustix::process::set_child_subreaper(Some(parent))?;
     // it may have died before we asked
     if rustix::process::getppid() == Some(parent) { Ok(()) } else { Err(rustix::io::Errno::SRCH.into()) }
 }

@@ -1,6 +1,7 @@
 //! Kills a command with everything it started: its group and session, and whatever carries its mark or descends from it elsewhere.
 //!
-//! Not found is a process that left the session, changed its parent and cleared its environment. A handle of each process is
+//! While the shell lives, everything below it descends from it. Afterwards, what left the session and cleared its environment is
+//! not found any more. A handle of each process is
 //! taken before it is looked at, so that a reused id is never hit.
 
 use std::collections::{HashMap, HashSet};
@@ -14,8 +15,22 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 const ROUNDS: usize = 100;
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Kills everything with the mark; and the session and descendants of `leader`, whose id must still be its own.
-pub(super) fn kill(leader: Option<Pid>, mark: &str) {
+/// Handles of processes, which stay theirs whatever becomes of their ids.
+pub(super) type Family = Vec<OwnedFd>;
+
+/// The session and descendants of `leader`, whose id must still be its own, and everything with the mark.
+///
+/// Taken before the leader is asked to end: when it is gone, nobody knows any more whose child a process was.
+pub(super) fn family(leader: Option<Pid>, mark: &str) -> Family {
+    survivors(leader.map(|leader| leader.as_raw_nonzero().get()), mark)
+}
+
+/// Kills the family, and whoever belongs to it by now.
+pub(super) fn kill(family: Family, leader: Option<Pid>, mark: &str) {
+    for process in family {
+        // fails if it has ended by itself
+        pidfd_send_signal(process, Signal::KILL).ok();
+    }
     let leader = leader.map(|leader| leader.as_raw_nonzero().get());
     for _ in 0..ROUNDS {
         let survivors = survivors(leader, mark);

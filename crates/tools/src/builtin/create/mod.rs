@@ -67,7 +67,7 @@ fn create(arguments: &Arguments, context: &Context) -> ToolOutput {
     if path.is_empty() {
         return failed("the path is empty");
     }
-    let resolved = match context.workspace.reach(path, context.access) {
+    let resolved = match context.workspace.reach(path, &context.access) {
         Ok(resolved) => resolved,
         Err(error) => return failed(&error.to_string()),
     };

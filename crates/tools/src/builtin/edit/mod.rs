@@ -64,7 +64,7 @@ fn edit(arguments: &Arguments, context: &Context) -> Result<ToolOutput, String> 
     let shown = context.workspace.root().join(&arguments.file_path);
     let shown = shown.to_string_lossy();
     let resolved =
-        context.workspace.reach(&arguments.file_path, context.access).map_err(|error| error.to_string())?;
+        context.workspace.reach(&arguments.file_path, &context.access).map_err(|error| error.to_string())?;
     let bytes = resolved.read(FILE_BYTES).map_err(|error| error.to_string())?;
     if !context.seen.contains(&resolved.path) {
         return Err(format!("`{shown}` has not been read in this session: Read it first, then edit it"));

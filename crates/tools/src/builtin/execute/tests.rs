@@ -84,15 +84,17 @@ async fn a_long_output_is_shortened_and_saved() {
 
 #[tokio::test]
 async fn a_timeout_ends_the_whole_tree() {
-    let (inside, group, session) = (unique_sleep(), unique_sleep(), unique_sleep());
-    let command =
-        format!("echo begun; sleep {inside} & set -m; sleep {group} & setsid sleep {session} & wait");
+    let [inside, group, session, hidden] = [(); 4].map(|()| unique_sleep());
+    let command = format!(
+        "echo begun; sleep {inside} & set -m; sleep {group} & setsid sleep {session} & \
+         /usr/bin/env -i /usr/bin/setsid /bin/sleep {hidden} & wait"
+    );
     let mut input = input(&command);
     input["timeout"] = json!(1);
     let output = run(&Scene::new(), input).await;
     assert!(!output.is_error && output.wire_text().starts_with("Command timed out after 1 seconds. "));
     assert!(output.wire_text().ends_with("begun\n"));
-    for sleeper in [inside, group, session] {
+    for sleeper in [inside, group, session, hidden] {
         wait_until_gone(&sleeper).await;
     }
 }

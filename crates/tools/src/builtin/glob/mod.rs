@@ -59,7 +59,7 @@ impl Tool for Glob {
 
 fn find(arguments: Arguments, context: &Context, cancel: &CancellationToken) -> ToolOutput {
     let folder = arguments.folder.as_deref().filter(|folder| !folder.is_empty()).unwrap_or(".");
-    let resolved = match context.workspace.reach(folder, context.access) {
+    let resolved = match context.workspace.reach(folder, &context.access) {
         Ok(resolved) if resolved.kind == FileKind::Folder => resolved,
         Ok(_) => {
             let reason = format!("The specified directory '{folder}' does not exist");

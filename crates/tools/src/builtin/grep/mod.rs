@@ -84,7 +84,7 @@ fn run(arguments: &Arguments, context: &Context, cancel: &CancellationToken) -> 
         Err(error) => return failed(format!("the pattern cannot be used: {error}")),
     };
     let path = arguments.path.as_deref().filter(|path| !path.is_empty()).unwrap_or(".");
-    let resolved = match context.workspace.reach(path, context.access) {
+    let resolved = match context.workspace.reach(path, &context.access) {
         Ok(resolved) => resolved,
         Err(error) => return failed(error.to_string()),
     };

@@ -80,7 +80,7 @@ fn patterns(patterns: Vec<String>) -> io::Result<GlobSet> {
 }
 
 fn list(path: &Path, ignored: &GlobSet, context: &Context) -> io::Result<String> {
-    let resolved = context.workspace.reach(path, context.access)?;
+    let resolved = context.workspace.reach(path, &context.access)?;
     match resolved.kind {
         FileKind::Folder => {}
         FileKind::Missing => {

@@ -212,5 +212,5 @@ impl Plan {
 }
 
 fn reach(path: &str, context: &Context) -> Result<Resolved, String> {
-    context.workspace.reach(path, context.access).map_err(|error| error.to_string())
+    context.workspace.reach(path, &context.access).map_err(|error| error.to_string())
 }

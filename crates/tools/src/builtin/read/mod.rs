@@ -73,7 +73,7 @@ fn read(arguments: &Arguments, context: &Context) -> ToolOutput {
     }
     let failed =
         |error: &io::Error| ToolOutput::error("Failed to read file", &format!("Error reading file: {error}"));
-    let resolved = match context.workspace.reach(path, context.access) {
+    let resolved = match context.workspace.reach(path, &context.access) {
         Ok(resolved) => resolved,
         Err(error) => return failed(&error),
     };
