@@ -1,3 +1,5 @@
+//! Folders of sessions in every state, listed and read.
+
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 

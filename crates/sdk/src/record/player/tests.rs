@@ -1,3 +1,5 @@
+//! What a player makes of clients that do the right thing, the wrong thing, and anything.
+
 use std::path::Path;
 
 use musher_wire::{AddUserMessage, InitializeSession};
