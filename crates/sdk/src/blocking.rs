@@ -1,8 +1,8 @@
 //! The same sessions without `async`, for scripts, build programs and tests of synchronous code.
 //!
 //! Each session has a thread with a runtime of its own, on which everything goes on between calls: the agent is read, handlers
-//! run, timers fire. Handlers must not call the session they are for. Close sessions: one that is only dropped ends its agent, but
-//! not gently. Do not use any of this in a program that has a runtime already: there every call would block a worker, and the
+//! run, timers fire. Handlers must not call the session they are for. Close sessions: one that is only dropped ends its agent, too,
+//! but nobody waits for that. Do not use any of this in a program that has a runtime already: there every call would block a worker, and the
 //! async types do the same with less.
 //!
 //! ```

@@ -85,3 +85,22 @@ fn sessions_are_dropped_from_any_thread() {
     drop(session);
     std::thread::spawn(move || drop(turn)).join().unwrap();
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_session_that_is_only_dropped_leaves_no_agent() {
+    let script = r#"read -r l; id=${l#*'"id":"'}
+        echo '{"type":"response","id":"'"${id%%'"'*}"'","result":{"sessionId":"s","session":{"messages":[]}}}'
+        exec sleep 1000"#;
+    let launch = musher::Launch::new("sh").args(["-c", script]);
+    let session = Session::open(musher::Session::builder().agent(musher::Agent::launch(launch))).unwrap();
+    let id = session.wait(|session| async move { Ok(session.process_id().unwrap()) }).unwrap();
+    let process = std::path::PathBuf::from(format!("/proc/{id}"));
+    assert!(process.exists());
+    drop(session);
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while process.exists() {
+        assert!(std::time::Instant::now() < deadline, "it is still there");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
