@@ -71,10 +71,10 @@ fn compare() {
     for (name, figures) in rows {
         match figures {
             Some(it) => println!(
-                "{name:<24} {:>9.3} {:>9.3} {:>10.1}   {:>6.2} x {:>6.2} x",
+                "{name:<24} {:>9.3} {:>9.3} {:>10}   {:>6.2} x {:>6.2} x",
                 it.wall,
                 it.cpu,
-                it.memory_kib as f64 / 1024.0,
+                it.memory_kib.div_ceil(1024),
                 it.wall / base.wall,
                 it.cpu / base.cpu
             ),
@@ -230,7 +230,7 @@ fn agent() {
         .unwrap();
         match call["method"].as_str() {
             Some("droid.add_user_message") => {
-                turn(&mut out, call["params"]["messageId"].as_str().unwrap_or("m"))
+                turn(&mut out, call["params"]["messageId"].as_str().unwrap_or("m"));
             }
             Some("droid.close_session") => break,
             _ => {}
