@@ -54,6 +54,7 @@ mod prompt;
 mod record;
 mod result;
 mod run;
+mod schema_check;
 mod session;
 mod sessions_on_disk;
 mod turn;

@@ -10,6 +10,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::schema_check;
 use crate::session::{Command, NewTurn, TurnLimits};
 use crate::turn::queue;
 use crate::{Budget, Document, Error, Image, Result, Session, Turn, TurnResult};
@@ -183,13 +184,8 @@ impl IntoFuture for Prompt {
     }
 }
 
-/// Finds what can be found without a validator: the agent itself says only that a schema is invalid.
 fn check_schema(schema: &Json) -> Result<()> {
-    let invalid = |why: &str| Err(Error::invalid_input(format!("the output schema {why}")));
-    let Ok(schema) = schema.to_value() else { return invalid("cannot be read") };
-    let Some(fields) = schema.as_object() else { return invalid("is not an object") };
-    match fields.get("type").and_then(serde_json::Value::as_str) {
-        Some("object") | None => Ok(()),
-        Some(other) => invalid(&format!("asks for `{other}`, but agents answer with objects only")),
-    }
+    let checked =
+        schema.to_value().map_err(|error| error.to_string()).and_then(|schema| schema_check::check(&schema));
+    checked.map_err(|why| Error::invalid_input(format!("the output schema is invalid: {why}")))
 }
