@@ -8,7 +8,12 @@ use musher::{Agent, Decision, Permission, Session, sync};
 #[tokio::main]
 async fn main() -> musher::Result<()> {
     let prompt = std::env::args().nth(1).unwrap_or_else(|| "Plan how to tidy this project.".to_owned());
-    let session = Session::builder().agent(agent()).spec_mode().on_permission(sync(decide)).open().await?;
+    let session = Session::builder()
+        .agent(agent())
+        .spec_mode()
+        .on_permission(sync(|asked| decide(&asked)))
+        .open()
+        .await?;
     let result = session.send(prompt).await?;
     println!("{:?}: {}", result.end, result.text);
     let settings = session.state().settings;
@@ -16,7 +21,7 @@ async fn main() -> musher::Result<()> {
     session.close().await
 }
 
-fn decide(asked: Permission) -> Decision {
+fn decide(asked: &Permission) -> Decision {
     if let Some(plan) = asked.plan() {
         println!("The plan:\n{plan}");
         // a plan that would touch everything is made smaller

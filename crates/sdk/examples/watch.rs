@@ -25,7 +25,7 @@ async fn main() -> musher::Result<()> {
             Event::ToolResult(result) if result.is_error => println!("failed: {}", result.text()),
             Event::Hook(hook) => match hook.status {
                 HookProgress::Ended { exit_code, .. } => {
-                    println!("hook {} ended {exit_code:?}", hook.command)
+                    println!("hook {} ended {exit_code:?}", hook.command);
                 }
                 _ => println!("hook {}", hook.command),
             },

@@ -8,6 +8,7 @@ mod limits;
 mod mcp;
 mod media;
 mod observe;
+mod options;
 mod recording;
 mod runs;
 mod sessions;

@@ -105,7 +105,7 @@ async fn a_host_that_is_killed_leaves_no_agent() -> Result<()> {
             alive.iter().find(|(_, command)| command.contains(example)).context("the host is there")?;
         stage.sandbox().output(&stage.sandbox().launch("kill").args(["-9", &pid.to_string()])).await?;
         // `host` lives on here: dropping it would kill more than it should
-        wait_for(&stage, Duration::from_secs(5), |alive| alive.is_empty()).await?;
+        wait_for(&stage, Duration::from_secs(5), <[_]>::is_empty).await?;
         drop(host);
     }
     stage.finish().await

@@ -74,8 +74,11 @@ async fn a_bad_schema_is_refused_before_anything_is_sent() -> Result<()> {
         let error = session.send("Pick.").output_schema(schema.clone()).await.unwrap_err();
         assert!(error.is_invalid_input(), "{schema}: {error}");
     }
-    // what only a validator could find is found by the agent, without asking the model
     let schema = json!({"type": "object", "properties": {"number": {"type": "nonsense"}}});
+    let error = session.send("Pick.").output_schema(schema).await.unwrap_err();
+    assert!(error.to_string().contains("`/properties/number/type`"), "{error}");
+    // what we do not find is found by the agent, without asking the model
+    let schema = json!({"type": "object", "properties": {"number": {"type": "string", "pattern": "("}}});
     let result = session.send("Pick.").output_schema(schema).await?;
     let failed = FailureKind::StructuredOutput(Reason::StructuredOutputSchemaInvalid);
     assert_eq!(result.end, TurnEnd::Failed(failed));

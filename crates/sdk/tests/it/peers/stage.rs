@@ -19,7 +19,7 @@ pub(crate) struct Stage {
     // taken at the end
     sandbox: Option<Sandbox>,
     pub(crate) model: Server,
-    backend: Backend,
+    pub(crate) backend: Backend,
     launch: Launch,
     droid: PathBuf,
 }
