@@ -80,7 +80,7 @@ async fn questions_plan_and_watch() -> Result<()> {
     assert_eq!(lines, expected);
     let lines = output(&stage, &stage.example("watch"), &[]).await?;
     assert!(lines.contains(&"tool Execute".to_owned()), "{lines:?}");
-    assert!(lines.contains(&"Interrupted(Budget) after 3 steps".to_owned()), "{lines:?}");
+    assert!(lines.iter().any(|line| line.starts_with("Interrupted(Budget) after")), "{lines:?}");
     assert!(lines.last().is_some_and(|line| line.starts_with("context: ")), "{lines:?}");
     stage.finish().await
 }

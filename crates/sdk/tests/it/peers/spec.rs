@@ -14,7 +14,7 @@ use super::stage::{Stage, on, soon};
 
 #[tokio::test]
 async fn plans_are_refused_accepted_edited_and_handed_over() -> Result<()> {
-    let ways = ["refused", "once", "low", "high", "edited", "fresh"];
+    let ways = ["refused", "once", "low", "medium", "high", "edited", "fresh"];
     let script = ways.iter().fold(Script::new(), |script, way| {
         let plan = json!({"plan": format!("1. Do it, {way}."), "title": "The plan"});
         script
@@ -23,6 +23,7 @@ async fn plans_are_refused_accepted_edited_and_handed_over() -> Result<()> {
     });
     // the session that takes over gets the plan as its prompt
     let script = script.reply(Reply::text("Did it anew.").when(on("Do it, fresh", 1)));
+    let script = script.reply(Reply::text("That.").when(on("What did you do", 1)));
     let stage = Stage::new(&require_peer!(DROID), script)?;
     let plans = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&plans);
@@ -36,6 +37,7 @@ async fn plans_are_refused_accepted_edited_and_handed_over() -> Result<()> {
             match plan.as_str() {
                 "1. Do it, once." => Decision::allow_once(),
                 "1. Do it, low." => Outcome::ProceedAutoRunLow.into(),
+                "1. Do it, medium." => Outcome::ProceedAutoRunMedium.into(),
                 "1. Do it, high." => Outcome::ProceedAutoRunHigh.into(),
                 "1. Do it, edited." => Decision::edit_plan("1. Do it better."),
                 "1. Do it, fresh." => Outcome::ProceedNewSession.into(),
@@ -60,7 +62,12 @@ async fn plans_are_refused_accepted_edited_and_handed_over() -> Result<()> {
     assert_eq!(result.end, TurnEnd::Interrupted(StoppedBy::Denied));
     assert_eq!(mode(), Some(InteractionMode::Spec), "a no leaves it there");
 
-    for (way, expected) in [("once", Autonomy::Off), ("low", Autonomy::Low), ("high", Autonomy::High)] {
+    for (way, expected) in [
+        ("once", Autonomy::Off),
+        ("low", Autonomy::Low),
+        ("medium", Autonomy::Medium),
+        ("high", Autonomy::High),
+    ] {
         let result = session.send(format!("Plan {way}.")).await?;
         assert_eq!((&result.end, result.text), (&TurnEnd::Completed, format!("Did it, {way}.")));
         assert_eq!((mode(), level()), (Some(InteractionMode::Auto), Some(expected)), "{way}");
@@ -80,6 +87,8 @@ async fn plans_are_refused_accepted_edited_and_handed_over() -> Result<()> {
     assert_ne!(result.session_id, before);
     assert_eq!(session.id(), result.session_id, "the session goes on there");
     assert_eq!(result.text, "Did it anew.");
+    let result = session.send("What did you do?").await?;
+    assert_eq!((result.session_id, result.text.as_str()), (session.id(), "That."));
     assert_eq!(plans.lock().unwrap().len(), ways.len());
     session.close().await?;
     stage.finish().await
