@@ -148,19 +148,16 @@ impl Search<'_> {
         if let Some(glob) = self.arguments.glob_pattern.as_deref().filter(|glob| !glob.is_empty()) {
             overrides.add(glob)?;
         }
-        let mut types = TypesBuilder::new();
-        types.add_defaults();
-        if let Some(kind) = self.arguments.kind.as_deref().filter(|kind| !kind.is_empty()) {
-            types.select(kind);
-        }
-        let walk = WalkBuilder::new(root)
-            .hidden(false)
+        let mut walk = WalkBuilder::new(root);
+        walk.hidden(false)
             .overrides(overrides.build()?)
-            .types(types.build()?)
             .sort_by_file_name(Ord::cmp)
-            .filter_entry(|entry| entry.file_name() != ".git")
-            .build();
-        for entry in walk {
+            .filter_entry(|entry| entry.file_name() != ".git");
+        // the table of types is large: it is read only if one is asked for
+        if let Some(kind) = self.arguments.kind.as_deref().filter(|kind| !kind.is_empty()) {
+            walk.types(TypesBuilder::new().add_defaults().select(kind).build()?);
+        }
+        for entry in walk.build() {
             if cancel.is_cancelled() || self.found.is_full() {
                 break;
             }
