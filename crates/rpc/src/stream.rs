@@ -11,6 +11,8 @@ use crate::{Closed, Connection, Limits, LineConnection};
 
 /// How much is read and written at a time.
 const CHUNK: usize = 64 * 1024;
+/// How much is read at a time, as long as there is never more: a process may have many connections that say little.
+const SMALL_CHUNK: usize = 16 * 1024;
 
 /// A connection over two byte streams. Needs a runtime, in which its two tasks live.
 ///
@@ -49,12 +51,12 @@ pub(crate) struct LineSource<R, M> {
     message: PhantomData<fn() -> M>,
     reader: R,
     splitter: LineSplitter,
-    chunk: Box<[u8]>,
+    chunk: Vec<u8>,
 }
 
 impl<R, M> LineSource<R, M> {
     pub(crate) fn new(reader: R, limit: usize) -> Self {
-        let chunk = vec![0; CHUNK].into();
+        let chunk = vec![0; SMALL_CHUNK];
         Self { message: PhantomData, reader, splitter: LineSplitter::new(limit), chunk }
     }
 }
@@ -72,6 +74,9 @@ impl<R: AsyncRead + Unpin + Send + 'static, M: Message> Source for LineSource<R,
             }
             Ok(length) => {
                 self.splitter.push(&self.chunk[..length], &mut add);
+                if length == self.chunk.len() && length < CHUNK {
+                    self.chunk = vec![0; CHUNK];
+                }
                 Ok(())
             }
             Err(error) => {

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Compares `musher bridge` with a minimal Node backend on the official SDK, in one run on one machine.
+
+    npm install --omit=optional @anthropic-ai/claude-agent-sdk @anthropic-ai/sdk @modelcontextprotocol/sdk zod
+    cargo build --release -p musher-cli
+    python3 crates/bridge/benches/compare/compare.py --musher target/release/musher --sdk FOLDER_WITH_NODE_MODULES
+
+A stand-in plays the CLI, so that only the backends are measured: memory (RSS of the backend process) with 1, 10 and 50 sessions, CPU time of
+the backend per 1,000 messages, and how long a message is on the way. The two take turns, and each number is the median of the rounds.
+"""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Backend:
+    def __init__(self, command, env):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**os.environ, **env})
+        self.fd = self.process.stdout.fileno()
+        self.rest = b""
+
+    def send(self, message):
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def read(self):
+        """Some lines, and when they came."""
+        chunk = os.read(self.fd, 1 << 20)
+        now = time.monotonic_ns()
+        if not chunk:
+            raise SystemExit("the backend is gone")
+        *lines, self.rest = (self.rest + chunk).split(b"\n")
+        return now, lines
+
+    def create(self, count, cwd):
+        for number in range(count):
+            self.send({"type": "session.create", "id": str(number), "payload": {"prompt": "", "cwd": cwd, "options": {}}})
+        sessions = []
+        while len(sessions) < count:
+            for line in self.read()[1]:
+                message = json.loads(line)
+                if message["type"] == "session.created":
+                    sessions.append(message["session_id"])
+        return sessions
+
+    def play(self, sessions, text):
+        """Lets every session play, and gives the times of its messages on the way, in microseconds."""
+        for session in sessions:
+            self.send({"type": "session.send", "id": "s", "session_id": session, "payload": {"message": text}})
+        delays, results, marker = [], 0, b'"text":"'
+        while results < len(sessions):
+            now, lines = self.read()
+            for line in lines:
+                at = line.find(marker)
+                if at >= 0:
+                    sent = line[at + len(marker) : line.index(b" ", at + len(marker))]
+                    delays.append((now - int(sent)) / 1000)
+                elif b'"type":"result"' in line or b'"result"' in line:
+                    results += 1
+        return delays
+
+    def cpu(self):
+        with open(f"/proc/{self.process.pid}/stat") as stat:
+            fields = stat.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+    def memory(self):
+        with open(f"/proc/{self.process.pid}/status") as status:
+            values = dict(line.split(":", 1) for line in status)
+        return int(values["VmRSS"].split()[0]) / 1024
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(timeout=20)
+
+
+def measure(make, sessions, messages, paced):
+    backend = make()
+    ids = backend.create(sessions, os.getcwd())
+    idle = backend.memory()
+    before = backend.cpu()
+    got = len(backend.play(ids, f"many {messages // sessions}"))
+    cpu = (backend.cpu() - before) / got * 1000
+    busy = backend.memory()
+    delays = sorted(backend.play(ids[:10], f"pace {paced} 10"))
+    backend.close()
+    return {
+        "memory idle (MB)": idle,
+        "memory after traffic (MB)": busy,
+        "CPU per 1,000 messages (ms)": cpu * 1000,
+        "on the way, median (us)": statistics.median(delays),
+        "on the way, 95 % (us)": delays[int(len(delays) * 0.95)],
+    }
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--musher", required=True)
+    arguments.add_argument("--sdk", required=True, help="a folder with node_modules")
+    arguments.add_argument("--rounds", type=int, default=3)
+    arguments.add_argument("--messages", type=int, default=20000)
+    arguments.add_argument("--paced", type=int, default=100)
+    arguments.add_argument("--sessions", type=int, nargs="*", default=[1, 10, 50])
+    given = arguments.parse_args()
+    fake = os.path.join(HERE, "fake_claude.py")
+    backends = {
+        "musher": lambda: Backend([given.musher, "bridge", "--claude", fake], {}),
+        "node": lambda: Backend(["node", os.path.join(HERE, "node_backend.mjs")], {"SDK_FOLDER": os.path.abspath(given.sdk), "FAKE_CLAUDE": fake}),
+    }
+    for sessions in given.sessions:
+        rounds = {name: [] for name in backends}
+        for _ in range(given.rounds):
+            for name, make in backends.items():
+                rounds[name].append(measure(make, sessions, given.messages, given.paced))
+        print(f"\n{sessions} sessions{'':<22} {'musher':>10} {'node':>10} {'ratio':>8}")
+        for key in rounds["musher"][0]:
+            ours, theirs = (statistics.median(it[key] for it in rounds[name]) for name in ("musher", "node"))
+            print(f"  {key:<32} {ours:>10.2f} {theirs:>10.2f} {ours / theirs:>8.3f}")
+
+
+if __name__ == "__main__":
+    main()
