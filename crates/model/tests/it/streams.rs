@@ -1,6 +1,6 @@
 //! Whole answers of the scripted model, decoded in each format: what comes out is the same, and as the files in `streams/` say.
 
-use musher_model::{Format, ModelEvent, SseLimits, SseParser};
+use musher_model::{ErrorClass, Format, ModelError, ModelEvent, SseLimits, SseParser};
 use musher_rehearse::{Api, Call, Finish, Rehearsal, Reply, Script, Step, ToolCall, Usage};
 use serde_json::json;
 
@@ -78,6 +78,71 @@ fn every_finish_reason_has_the_same_name_in_every_format() {
         for (finish, reason) in &cases {
             let events = decode(format, &bytes(api, Reply::text("Hi").finish(*finish)), 1000);
             assert_eq!(events.last(), Some(&ModelEvent::Finish(reason.clone())), "{name}");
+        }
+    }
+}
+
+/// What is heard of a stream that may be cut or damaged, and how it ends.
+fn attempt(format: Format, bytes: &[u8]) -> (Vec<ModelEvent>, Result<(), ModelError>) {
+    let mut parser = SseParser::new(SseLimits::default());
+    let mut decoder = format.decoder();
+    let (mut events, mut out) = (Vec::new(), Vec::new());
+    parser.feed(bytes, &mut events).unwrap();
+    for event in &events {
+        if let Err(error) = decoder.event(event, &mut out) {
+            return (out, Err(error));
+        }
+    }
+    let ended = decoder.end(&mut out);
+    (out, ended)
+}
+
+fn has_call(events: &[ModelEvent]) -> bool {
+    events.iter().any(|event| matches!(event, ModelEvent::ToolCall(_)))
+}
+
+#[test]
+fn no_stream_that_is_cut_anywhere_has_a_complete_call() {
+    for (format, api, name) in FORMATS {
+        let bytes = bytes(api, everything());
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        // what each vendor says at the end, and not before
+        let end = match format {
+            Format::OpenaiChat => "\"finish_reason\":\"tool_calls\"",
+            Format::OpenaiResponses => "event: response.completed",
+            _ => "event: message_stop",
+        };
+        let end = text.find(end).unwrap();
+        let end = end + text[end..].find("\n\n").unwrap() + 2;
+        // every place near the end, and one in five before
+        for cut in (0..bytes.len()).filter(|cut| cut % 5 == 0 || cut + 200 > end) {
+            let (heard, ended) = attempt(format, &bytes[..cut]);
+            if cut < end {
+                assert_eq!(ended.map_err(|error| error.class), Err(ErrorClass::Cut), "{name} cut at {cut}");
+                assert!(!has_call(&heard), "{name} cut at {cut}");
+            } else {
+                assert_eq!(ended, Ok(()), "{name} cut at {cut}");
+                assert!(has_call(&heard), "{name} cut at {cut}");
+            }
+        }
+    }
+}
+
+#[test]
+fn damage_anywhere_is_survived_and_calls_come_only_with_the_end() {
+    for (format, api, name) in FORMATS {
+        let bytes = bytes(api, everything());
+        // every place once took minutes and found nothing; a prime step still meets every kind of place
+        for at in (0..bytes.len()).step_by(17) {
+            for damage in [b'\n', b'"', b'}', 0xff] {
+                let mut damaged = bytes.clone();
+                damaged[at] = damage;
+                let (heard, ended) = attempt(format, &damaged);
+                if has_call(&heard) {
+                    assert_eq!(ended, Ok(()), "{name} damaged at {at} with {damage}");
+                    assert!(matches!(heard.last(), Some(ModelEvent::Finish(_))), "{name} damaged at {at}");
+                }
+            }
         }
     }
 }
