@@ -104,6 +104,9 @@ impl Prompt {
             check_schema(&format.schema)?;
         }
         let permit = self.wait_in_line().await?;
+        if self.session.handle.setup.cancel.is_cancelled() {
+            return Err(Error::session("it was cancelled"));
+        }
         let turn_id = self.params.message_id.get_or_insert_with(|| Uuid::new_v4().to_string()).clone();
         let params = Json::new(&self.params).map_err(|error| Error::invalid_input(error.to_string()))?;
         let (sender, events) = queue();

@@ -51,7 +51,7 @@
 //! | `env` | [`env`](crate::SessionBuilder::env) | ours |
 //! | `transport` | [`Agent::connector`](crate::Agent::connector), [`Agent::connection`](crate::Agent::connection) | a program |
 //! | `abortSignal` of a turn | [`Prompt::cancel_token`](crate::Prompt::cancel_token) | none |
-//! | `abortSignal` of a session | drop the future that opens it; [`close`](crate::Session::close) it later | |
+//! | `abortSignal` of a session | [`cancel_token`](crate::SessionBuilder::cancel_token) | none |
 //! | `images`, `files` | [`Prompt::image`](crate::Prompt::image), [`Prompt::document`](crate::Prompt::document) | none |
 //! | `outputFormat` | [`Prompt::output_schema`](crate::Prompt::output_schema), [`Session::extract`](crate::Session::extract) | text |
 //! | `includePartialMessages` | [`Prompt::partial`](crate::Prompt::partial) | whole messages |

@@ -87,6 +87,8 @@ pub(crate) struct Actor {
     pub(crate) turn: Option<Running>,
     /// Questions of the agent that are being answered.
     pub(crate) questions: HashMap<Id, CancellationToken>,
+    /// Stops every turn of the session.
+    pub(crate) cancel: CancellationToken,
     /// Why the connection is over.
     pub(crate) closed: Option<Closed>,
     /// Room for the events of one notification, used again and again.
@@ -121,7 +123,7 @@ impl Actor {
                     Some(command) => self.command(command),
                     None => self.closed = Some(Closed::Local),
                 },
-                () = cancelled(running) => self.stop(StoppedBy::Caller),
+                () = cancelled(running, &self.cancel) => self.stop(StoppedBy::Caller),
                 () = until(deadline) => self.tick(),
                 () = room(running), if running.is_some_and(Running::is_full) => self.deliver(),
                 incoming = self.inbox.recv(), if !running.is_some_and(Running::is_full) => match incoming {
@@ -465,10 +467,11 @@ async fn until(deadline: Option<Instant>) {
     }
 }
 
-/// Waits until the reader of the turn wants it to stop: by its token, or by leaving.
-async fn cancelled(turn: Option<&Running>) {
+/// Waits until the turn shall stop: by its token, by that of the session, or because its reader leaves.
+async fn cancelled(turn: Option<&Running>, session: &CancellationToken) {
     match turn {
         Some(turn) if !turn.tracker.is_stopping() && !turn.tracker.is_over() => tokio::select! {
+            () = session.cancelled() => {}
             () = turn.cancel.cancelled() => {}
             () = turn.events.abandoned(), if !turn.is_full() => {}
         },

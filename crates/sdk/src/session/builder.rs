@@ -11,6 +11,8 @@ use musher_wire::{
     SessionOrigin, Tag,
 };
 
+use tokio_util::sync::CancellationToken;
+
 use super::{Serving, Session, SessionState, check_directory};
 use crate::error::Kind;
 use crate::handlers::{Handlers, PermissionHandler, QuestionHandler};
@@ -28,6 +30,7 @@ pub(crate) struct Setup {
     pub(crate) stall_timeout: Option<Duration>,
     pub(crate) budget: Budget,
     pub(crate) rejects_while_busy: bool,
+    pub(crate) cancel: CancellationToken,
 }
 
 impl Setup {
@@ -117,6 +120,13 @@ macro_rules! shared_options {
         /// How much each turn may use; then it is interrupted.
         pub fn budget(mut self, budget: Budget) -> Self {
             self.setup.budget = budget;
+            self
+        }
+
+        /// When this is cancelled, the session is not opened any more, a running turn is interrupted, and later prompts are
+        /// refused. Forks share it.
+        pub fn cancel_token(mut self, token: CancellationToken) -> Self {
+            self.setup.cancel = token;
             self
         }
 
@@ -280,6 +290,11 @@ impl SessionBuilder {
 
     /// Starts the agent and opens the session.
     pub async fn open(self) -> Result<Session> {
+        let cancel = self.setup.cancel.clone();
+        unless_cancelled(&cancel, self.open_now()).await
+    }
+
+    async fn open_now(self) -> Result<Session> {
         let Self { setup, cwd, mut params } = self;
         check_directory(&setup.agent, &cwd)?;
         // a program of ours starts in `cwd`, so what is relative for us would be wrong for it
@@ -338,6 +353,11 @@ impl ResumeBuilder {
 
     /// Starts the agent and loads the session.
     pub async fn open(self) -> Result<Session> {
+        let cancel = self.setup.cancel.clone();
+        unless_cancelled(&cancel, self.open_now()).await
+    }
+
+    async fn open_now(self) -> Result<Session> {
         let Self { setup, mut params } = self;
         let (servers, serving) = setup.serve()?;
         if !servers.is_empty() {
@@ -348,6 +368,18 @@ impl ResumeBuilder {
         let loaded = load(&Client::new(peer.clone()), &params).await?;
         let state = loaded_state(loaded, params.session_id);
         Ok(Session::start(peer, inbox, child, state, setup, serving))
+    }
+}
+
+/// Opens a session, unless nobody wants it any more; an agent that was started for it then ends.
+async fn unless_cancelled(
+    cancel: &CancellationToken,
+    opening: impl Future<Output = Result<Session>>,
+) -> Result<Session> {
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => Err(Error::session("it was cancelled")),
+        opened = opening => opened,
     }
 }
 

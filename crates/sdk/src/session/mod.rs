@@ -259,6 +259,7 @@ impl Session {
             dialect: Dialect::default(),
             turn: None,
             questions: HashMap::new(),
+            cancel: setup.cancel.clone(),
             closed: None,
             scratch: Vec::new(),
         };

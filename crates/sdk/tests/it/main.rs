@@ -3,5 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod blocking;
+mod cancelled_session;
 mod peers;
 mod record;
+mod slow_reader;
