@@ -198,6 +198,32 @@ mod tests {
     }
 
     #[test]
+    fn tools_of_the_engine_have_closed_schemas_and_the_others_theirs_elsewhere() {
+        let names = [
+            "AskUser",
+            "ExitSpecMode",
+            "Skill",
+            "ToolSearch",
+            "Task",
+            "TaskOutput",
+            "TaskStop",
+            "GenerateImage",
+            "ConnectorSearch",
+        ];
+        for name in names {
+            let schema = engine_tool_schema(name).unwrap();
+            assert_eq!(schema["additionalProperties"], false, "{name}");
+            let required = schema["required"].as_array().unwrap();
+            assert!(
+                required.iter().all(|key| schema["properties"].get(key.as_str().unwrap()).is_some()),
+                "{name}"
+            );
+            assert!(tool_info(name).is_some(), "{name}");
+        }
+        assert_eq!(engine_tool_schema("Read"), None);
+    }
+
+    #[test]
     fn what_may_run_without_asking_by_default_changes_no_file() {
         for row in CATALOG.iter().filter(|row| row.is_default_allowed) {
             assert_ne!(row.category, Category::Edit, "{}", row.id);
