@@ -1,5 +1,6 @@
 //! One file per command, named as on the command line.
 
+mod acp;
 mod bridge;
 mod rehearse;
 mod stop;
@@ -11,6 +12,7 @@ use crate::printer::Printer;
 /// Runs the command that was asked for.
 pub(crate) async fn run(command: Command, printer: Printer) -> Result<Exit, Failure> {
     match command {
+        Command::Acp(args) => acp::run(args).await,
         Command::Bridge(args) => bridge::run(args, printer).await,
         Command::Rehearse(args) => rehearse::run(args, printer).await,
     }

@@ -1,0 +1,150 @@
+//! What a prompt is made of, from the editor to the agent, and the way back when a session is loaded.
+
+use agent_client_protocol::Error;
+use agent_client_protocol::v1::schema::{
+    ContentBlock, EmbeddedResourceResource, ImageContent, ResourceLink, TextContent,
+};
+use musher::Image;
+use musher::wire::{ContentBlock as WireBlock, Message, Source};
+
+/// What embedded text begins with; all behind the first of them is not the person's own words.
+const ATTACHED: &str = "\n\n<attachment uri=\"";
+
+/// A prompt as the agent takes it.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Parts {
+    pub(crate) text: String,
+    pub(crate) images: Vec<Image>,
+    pub(crate) files: Vec<Source>,
+}
+
+/// Reads a prompt. What the agent cannot be given is an error, never left out silently.
+pub(crate) fn parts(prompt: &[ContentBlock]) -> Result<Parts, Error> {
+    let mut parts = Parts::default();
+    let mut attached = String::new();
+    for block in prompt {
+        match block {
+            ContentBlock::Text(text) => parts.text.push_str(&text.text),
+            ContentBlock::ResourceLink(link) => parts.text.push_str(&mention(link)),
+            ContentBlock::Image(image) => {
+                let image = Image::base64(&image.mime_type, &*image.data);
+                parts.images.push(image.map_err(|error| invalid(&error.to_string()))?);
+            }
+            ContentBlock::Resource(embedded) => match &embedded.resource {
+                EmbeddedResourceResource::TextResourceContents(text) => {
+                    parts.text.push_str(&format!("@{}", shown_uri(&text.uri)));
+                    attached.push_str(&format!("{ATTACHED}{}\">\n{}\n</attachment>", text.uri, text.text));
+                }
+                EmbeddedResourceResource::BlobResourceContents(blob) => match blob.mime_type.as_deref() {
+                    Some("application/pdf") => {
+                        let name = Some(shown_uri(&blob.uri).to_owned());
+                        parts.files.push(Source { name, ..Source::base64("application/pdf", &*blob.blob) });
+                    }
+                    Some(kind) if kind.starts_with("image/") => {
+                        let image = Image::base64(kind, &*blob.blob);
+                        parts.images.push(image.map_err(|error| invalid(&error.to_string()))?);
+                    }
+                    other => return Err(invalid(&format!("cannot attach {}", other.unwrap_or("this blob")))),
+                },
+                _ => return Err(invalid("this kind of resource is not known")),
+            },
+            ContentBlock::Audio(_) => return Err(invalid("audio is not supported")),
+            _ => return Err(invalid("this kind of content is not known")),
+        }
+    }
+    parts.text.push_str(&attached);
+    Ok(parts)
+}
+
+/// A message of the person as it was before it was sent: without what we or the agent put around it.
+pub(crate) fn shown(message: &Message) -> Vec<ContentBlock> {
+    let blocks = message.content.iter().filter_map(|block| match block {
+        WireBlock::Text(block) => {
+            let own = own_words(&block.text);
+            (!own.is_empty()).then(|| ContentBlock::Text(TextContent::new(own)))
+        }
+        WireBlock::Image(image) => Some(ContentBlock::Image(ImageContent::new(
+            image.source.data.clone(),
+            image.source.media_type.clone(),
+        ))),
+        _ => None,
+    });
+    blocks.collect()
+}
+
+/// The text without attachments and reminders.
+fn own_words(text: &str) -> String {
+    let mut own = text.split(ATTACHED).next().unwrap_or_default().to_owned();
+    while let Some(start) = own.find("<system-reminder>") {
+        let rest = &own[start..];
+        let end =
+            rest.find("</system-reminder>").map_or(own.len(), |at| start + at + "</system-reminder>".len());
+        own.replace_range(start..end, "");
+    }
+    own.trim().to_owned()
+}
+
+/// How a link reads in the text: the path of a file, or the address.
+fn mention(link: &ResourceLink) -> String {
+    format!("@{}", shown_uri(&link.uri))
+}
+
+fn shown_uri(uri: &str) -> &str {
+    uri.strip_prefix("file://").unwrap_or(uri)
+}
+
+fn invalid(why: &str) -> Error {
+    Error::invalid_params().data(why)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn read(prompt: Value) -> Result<Parts, Error> {
+        parts(&serde_json::from_value::<Vec<ContentBlock>>(prompt).unwrap())
+    }
+
+    #[test]
+    fn every_kind_of_block_reaches_the_agent() {
+        let prompt = json!([
+            {"type": "text", "text": "Look at "},
+            {"type": "resource_link", "uri": "file:///w/a.rs", "name": "a.rs"},
+            {"type": "text", "text": " and "},
+            {"type": "resource", "resource": {"uri": "file:///w/b.rs", "text": "fn b() {}"}},
+            {"type": "image", "mimeType": "image/png", "data": "iVBORw=="},
+            {"type": "resource", "resource": {"uri": "file:///w/c.pdf", "blob": "JVBERi0=", "mimeType": "application/pdf"}},
+        ]);
+        let parts = read(prompt).unwrap();
+        let attached = "<attachment uri=\"file:///w/b.rs\">\nfn b() {}\n</attachment>";
+        assert_eq!(parts.text, format!("Look at @/w/a.rs and @/w/b.rs\n\n{attached}"));
+        assert_eq!(parts.images, [Image::base64("image/png", "iVBORw==").unwrap()]);
+        assert_eq!((parts.files.len(), parts.files[0].name.as_deref()), (1, Some("/w/c.pdf")));
+    }
+
+    #[test]
+    fn what_the_agent_cannot_take_is_refused() {
+        for block in [
+            json!({"type": "image", "mimeType": "image/bmp", "data": "Qk0="}),
+            json!({"type": "audio", "mimeType": "audio/wav", "data": "UklGRg=="}),
+            json!({"type": "resource", "resource": {"uri": "file:///a.zip", "blob": "UEs="}}),
+        ] {
+            assert_eq!(i32::from(read(json!([block])).unwrap_err().code), -32602);
+        }
+    }
+
+    #[test]
+    fn a_loaded_message_shows_only_what_the_person_wrote() {
+        let sent = read(json!([
+            {"type": "text", "text": "Explain "},
+            {"type": "resource", "resource": {"uri": "file:///w/b.rs", "text": "fn b() {}"}},
+        ]));
+        let stored = format!("<system-reminder>be kind</system-reminder>\n{}", sent.unwrap().text);
+        let content = json!([{"type": "text", "text": "<system-reminder>x</system-reminder>"}, {"type": "text", "text": stored}]);
+        let message = json!({"id": "m", "role": "user", "content": content});
+        let message: Message = serde_json::from_value(message).unwrap();
+        assert_eq!(shown(&message), [ContentBlock::Text(TextContent::new("Explain @/w/b.rs"))]);
+    }
+}

@@ -1,0 +1,156 @@
+//! The agent's requests for permission as the editor's, and the answers back.
+
+use std::path::Path;
+
+use agent_client_protocol::v1::schema::{
+    PermissionOption, PermissionOptionKind, RequestPermissionOutcome, ToolCallContent,
+};
+use musher::Decision;
+use musher::wire::{PermissionDetails, PermissionOption as Offered, ToolConfirmationOutcome as Outcome};
+use serde_json::Value;
+
+use super::tool_call::{absolute, diff, fenced, show, words};
+
+/// Every answer the agent offers, under its own name.
+///
+/// Editing the plan is left out: there is no way to send the edited text.
+pub(crate) fn options(offered: &[Offered]) -> Vec<PermissionOption> {
+    let mut options: Vec<_> = offered
+        .iter()
+        .filter(|option| option.value != Outcome::ProceedEdit)
+        .map(|option| {
+            PermissionOption::new(option.value.as_str().to_owned(), option.label.clone(), kind(&option.value))
+        })
+        .collect();
+    if offered.iter().all(|option| option.value != Outcome::Cancel) {
+        // saying no is always possible, and must be possible to see
+        options.push(PermissionOption::new(
+            Outcome::Cancel.as_str().to_owned(),
+            "No",
+            PermissionOptionKind::RejectOnce,
+        ));
+    }
+    options
+}
+
+/// The person's answer for the agent. Everything but a choice is a no.
+pub(crate) fn decision(outcome: &RequestPermissionOutcome) -> Decision {
+    match outcome {
+        RequestPermissionOutcome::Selected(selected) => Outcome::from(selected.option_id.0.as_ref()).into(),
+        _ => Decision::deny(),
+    }
+}
+
+/// What exactly would happen, if the agent tells more than the call itself.
+pub(crate) fn content(details: &PermissionDetails, cwd: &Path) -> Vec<ToolCallContent> {
+    match details {
+        PermissionDetails::Edit(edit) => match &edit.new_content {
+            Some(new) => vec![diff(&absolute(cwd, &edit.file_path), edit.old_content.clone(), new)],
+            None => Vec::new(),
+        },
+        PermissionDetails::Create(create) => match &create.content {
+            Some(new) => vec![diff(&absolute(cwd, &create.file_path), None, new)],
+            None => Vec::new(),
+        },
+        PermissionDetails::ApplyPatch(patch) => match (&patch.new_content, &patch.patch_content) {
+            (Some(new), _) => vec![diff(&absolute(cwd, &patch.file_path), patch.old_content.clone(), new)],
+            (None, Some(text)) => show("ApplyPatch", &Value::from(text.clone()), cwd).content,
+            (None, None) => Vec::new(),
+        },
+        PermissionDetails::Exec(exec) => {
+            let command = fenced(&exec.full_command);
+            let why = exec.risk_level_reason.as_ref().map(|reason| words(reason.clone()));
+            std::iter::once(command).chain(why).collect()
+        }
+        PermissionDetails::ExitSpecMode(plan) => vec![words(plan.plan.clone())],
+        PermissionDetails::ProposeMission(mission) => vec![words(mission.proposal.clone())],
+        PermissionDetails::SandboxViolation(violation) => {
+            violation.reason.iter().chain(&violation.target).map(|text| words(text.clone())).collect()
+        }
+        PermissionDetails::DroidShieldViolation(violation) => violation
+            .command
+            .iter()
+            .map(|command| fenced(command))
+            .chain(violation.reason.clone().map(words))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn kind(outcome: &Outcome) -> PermissionOptionKind {
+    match outcome {
+        Outcome::Cancel => PermissionOptionKind::RejectOnce,
+        Outcome::ProceedOnce | Outcome::ProceedEdit | Outcome::ProceedNewSession => {
+            PermissionOptionKind::AllowOnce
+        }
+        // also what a newer agent offers: a button that may mean more must not look like less
+        _ => PermissionOptionKind::AllowAlways,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_client_protocol::v1::schema::SelectedPermissionOutcome;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn each_answer_has_its_kind() {
+        for (value, expected) in [
+            ("proceed_once", "allow_once"),
+            ("proceed_new_session", "allow_once"),
+            ("proceed_always", "allow_always"),
+            ("proceed_always_file", "allow_always"),
+            ("proceed_always_tools", "allow_always"),
+            ("proceed_always_server", "allow_always"),
+            ("proceed_auto_run_low", "allow_always"),
+            ("proceed_auto_run_high", "allow_always"),
+            ("proceed_with_something_new", "allow_always"),
+            ("cancel", "reject_once"),
+        ] {
+            assert_eq!(serde_json::to_value(kind(&Outcome::from(value))).unwrap(), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn every_offer_but_editing_is_passed_on_and_a_no_is_always_there() {
+        let offered = ["proceed_once", "proceed_edit", "proceed_always"]
+            .map(|value| Offered::new(format!("Label of {value}"), Outcome::from(value)));
+        let options = options(&offered);
+        let told: Vec<_> = options.iter().map(|option| (&*option.option_id.0, &*option.name)).collect();
+        let expected = [
+            ("proceed_once", "Label of proceed_once"),
+            ("proceed_always", "Label of proceed_always"),
+            ("cancel", "No"),
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn only_a_choice_is_a_yes() {
+        let chosen = SelectedPermissionOutcome::new("proceed_always_tools");
+        let chosen = decision(&RequestPermissionOutcome::Selected(chosen));
+        assert_eq!(chosen.outcome(), &Outcome::ProceedAlwaysTools);
+        assert_eq!(decision(&RequestPermissionOutcome::Cancelled), Decision::deny());
+    }
+
+    #[test]
+    fn the_whole_change_is_shown_before_it_is_made() {
+        let shown = |details| {
+            let details: PermissionDetails = serde_json::from_value(details).unwrap();
+            serde_json::to_value(content(&details, Path::new("/w"))).unwrap()
+        };
+        let edit = json!({"type": "edit", "filePath": "a", "oldContent": "1\n", "newContent": "2\n"});
+        assert_eq!(
+            shown(edit),
+            json!([{"type": "diff", "path": "/w/a", "oldText": "1\n", "newText": "2\n"}])
+        );
+        let exec = shown(json!({"type": "exec", "fullCommand": "ls", "riskLevelReason": "harmless"}));
+        assert_eq!(
+            (&exec[0]["content"]["text"], &exec[1]["content"]["text"]),
+            (&json!("```\nls\n```"), &json!("harmless"))
+        );
+        assert_eq!(shown(json!({"type": "mcp_tool", "toolName": "a___b"})), json!([]));
+    }
+}

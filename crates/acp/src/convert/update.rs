@@ -1,0 +1,413 @@
+//! Keeps account of what the editor was told of a session, and turns what happens into what it is told next.
+//!
+//! Live turns and loaded histories go through the same code, so they look the same. Nothing is told twice.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use agent_client_protocol::v1::schema::{
+    ContentBlock, ContentChunk, MessageId, Meta, Notice, NoticeSeverity, SessionUpdate, Terminal,
+    TextContent, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields, ToolKind,
+};
+use musher::wire::{
+    ContentBlock as WireBlock, Message, MessageRole, PermissionToolUse, ToolExecutionPhase,
+    ToolResultContent, ToolUse,
+};
+use musher::{Event, ToolOutcome};
+use serde_json::{Value, json};
+
+use super::tool_call::{EXECUTE, Shown, fenced, show, words};
+use super::{content, permission, plan};
+
+/// How much of a command's output is shown while it runs, and kept: the end of it.
+const SHOWN_OUTPUT: usize = 64 * 1024;
+
+/// What the editor can show beyond the usual.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Abilities {
+    /// Notices beside the conversation.
+    pub(crate) notices: bool,
+    /// Terminals that we feed, by the `_meta` fields that editors have agreed on.
+    pub(crate) terminal_output: bool,
+}
+
+/// The account of one session.
+#[derive(Debug)]
+pub(crate) struct Scribe {
+    cwd: PathBuf,
+    can: Abilities,
+    /// What was said in each message of this turn.
+    said: HashMap<String, Said>,
+    calls: HashMap<String, Call>,
+}
+
+#[derive(Debug, Default)]
+struct Said {
+    text: String,
+    thought: String,
+}
+
+#[derive(Debug)]
+struct Call {
+    name: String,
+    input: Value,
+    shown: Shown,
+    /// The end of the output as it was last shown.
+    output: String,
+    is_open: bool,
+}
+
+impl Scribe {
+    pub(crate) fn new(cwd: PathBuf, can: Abilities) -> Self {
+        Self { cwd, can, said: HashMap::new(), calls: HashMap::new() }
+    }
+
+    /// What an event of a turn tells the editor.
+    pub(crate) fn event(&mut self, event: &Event) -> Vec<SessionUpdate> {
+        match event {
+            Event::TextDelta(delta) => {
+                self.said.entry(delta.message_id.clone()).or_default().text.push_str(&delta.text_delta);
+                vec![text(&delta.message_id, &delta.text_delta)]
+            }
+            Event::ThinkingDelta(delta) => {
+                self.said.entry(delta.message_id.clone()).or_default().thought.push_str(&delta.text_delta);
+                vec![thought(&delta.message_id, &delta.text_delta)]
+            }
+            Event::Assistant(message) => self.assistant(message),
+            Event::Retracted { message_id } => {
+                // it cannot be taken back, but what replaces it must be told in full
+                self.said.remove(message_id);
+                Vec::new()
+            }
+            Event::ToolCall(call) | Event::ToolCallDelta(call) => self.call(call),
+            Event::ToolPhase(moved) if moved.phase == ToolExecutionPhase::Executing => {
+                let is_open = self.calls.get(&moved.tool_use_id).is_some_and(|call| call.is_open);
+                if !is_open {
+                    return Vec::new();
+                }
+                let fields = ToolCallUpdateFields::new().status(ToolCallStatus::InProgress);
+                vec![changed(&moved.tool_use_id, fields)]
+            }
+            Event::ToolProgress(progress) => {
+                let told = &progress.update;
+                match told.full_output.as_ref().or(told.text.as_ref()) {
+                    Some(output) => self.progress(&progress.tool_use_id, output),
+                    None => Vec::new(),
+                }
+            }
+            Event::ToolResult(outcome) => self.outcome(outcome),
+            Event::Error(error) => {
+                self.notice(NoticeSeverity::Error, "The agent met an error", &error.message)
+            }
+            Event::Retry(retry) => {
+                self.notice(NoticeSeverity::Warning, "The model is asked again", retry.reason.as_str())
+            }
+            Event::HandlerFailed { reason } => {
+                self.notice(NoticeSeverity::Warning, "A question was answered with no", reason)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// What a loaded conversation tells the editor.
+    pub(crate) fn history<'a>(
+        &mut self,
+        messages: impl IntoIterator<Item = &'a Message>,
+    ) -> Vec<SessionUpdate> {
+        let mut updates = Vec::new();
+        for message in messages {
+            updates.extend(self.outcomes_in(message));
+            if !message.is_for_people() {
+                continue;
+            }
+            match message.role {
+                MessageRole::Assistant => {
+                    updates.extend(self.assistant(message));
+                    for block in &message.content {
+                        if let WireBlock::ToolUse(call) = block {
+                            updates.extend(self.call(call));
+                        }
+                    }
+                }
+                MessageRole::User => {
+                    let own = content::shown(message).into_iter();
+                    updates.extend(own.map(|block| {
+                        let chunk = ContentChunk::new(block).message_id(MessageId::new(&*message.id));
+                        SessionUpdate::UserMessageChunk(chunk)
+                    }));
+                }
+                _ => {}
+            }
+        }
+        updates.extend(self.close());
+        updates
+    }
+
+    /// Makes sure the editor knows the calls a permission is about, with all that is known of what they would do.
+    pub(crate) fn asked(
+        &mut self,
+        asked: &[PermissionToolUse],
+    ) -> (Vec<SessionUpdate>, Option<ToolCallUpdate>) {
+        let mut updates = Vec::new();
+        for tool_use in asked {
+            updates.extend(self.call(&tool_use.tool_use));
+            let more = permission::content(&tool_use.details, &self.cwd);
+            if let Some(call) = self.calls.get_mut(&tool_use.tool_use.id)
+                && !more.is_empty()
+            {
+                call.shown.content = more;
+            }
+        }
+        let Some(first) = asked.first() else { return (updates, None) };
+        let id = &first.tool_use.id;
+        let fields = match self.calls.get(id) {
+            Some(call) => {
+                // one answer holds for all of them
+                let others = asked.iter().skip(1).filter_map(|other| self.calls.get(&other.tool_use.id));
+                let others = others.flat_map(|other| {
+                    std::iter::once(words(other.shown.title.clone())).chain(other.shown.content.clone())
+                });
+                call.fields().content(call.shown.content.iter().cloned().chain(others).collect::<Vec<_>>())
+            }
+            // a plan, which is no call for the editor
+            None => ToolCallUpdateFields::new().title(first.tool_use.name.clone()),
+        };
+        let update = ToolCallUpdate::new(id.clone(), fields.status(ToolCallStatus::Pending));
+        (updates, Some(update))
+    }
+
+    /// The call of this tool that has no result yet.
+    pub(crate) fn open_call(&self, name: &str) -> Option<&str> {
+        let mut open = self.calls.iter().filter(|(_, call)| call.is_open && call.name == name);
+        open.next().map(|(id, _)| id.as_str())
+    }
+
+    /// The end of a turn: what is still open will never end any more.
+    pub(crate) fn close(&mut self) -> Vec<SessionUpdate> {
+        self.said.clear();
+        let mut open: Vec<_> =
+            self.calls.drain().filter(|(_, call)| call.is_open).map(|(id, _)| id).collect();
+        open.sort();
+        let failed = || ToolCallUpdateFields::new().status(ToolCallStatus::Failed);
+        open.iter().map(|id| changed(id, failed())).collect()
+    }
+
+    /// The rest of a message: what was not told piece by piece.
+    fn assistant(&mut self, message: &Message) -> Vec<SessionUpdate> {
+        let said = self.said.remove(&message.id).unwrap_or_default();
+        let thoughts = message.content.iter().filter_map(|block| match block {
+            WireBlock::Thinking(block) => Some(block.thinking.as_str()),
+            _ => None,
+        });
+        let thoughts: String = thoughts.collect();
+        let rest_of = |whole: &str, told: &str| {
+            if told.is_empty() {
+                whole.to_owned()
+            } else {
+                whole.strip_prefix(told).unwrap_or_default().to_owned()
+            }
+        };
+        let thoughts = rest_of(&thoughts, &said.thought);
+        let words = rest_of(&message.text(), &said.text);
+        // what was said of it stays said, should the message come again
+        self.said
+            .insert(message.id.clone(), Said { text: said.text + &words, thought: said.thought + &thoughts });
+        let thoughts = (!thoughts.is_empty()).then(|| thought(&message.id, &thoughts));
+        let words = (!words.is_empty()).then(|| text(&message.id, &words));
+        thoughts.into_iter().chain(words).collect()
+    }
+
+    fn call(&mut self, tool_use: &ToolUse) -> Vec<SessionUpdate> {
+        let input = tool_use.input.to_value().unwrap_or(Value::Null);
+        if tool_use.name == plan::TOOL {
+            return plan::plan(&input).map(SessionUpdate::Plan).into_iter().collect();
+        }
+        match self.calls.get_mut(&tool_use.id) {
+            Some(known) if known.input == input || !known.is_open => Vec::new(),
+            Some(known) => {
+                known.shown = show(&tool_use.name, &input, &self.cwd);
+                known.input = input;
+                vec![changed(&tool_use.id, known.fields())]
+            }
+            None => {
+                let shown = show(&tool_use.name, &input, &self.cwd);
+                let mut call =
+                    Call { name: tool_use.name.clone(), input, shown, output: String::new(), is_open: true };
+                let mut told = ToolCall::new(tool_use.id.clone(), call.shown.title.clone())
+                    .name(call.name.clone())
+                    .kind(call.shown.kind)
+                    .status(ToolCallStatus::Pending)
+                    .locations(call.shown.locations.clone())
+                    .raw_input(call.input.clone());
+                if self.feeds_terminal(&call.name) {
+                    call.shown.content = vec![ToolCallContent::Terminal(Terminal::new(tool_use.id.clone()))];
+                    told = told.meta(meta("terminal_info", json!({"terminal_id": tool_use.id})));
+                }
+                let told = told.content(call.shown.content.clone());
+                self.calls.insert(tool_use.id.clone(), call);
+                vec![SessionUpdate::ToolCall(told)]
+            }
+        }
+    }
+
+    fn progress(&mut self, id: &str, output: &str) -> Vec<SessionUpdate> {
+        let feeds = self.calls.get(id).is_some_and(|call| self.feeds_terminal(&call.name));
+        let Some(call) = self.calls.get_mut(id).filter(|call| call.is_open) else { return Vec::new() };
+        let output = end_of(output);
+        if output.trim().is_empty() || output == call.output {
+            return Vec::new();
+        }
+        let fields = ToolCallUpdateFields::new().status(ToolCallStatus::InProgress);
+        let update = if feeds {
+            let fresh = output.strip_prefix(call.output.as_str()).unwrap_or(output);
+            let data = json!({"terminal_id": id, "data": fresh});
+            ToolCallUpdate::new(id.to_owned(), fields).meta(meta("terminal_output", data))
+        } else {
+            let shown = call.shown.content.iter().cloned().chain([fenced(output)]);
+            ToolCallUpdate::new(id.to_owned(), fields.content(shown.collect::<Vec<_>>()))
+        };
+        output.clone_into(&mut call.output);
+        vec![SessionUpdate::ToolCallUpdate(update)]
+    }
+
+    fn outcome(&mut self, outcome: &ToolOutcome) -> Vec<SessionUpdate> {
+        self.result(&outcome.tool_use_id, &outcome.content, outcome.is_error)
+    }
+
+    fn outcomes_in(&mut self, message: &Message) -> Vec<SessionUpdate> {
+        let mut updates = Vec::new();
+        for block in &message.content {
+            if let WireBlock::ToolResult(result) = block {
+                let is_error = result.is_error == Some(true);
+                updates.extend(self.result(&result.tool_use_id, &result.content, is_error));
+            }
+        }
+        updates
+    }
+
+    fn result(&mut self, id: &str, content: &ToolResultContent, is_error: bool) -> Vec<SessionUpdate> {
+        let feeds = self.calls.get(id).is_some_and(|call| self.feeds_terminal(&call.name));
+        let Some(call) = self.calls.get_mut(id).filter(|call| call.is_open) else { return Vec::new() };
+        call.is_open = false;
+        let text = result_text(content);
+        let exit_code = (call.name == EXECUTE).then(|| exit_code(&text)).flatten();
+        let has_failed = is_error || exit_code.is_some_and(|code| code != 0);
+        let status = if has_failed { ToolCallStatus::Failed } else { ToolCallStatus::Completed };
+        let fields = ToolCallUpdateFields::new()
+            .status(status)
+            .raw_output(serde_json::to_value(content).unwrap_or(Value::Null));
+        if feeds {
+            let fresh = text.strip_prefix(call.output.as_str()).unwrap_or(&text);
+            let code = exit_code.unwrap_or(i64::from(has_failed));
+            let mut terminal = meta("terminal_output", json!({"terminal_id": id, "data": fresh}));
+            terminal
+                .extend(meta("terminal_exit", json!({"terminal_id": id, "exit_code": code, "signal": null})));
+            return vec![SessionUpdate::ToolCallUpdate(
+                ToolCallUpdate::new(id.to_owned(), fields).meta(terminal),
+            )];
+        }
+        let mut shown = call.shown.content.clone();
+        // a change that was made is told by the change; what the tool says about it is for the model
+        let is_told =
+            !has_failed && (call.shown.kind == ToolKind::Edit || call.shown.kind == ToolKind::SwitchMode);
+        if !is_told || shown.is_empty() {
+            shown.extend(result_content(content, call.name == EXECUTE));
+        }
+        vec![changed(id, fields.content(shown))]
+    }
+
+    fn feeds_terminal(&self, name: &str) -> bool {
+        self.can.terminal_output && name == EXECUTE
+    }
+
+    fn notice(&self, severity: NoticeSeverity, title: &str, text: &str) -> Vec<SessionUpdate> {
+        if !self.can.notices {
+            return Vec::new();
+        }
+        vec![SessionUpdate::Notice(Notice::new(severity, title).description(text.to_owned()))]
+    }
+}
+
+impl Call {
+    fn fields(&self) -> ToolCallUpdateFields {
+        ToolCallUpdateFields::new()
+            .title(self.shown.title.clone())
+            .name(self.name.clone())
+            .kind(self.shown.kind)
+            .content(self.shown.content.clone())
+            .locations(self.shown.locations.clone())
+            .raw_input(self.input.clone())
+    }
+}
+
+fn text(message_id: &str, piece: &str) -> SessionUpdate {
+    SessionUpdate::AgentMessageChunk(chunk(message_id, piece))
+}
+
+fn thought(message_id: &str, piece: &str) -> SessionUpdate {
+    SessionUpdate::AgentThoughtChunk(chunk(message_id, piece))
+}
+
+fn chunk(message_id: &str, piece: &str) -> ContentChunk {
+    ContentChunk::new(ContentBlock::Text(TextContent::new(piece))).message_id(MessageId::new(message_id))
+}
+
+fn changed(id: &str, fields: ToolCallUpdateFields) -> SessionUpdate {
+    SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(id.to_owned(), fields))
+}
+
+fn meta(key: &str, value: Value) -> Meta {
+    [(key.to_owned(), value)].into_iter().collect()
+}
+
+/// The end of an output, cut between characters.
+fn end_of(output: &str) -> &str {
+    let start = output.len().saturating_sub(SHOWN_OUTPUT);
+    &output[output.ceil_char_boundary(start)..]
+}
+
+fn result_text(content: &ToolResultContent) -> String {
+    match content {
+        ToolResultContent::Text(text) => text.clone(),
+        ToolResultContent::Blocks(blocks) => {
+            let texts = blocks.iter().filter_map(|block| match block {
+                WireBlock::Text(block) => Some(block.text.as_str()),
+                _ => None,
+            });
+            texts.collect()
+        }
+        ToolResultContent::Other(json) => json.text().to_owned(),
+        _ => String::new(),
+    }
+}
+
+fn result_content(content: &ToolResultContent, is_command: bool) -> Vec<ToolCallContent> {
+    let images = match content {
+        ToolResultContent::Blocks(blocks) => blocks.as_slice(),
+        _ => &[],
+    };
+    let images = images.iter().filter_map(|block| match block {
+        WireBlock::Image(image) => {
+            let source = &image.source;
+            let image =
+                agent_client_protocol::v1::schema::ImageContent::new(&*source.data, &*source.media_type);
+            Some(ToolCallContent::Content(agent_client_protocol::v1::schema::Content::new(
+                ContentBlock::Image(image),
+            )))
+        }
+        _ => None,
+    });
+    let text = result_text(content);
+    let text =
+        (!text.trim().is_empty()).then(|| if is_command { fenced(end_of(&text)) } else { words(text) });
+    text.into_iter().chain(images).collect()
+}
+
+/// The code in the last line of a command's output.
+fn exit_code(output: &str) -> Option<i64> {
+    let (_, rest) = output.rsplit_once("[Process exited with code ")?;
+    rest.split_once(']')?.0.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests;

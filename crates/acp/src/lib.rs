@@ -1,0 +1,27 @@
+//! An agent of the Agent Client Protocol, for editors, which drives any agent that speaks the Droid protocol.
+//!
+//! An editor starts `musher acp` and talks to it over stdin and stdout; each of its sessions is a process of the agent
+//! behind it, driven by [`musher`]. What is promised: every prompt is answered, whatever happens to the agent; a turn's
+//! updates come before its answer and none after it; only what works is advertised, and only what the editor can do
+//! is asked of it.
+//!
+//! ```no_run
+//! # async fn example() {
+//! use musher_acp::{Config, Stdio};
+//!
+//! let config = Config::new(musher::Agent::program("droid"));
+//! musher_acp::serve(config, Stdio::new(), std::future::pending()).await.ok();
+//! # }
+//! ```
+
+mod agent;
+mod commands;
+mod convert;
+mod listing;
+mod modes;
+mod session;
+
+pub use agent::{Config, serve};
+/// The official crate of the protocol, whose transports [`serve`] takes.
+pub use agent_client_protocol as protocol;
+pub use agent_client_protocol::Stdio;

@@ -1,0 +1,82 @@
+//! The sessions on disk, as an editor lists them: page by page, newest first.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use agent_client_protocol::Error;
+use agent_client_protocol::v1::schema::{ListSessionsRequest, ListSessionsResponse, SessionInfo};
+use musher::StoredSession;
+
+/// How many sessions are on one page.
+const PAGE: usize = 100;
+
+/// One page of the sessions, of one directory or of all.
+pub(crate) async fn list(
+    asked: &ListSessionsRequest,
+    sessions_dir: Option<&Path>,
+) -> Result<ListSessionsResponse, Error> {
+    let start = match &asked.cursor {
+        Some(cursor) => {
+            cursor.parse().map_err(|_bad| Error::invalid_params().data("this is no cursor of ours"))?
+        }
+        None => 0_usize,
+    };
+    let listing = musher::list_sessions().limit(start.saturating_add(PAGE + 1));
+    let listing = match &asked.cwd {
+        Some(cwd) => listing.cwd(cwd),
+        None => listing.outside_cwd(),
+    };
+    let listing = match sessions_dir {
+        Some(folder) => listing.sessions_dir(folder),
+        None => listing,
+    };
+    let found = listing.await.map_err(|error| Error::internal_error().data(error.to_string()))?;
+    Ok(page(found, start))
+}
+
+fn page(found: Vec<StoredSession>, start: usize) -> ListSessionsResponse {
+    let has_more = found.len() > start + PAGE;
+    let shown = found.into_iter().skip(start).take(PAGE).filter_map(info);
+    let response = ListSessionsResponse::new(shown.collect::<Vec<_>>());
+    if has_more { response.next_cursor((start + PAGE).to_string()) } else { response }
+}
+
+/// A session whose directory is not known cannot be opened by an editor.
+fn info(session: StoredSession) -> Option<SessionInfo> {
+    let title = session.session_title.unwrap_or(session.title);
+    Some(SessionInfo::new(session.id, session.cwd?).title(title).updated_at(timestamp(session.modified)))
+}
+
+/// A time in the form of ISO 8601.
+fn timestamp(time: SystemTime) -> String {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
+    let (days, seconds) = (since / 86_400, since % 86_400);
+    // civil from days: eras of 400 years, years that begin in March
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_printed_as_everybody_reads_them() {
+        for (seconds, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_399, "2000-02-28T23:59:59Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (1_794_767_242, "2026-11-15T18:27:22Z"),
+        ] {
+            assert_eq!(timestamp(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)), text);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! One prompt, from the line it waits in to its answer.
+//!
+//! It is always answered: with how the turn ended, with an error if it failed, with `cancelled` if that was wished for,
+//! whatever else happened.
+
+use std::time::Duration;
+
+use agent_client_protocol::Error;
+use agent_client_protocol::v1::schema::{
+    ContentBlock, PromptResponse, SessionUpdate, StopReason, UsageUpdate,
+};
+use musher::wire::AgentTurnCompletionReason as Reason;
+use musher::{CancellationToken, Event, FailureKind, StoppedBy, Turn, TurnEnd, TurnResult};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::{Session, internal, lock, opening_error};
+use crate::commands::Command;
+use crate::convert::content::{self, Parts};
+use crate::convert::update::Scribe;
+
+/// How long the count of tokens may hold up an answer.
+const COUNTING: Duration = Duration::from_secs(1);
+
+/// How long the last words of a cancelled turn are waited for.
+const LAST_WORDS: Duration = Duration::from_secs(3);
+
+impl Session {
+    /// Carries out a prompt when it is its turn.
+    pub(crate) async fn prompt(
+        &self,
+        prompt: &[ContentBlock],
+        token: &CancellationToken,
+    ) -> Result<PromptResponse, Error> {
+        let parts = content::parts(prompt)?;
+        let ended = self.in_turn(parts, token).await;
+        // what is still open will not end any more, and nobody may hear of it after the answer
+        self.tell(Scribe::close);
+        match ended {
+            _ if token.is_cancelled() => Ok(PromptResponse::new(StopReason::Cancelled)),
+            ended => ended.map(PromptResponse::new),
+        }
+    }
+
+    async fn in_turn(&self, parts: Parts, token: &CancellationToken) -> Result<StopReason, Error> {
+        let beginning = async {
+            let permit = self.line.acquire().await;
+            *lock(&self.running) = token.clone();
+            if let Some(command) = Command::read(&parts.text) {
+                self.carry_out(command).await?;
+                return Ok::<_, Error>((permit, None));
+            }
+            Ok((permit, Some(self.begin(parts, token).await?)))
+        };
+        let (_permit, turn) = tokio::select! {
+            biased;
+            () = token.cancelled() => return Ok(StopReason::Cancelled),
+            begun = beginning => begun?,
+        };
+        let Some(turn) = turn else { return Ok(StopReason::EndTurn) };
+        let result = self.follow_turn(turn, token).await?;
+        self.count().await;
+        result.map_or(Ok(StopReason::Cancelled), stop_reason)
+    }
+
+    async fn begin(&self, parts: Parts, token: &CancellationToken) -> Result<Turn, Error> {
+        let process = self.process().await.map_err(|error| opening_error(&error))?;
+        let mut prompt = process.send(parts.text).partial().cancel_token(token.clone());
+        prompt = parts.images.into_iter().fold(prompt, musher::Prompt::image);
+        if !parts.files.is_empty() {
+            prompt.params_mut().files.get_or_insert_default().extend(parts.files);
+        }
+        prompt.start().await.map_err(|error| self.failed(&error))
+    }
+
+    /// Follows a turn to its end; nothing if it was cancelled and did not end soon.
+    async fn follow_turn(
+        &self,
+        mut turn: Turn,
+        token: &CancellationToken,
+    ) -> Result<Option<TurnResult>, Error> {
+        let mut deadline = None;
+        loop {
+            let event = tokio::select! {
+                event = turn.next() => event,
+                () = token.cancelled(), if deadline.is_none() => {
+                    deadline = Some(Instant::now() + LAST_WORDS);
+                    continue;
+                }
+                // a turn that is let go is interrupted, and the next one waits for it
+                () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => return Ok(None),
+            };
+            match event {
+                Some(Ok(Event::Result(result))) => return Ok(Some(*result)),
+                Some(Ok(event)) => self.tell(|scribe| scribe.event(&event)),
+                Some(Err(error)) => return Err(self.failed(&error)),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// Tells how full the model's context is, if the agent says so at once.
+    async fn count(&self) {
+        let Some(process) = self.running_process() else { return };
+        if let Ok(Ok(stats)) = timeout(COUNTING, process.get_context_stats()).await {
+            self.send(SessionUpdate::UsageUpdate(UsageUpdate::new(stats.used.get(), stats.limit.get())));
+        }
+    }
+
+    /// A failure of the agent, after which it may have to be started again.
+    fn failed(&self, error: &musher::Error) -> Error {
+        if error.is_connection() {
+            self.lose();
+        }
+        internal(error)
+    }
+}
+
+/// How a turn ended, in the protocol's words. A turn that failed is an error there.
+fn stop_reason(result: TurnResult) -> Result<StopReason, Error> {
+    match &result.end {
+        TurnEnd::Completed | TurnEnd::HandedOver | TurnEnd::Interrupted(StoppedBy::Denied) => {
+            Ok(StopReason::EndTurn)
+        }
+        TurnEnd::Interrupted(_) => Ok(StopReason::Cancelled),
+        TurnEnd::Failed(FailureKind::Execution(Reason::PromptRejected)) => Ok(StopReason::Refusal),
+        _ => match result.ok() {
+            Ok(_) => Ok(StopReason::EndTurn),
+            Err(error) => Err(internal(&error)),
+        },
+    }
+}
