@@ -1,7 +1,7 @@
 //! Paths as they really are: every link followed by hand, and files opened so that nothing can be swapped in between.
 //!
-//! [`Workspace::resolve`] tells where a path leads, so that consent can be asked for. What is then opened is the resolved path, one
-//! component after the other without following any link: whoever changes a folder into a link meanwhile gets an error, not a way out.
+//! [`Workspace::resolve`] tells where a path leads, so that consent can be asked for. What is then opened is the resolved path,
+//! without following any link on the way: whoever changes a folder into a link meanwhile gets an error, not a way out.
 
 mod open;
 mod resolve;

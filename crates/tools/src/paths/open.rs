@@ -9,14 +9,40 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
 
 use super::{FileKind, Resolved};
 
-/// Opens the folder of a resolved path, one component after the other.
+/// Opens the folder of a resolved path.
 pub(super) fn folder(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::PATH_IF_THERE;
-    let mut at = openat(CWD, "/", flags, Mode::empty())?;
-    for component in path.components() {
-        if let Component::Normal(name) = component {
-            at = openat(&at, name, flags, Mode::empty())?;
-        }
+    Ok(without_links(path, flags)?)
+}
+
+/// Opens a resolved path in one call where the kernel can promise that it follows no link.
+#[cfg(target_os = "linux")]
+fn without_links(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    use rustix::fs::{ResolveFlags, openat2};
+    use rustix::io::Errno;
+
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    match openat2(CWD, path, flags, Mode::empty(), resolve) {
+        // older kernels do not know it, and some sandboxes forbid what they do not know
+        Err(Errno::NOSYS | Errno::PERM) => step_by_step(path, flags),
+        opened => opened,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn without_links(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    step_by_step(path, flags)
+}
+
+/// Opens one component after the other, none of which may be a link.
+fn step_by_step(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    let on_the_way = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::PATH_IF_THERE;
+    let mut at = openat(CWD, "/", on_the_way, Mode::empty())?;
+    let mut components =
+        path.components().filter(|component| matches!(component, Component::Normal(_))).peekable();
+    while let Some(component) = components.next() {
+        let flags = if components.peek().is_some() { on_the_way } else { flags };
+        at = openat(&at, component.as_os_str(), flags, Mode::empty())?;
     }
     Ok(at)
 }
@@ -56,13 +82,9 @@ impl Resolved {
             }
             FileKind::Special => return Err(refused("a pipe, socket or device, not a file")),
         }
-        let (Some(parent), Some(name)) = (self.path.parent(), self.path.file_name()) else {
-            return Err(refused("no file"));
-        };
-        let parent = folder(parent)?;
         // non-blocking: a pipe nobody writes to would wait for ever
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = openat(&parent, name, flags, Mode::empty())?;
+        let file = without_links(&self.path, flags)?;
         if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
             return Err(refused("not a file any more"));
         }
@@ -90,5 +112,30 @@ impl Resolved {
             return Err(too_large(bytes.len() as u64));
         }
         Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn one_call_and_many_steps_open_and_refuse_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = fs_err::canonicalize(folder.path()).unwrap();
+        fs_err::create_dir(root.join("sub")).unwrap();
+        fs_err::write(root.join("sub/f"), "x").unwrap();
+        symlink("sub", root.join("door")).unwrap();
+        symlink("sub/f", root.join("link")).unwrap();
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        for (path, is_open) in
+            [("sub/f", true), ("sub", true), ("door/f", false), ("link", false), ("gone", false)]
+        {
+            let path = root.join(path);
+            assert_eq!(without_links(&path, flags).is_ok(), is_open, "{}", path.display());
+            assert_eq!(step_by_step(&path, flags).is_ok(), is_open, "{}", path.display());
+        }
     }
 }

@@ -23,6 +23,13 @@ pub struct Resolved {
     pub is_hard_linked: bool,
 }
 
+impl Resolved {
+    /// A file that was just found below a resolved folder, by a walk that follows no link.
+    pub(crate) fn found(path: &Path) -> Self {
+        Self { path: path.to_owned(), kind: FileKind::File, is_inside: true, is_hard_linked: false }
+    }
+}
+
 /// What is at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{info, on_thread};
 use crate::limits::GREP_MATCHES;
+use crate::paths::Resolved;
 use crate::{Context, FileKind, Input, Run, Tool, ToolInfo, ToolOutput, input};
 use lines::Lines;
 
@@ -172,10 +173,8 @@ impl Search<'_> {
     }
 
     fn file(&mut self, path: &Path, is_only: bool) {
-        // through the resolver: what has become a link or a pipe is not opened
-        let Ok(file) = self.context.workspace.resolve(path).and_then(|resolved| resolved.open()) else {
-            return;
-        };
+        // what has become a link or a pipe is not opened
+        let Ok(file) = Resolved::found(path).open() else { return };
         let name = format!("./{}", self.context.workspace.shown(path).display());
         let prefix = if is_only { None } else { Some(name.as_str()) };
         let left = self.found.left();
