@@ -85,7 +85,7 @@ async fn bad_input_is_refused_before_anything_is_started() -> Result<()> {
 
     // a program that is no agent: its own words are in the error
     let agent = Agent::program("/bin/sh").args(["-c", "echo 'this is no agent' >&2; exit 3"]);
-    let error = soon("the failure", Session::builder().agent(agent).open()).await?.unwrap_err();
+    let error = soon("the failure", Box::pin(Session::builder().agent(agent).open())).await?.unwrap_err();
     let ErrorKind::ProcessExit { code, stderr, .. } = error.kind() else { panic!("{error}") };
     assert_eq!((*code, stderr.trim()), (Some(3), "this is no agent"));
     Ok(())
