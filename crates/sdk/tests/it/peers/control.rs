@@ -96,6 +96,23 @@ async fn model_and_effort_are_chosen_at_the_beginning_and_in_between() -> Result
     let models: Vec<_> =
         models.iter().filter(|call| !call.tools.is_empty()).map(|call| call.model.as_str()).collect();
     assert_eq!(models, ["rehearsal-anthropic", "rehearsal-responses"]);
+
+    // our models cannot think, so the agent keeps no effort for them; the vendor's can, as long as they are not asked
+    let efforts = [ReasoningEffort::High, ReasoningEffort::Low];
+    let models = session.state().models;
+    let thinker = models.iter().find(|model| {
+        let supported = model.supported_reasoning_efforts.as_deref().unwrap_or_default();
+        model.is_custom != Some(true) && efforts.iter().all(|effort| supported.contains(effort))
+    });
+    let thinker = thinker.expect("the vendor has one").id.clone();
+    session.close().await?;
+    let session = stage.session().model(&thinker).reasoning_effort(ReasoningEffort::High).open().await?;
+    let settings = session.state().settings;
+    assert_eq!(settings.model_id.as_deref(), Some(thinker.as_str()));
+    assert_eq!(settings.reasoning_effort, Some(ReasoningEffort::High));
+    let settings = Settings { reasoning_effort: Some(ReasoningEffort::Low), ..Settings::default() };
+    let state = session.update_settings(settings).await?;
+    assert_eq!(state.settings.reasoning_effort, Some(ReasoningEffort::Low));
     session.close().await?;
     stage.finish().await
 }
