@@ -19,7 +19,7 @@ use agent_client_protocol::v1::schema::{
     SessionInfoUpdate, SessionModeState, SessionNotification, SessionUpdate,
 };
 use agent_client_protocol::{Client, Error};
-use musher::wire::{ForkSessionParams, McpServerConfig, SessionSettings};
+use musher::wire::{ForkSessionParams, McpServerConfig, ModelInfo, SessionSettings};
 use musher::{CancellationToken, SessionState};
 use tokio::sync::Semaphore;
 
@@ -50,6 +50,8 @@ pub(crate) struct Session {
     cx: ConnectionTo<Client>,
     id: OnceLock<SessionId>,
     servers: Vec<McpServerConfig>,
+    /// The model it began with, which the agent need not have in its list.
+    first_model: OnceLock<String>,
     process: Mutex<Process>,
     /// Cancelled when the running turn is.
     running: Mutex<CancellationToken>,
@@ -122,6 +124,7 @@ impl Session {
             cx,
             id: OnceLock::new(),
             servers,
+            first_model: OnceLock::new(),
             process: Mutex::default(),
             running: Mutex::default(),
             scribe: Mutex::new(Scribe::new(cwd.clone(), can)),
@@ -159,7 +162,7 @@ impl Session {
             Process::Gone(state) => (**state).clone(),
             Process::None => return (modes::modes(&SessionSettings::default()), Vec::new()),
         };
-        (modes::modes(&state.settings), modes::options(&state.settings, &state.models))
+        (modes::modes(&state.settings), self.options(&state))
     }
 
     /// Tells the editor the whole conversation so far.
@@ -197,7 +200,7 @@ impl Session {
     pub(crate) async fn choose(&self, option: &str, value: &str) -> Result<(), Error> {
         let process = self.process().await.map_err(|error| opening_error(&error))?;
         let state = process.state();
-        let change = modes::choose(option, value, &state.settings, &state.models)?;
+        let change = modes::choose(option, value, &state.settings, &self.models(&state))?;
         let now = process.update_settings(change).await.map_err(|error| internal(&error))?;
         self.tell_state(&now);
         Ok(())
@@ -249,7 +252,7 @@ impl Session {
         if told.mode.replace(mode) != Some(mode) {
             self.send(SessionUpdate::CurrentModeUpdate(CurrentModeUpdate::new(mode)));
         }
-        let options = modes::options(&state.settings, &state.models);
+        let options = self.options(state);
         if told.options != options {
             told.options.clone_from(&options);
             self.send(SessionUpdate::ConfigOptionUpdate(ConfigOptionUpdate::new(options)));
@@ -260,6 +263,21 @@ impl Session {
             told.title = Some(title.clone());
             self.send(SessionUpdate::SessionInfoUpdate(SessionInfoUpdate::new().title(title.clone())));
         }
+    }
+
+    fn options(&self, state: &SessionState) -> Vec<SessionConfigOption> {
+        modes::options(&state.settings, &self.models(state))
+    }
+
+    /// The models to choose from: also the one it began with, so that there is a way back.
+    fn models(&self, state: &SessionState) -> Vec<ModelInfo> {
+        let first =
+            self.first_model.get().filter(|first| state.models.iter().all(|model| model.id != **first));
+        first
+            .map(|first| ModelInfo::new(first.clone()))
+            .into_iter()
+            .chain(state.models.iter().cloned())
+            .collect()
     }
 
     fn send(&self, update: SessionUpdate) {

@@ -74,11 +74,14 @@ impl Session {
         let mut states = process.watch_state();
         {
             // the editor learns the first state from the answer to its request
-            let state = states.borrow_and_update();
+            let state = states.borrow_and_update().clone();
+            if let Some(model) = &state.settings.model_id {
+                self.first_model.get_or_init(|| model.clone());
+            }
             let mut told = lock(&self.told);
             if told.mode.is_none() {
                 told.mode = Some(crate::modes::current(&state.settings));
-                told.options = crate::modes::options(&state.settings, &state.models);
+                told.options = self.options(&state);
             }
         }
         *lock(&self.process) = Process::Running(process);

@@ -59,7 +59,7 @@ impl Session {
         let Some(turn) = turn else { return Ok(StopReason::EndTurn) };
         let result = self.follow_turn(turn, token).await?;
         self.count().await;
-        result.map_or(Ok(StopReason::Cancelled), stop_reason)
+        result.as_ref().map_or(Ok(StopReason::Cancelled), stop_reason)
     }
 
     async fn begin(&self, parts: Parts, token: &CancellationToken) -> Result<Turn, Error> {
@@ -116,16 +116,18 @@ impl Session {
 }
 
 /// How a turn ended, in the protocol's words. A turn that failed is an error there.
-fn stop_reason(result: TurnResult) -> Result<StopReason, Error> {
+fn stop_reason(result: &TurnResult) -> Result<StopReason, Error> {
     match &result.end {
         TurnEnd::Completed | TurnEnd::HandedOver | TurnEnd::Interrupted(StoppedBy::Denied) => {
             Ok(StopReason::EndTurn)
         }
         TurnEnd::Interrupted(_) => Ok(StopReason::Cancelled),
         TurnEnd::Failed(FailureKind::Execution(Reason::PromptRejected)) => Ok(StopReason::Refusal),
-        _ => match result.ok() {
-            Ok(_) => Ok(StopReason::EndTurn),
-            Err(error) => Err(internal(&error)),
-        },
+        TurnEnd::Failed(FailureKind::Execution(reason) | FailureKind::StructuredOutput(reason)) => {
+            let what = result.errors.last().map_or("the turn failed", |error| &error.message);
+            Err(Error::new(-32603, format!("{what} ({reason})")))
+        }
+        // the ways to end that there are not yet
+        _ => Ok(StopReason::EndTurn),
     }
 }

@@ -6,6 +6,7 @@
     reason = "a failed expectation is a failed test"
 )]
 
+mod acp; // `musher acp`
 mod bridge; // `musher bridge`
 mod program; // runs the program, and never leaves it behind
 mod rehearse; // `musher rehearse`

@@ -1,1 +1,169 @@
-//! Tests.
+//! What the editor is told, event by event, and that nothing is told twice.
+
+use std::sync::Arc;
+
+use musher::wire::{AssistantTextDelta, Count, SessionNotification};
+
+use super::*;
+
+fn scribe(can: Abilities) -> Scribe {
+    Scribe::new(PathBuf::from("/w"), can)
+}
+
+fn delta(message: &str, piece: &str) -> Event {
+    Event::TextDelta(AssistantTextDelta::new(message, Count::from(0), piece))
+}
+
+fn message(json: Value) -> Message {
+    serde_json::from_value(json).unwrap()
+}
+
+fn said(id: &str, text: &str) -> Event {
+    let content = json!([{"type": "text", "text": text}]);
+    Event::Assistant(Arc::new(message(json!({"id": id, "role": "assistant", "content": content}))))
+}
+
+fn call(id: &str, name: &str, input: Value) -> Event {
+    Event::ToolCall(Box::new(ToolUse::standalone(id, name, input)))
+}
+
+fn progress(id: &str, output: &str) -> Event {
+    let update = json!({"type": "tool_progress_update", "toolUseId": id, "update": {"fullOutput": output}});
+    let SessionNotification::ToolProgressUpdate(update) = serde_json::from_value(update).unwrap() else {
+        panic!("not a progress")
+    };
+    Event::ToolProgress(update)
+}
+
+fn told(scribe: &mut Scribe, events: &[Event]) -> Vec<Value> {
+    let updates = events.iter().flat_map(|event| scribe.event(event)).collect::<Vec<_>>();
+    updates.iter().map(|update| serde_json::to_value(update).unwrap()).collect()
+}
+
+fn texts(updates: &[Value]) -> Vec<&str> {
+    updates.iter().filter_map(|update| update["content"]["text"].as_str()).collect()
+}
+
+#[test]
+fn a_streamed_message_is_not_repeated_and_a_lost_end_is_made_up_for() {
+    let streamed = [delta("m", "Hel"), delta("m", "lo"), said("m", "Hello")];
+    assert_eq!(texts(&told(&mut scribe(Abilities::default()), &streamed)), ["Hel", "lo"]);
+    let cut = [delta("m", "Hel"), said("m", "Hello"), said("m", "Hello")];
+    assert_eq!(texts(&told(&mut scribe(Abilities::default()), &cut)), ["Hel", "lo"]);
+    let whole = [said("m", "Hello")];
+    assert_eq!(texts(&told(&mut scribe(Abilities::default()), &whole)), ["Hello"]);
+    let retracted = [delta("m", "Oops"), Event::Retracted { message_id: "m".to_owned() }, said("m", "Hello")];
+    assert_eq!(texts(&told(&mut scribe(Abilities::default()), &retracted)), ["Oops", "Hello"]);
+}
+
+#[test]
+fn a_call_is_announced_once_and_completed_by_what_is_learnt_later() {
+    let mut scribe = scribe(Abilities::default());
+    let edit = json!({"file_path": "a.rs", "old_str": "1", "new_str": "2"});
+    let updates = told(
+        &mut scribe,
+        &[call("c", "Edit", json!({})), call("c", "Edit", edit.clone()), call("c", "Edit", edit)],
+    );
+    let kinds: Vec<_> = updates.iter().map(|update| &update["sessionUpdate"]).collect();
+    assert_eq!(kinds, ["tool_call", "tool_call_update"]);
+    assert_eq!((&updates[0]["title"], &updates[1]["title"]), (&json!("Edit"), &json!("Edit a.rs")));
+    assert_eq!(updates[1]["content"][0]["path"], "/w/a.rs");
+}
+
+#[test]
+fn the_output_of_a_command_grows_and_its_code_decides() {
+    for (last, status) in
+        [("a\nb\n[Process exited with code 0]", "completed"), ("[Process exited with code 2]", "failed")]
+    {
+        let mut scribe = scribe(Abilities::default());
+        let run = call("c", "Execute", json!({"command": "make"}));
+        let updates =
+            told(&mut scribe, &[run, progress("c", "a\n"), progress("c", "a\n"), progress("c", "a\nb\n")]);
+        assert_eq!(updates.len(), 3, "the same output is not told twice");
+        assert_eq!(updates[2]["content"][0]["content"]["text"], "```\na\nb\n```");
+        let ended = scribe.result("c", &ToolResultContent::from(last), false);
+        let ended = serde_json::to_value(&ended[0]).unwrap();
+        assert_eq!((&ended["status"], &ended["rawOutput"]), (&json!(status), &json!(last)));
+        assert_eq!(
+            scribe.result("c", &ToolResultContent::from(last), false),
+            [],
+            "a second result is dropped"
+        );
+        assert_eq!(scribe.close(), []);
+    }
+}
+
+#[test]
+fn an_editor_that_has_terminals_is_fed_only_what_is_new() {
+    let mut scribe = scribe(Abilities { terminal_output: true, ..Abilities::default() });
+    let run = call("c", "Execute", json!({"command": "make"}));
+    let updates = told(&mut scribe, &[run, progress("c", "a\n"), progress("c", "a\nb\n")]);
+    assert_eq!(updates[0]["content"], json!([{"type": "terminal", "terminalId": "c"}]));
+    assert_eq!(updates[0]["_meta"]["terminal_info"]["terminal_id"], "c");
+    assert_eq!(updates[2]["_meta"]["terminal_output"]["data"], "b\n");
+    let ended = scribe.result("c", &ToolResultContent::from("a\nb\nc\n[Process exited with code 7]"), false);
+    let ended = serde_json::to_value(&ended[0]).unwrap();
+    assert_eq!(ended["_meta"]["terminal_output"]["data"], "c\n[Process exited with code 7]");
+    assert_eq!(ended["_meta"]["terminal_exit"]["exit_code"], 7);
+}
+
+#[test]
+fn what_is_open_at_the_end_of_a_turn_has_failed() {
+    let mut scribe = scribe(Abilities::default());
+    told(&mut scribe, &[call("b", "Read", json!({})), call("a", "Read", json!({}))]);
+    let closed = scribe.close();
+    let closed: Vec<_> = closed.iter().map(|update| serde_json::to_value(update).unwrap()).collect();
+    assert_eq!(closed.iter().map(|update| &update["toolCallId"]).collect::<Vec<_>>(), ["a", "b"]);
+    assert!(closed.iter().all(|update| update["status"] == "failed"));
+    assert_eq!(scribe.close(), []);
+}
+
+#[test]
+fn a_to_do_list_is_a_plan_and_no_call() {
+    let todo = call("c", "TodoWrite", json!({"todos": "1. [pending] Look"}));
+    let updates = told(&mut scribe(Abilities::default()), &[call("c", "TodoWrite", json!({})), todo]);
+    assert_eq!(updates.len(), 1);
+    assert_eq!(updates[0]["entries"][0]["content"], "Look");
+}
+
+#[test]
+fn notices_are_only_for_who_can_show_them() {
+    let error = || Event::HandlerFailed { reason: "too slow".to_owned() };
+    assert_eq!(told(&mut scribe(Abilities::default()), &[error()]), Vec::<Value>::new());
+    let can = Abilities { notices: true, ..Abilities::default() };
+    assert_eq!(told(&mut scribe(can), &[error()])[0]["description"], "too slow");
+}
+
+#[test]
+fn a_history_reads_as_it_was_lived() {
+    let history = [
+        message(json!({"id": "u", "role": "user", "content": [{"type": "text", "text": "Look"}]})),
+        message(
+            json!({"id": "context-1", "role": "user", "content": [{"type": "text", "text": "hidden"}], "visibility": "llm_only"}),
+        ),
+        message(json!({"id": "a", "role": "assistant", "content": [
+            {"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "I look."},
+            {"type": "tool_use", "id": "c", "name": "Read", "input": {"file_path": "a.rs"}},
+        ]})),
+        message(
+            json!({"id": "r", "role": "user", "content": [{"type": "tool_result", "toolUseId": "c", "content": "fn a() {}"}]}),
+        ),
+        message(
+            json!({"id": "b", "role": "assistant", "content": [{"type": "tool_use", "id": "d", "name": "Read", "input": {}}]}),
+        ),
+    ];
+    let updates = scribe(Abilities::default()).history(&history);
+    let updates: Vec<_> = updates.iter().map(|update| serde_json::to_value(update).unwrap()).collect();
+    let kinds: Vec<_> = updates.iter().map(|update| update["sessionUpdate"].as_str().unwrap()).collect();
+    let expected = [
+        "user_message_chunk",
+        "agent_thought_chunk",
+        "agent_message_chunk",
+        "tool_call",
+        "tool_call_update",
+        "tool_call",
+        "tool_call_update",
+    ];
+    assert_eq!(kinds, expected);
+    assert_eq!((&updates[4]["status"], &updates[6]["status"]), (&json!("completed"), &json!("failed")));
+}

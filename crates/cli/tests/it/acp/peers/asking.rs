@@ -1,0 +1,171 @@
+//! What the person is asked: permissions, plans and questions.
+
+use musher_rehearse::{Reply, Script};
+use serde_json::{Value, json};
+
+use super::stage;
+use crate::acp::stage::{call_of, execute, on, text_of};
+
+/// The names and kinds of what is offered.
+fn offered(asked: &Value) -> Vec<(String, String)> {
+    let options = asked["params"]["options"].as_array().unwrap().iter();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    options.map(|option| (text(&option["optionId"]), text(&option["kind"]))).collect()
+}
+
+#[tokio::test]
+async fn a_new_file_is_shown_whole_before_it_is_allowed_and_is_there_afterwards() -> anyhow::Result<()> {
+    // the model knows no paths of the sandbox: relative ones are made absolute for the editor
+    let call = Reply::tool("Create", json!({"file_path": "new.txt", "content": "hello\n"}));
+    let script =
+        Script::new().reply(call.when(on("create", 1))).reply(Reply::text("Done.").when(on("create", 2)));
+    let mut stage = stage!(script);
+    let session = stage.editor.open(json!({})).await?;
+    let before = stage.editor.told.len();
+    let prompt = stage.editor.prompt(&session, "create it").await?;
+    let asked = stage.editor.asked().await?;
+    let path = format!("{}/new.txt", stage.editor.cwd);
+    let call = &asked["params"]["toolCall"];
+    assert_eq!((&call["kind"], &call["title"]), (&json!("edit"), &json!("Create new.txt")));
+    let (content, locations) = (&call["content"][0], &call["locations"]);
+    assert_eq!((&content["type"], &content["path"]), (&json!("diff"), &json!(path)));
+    assert_eq!((&content["newText"], locations), (&json!("hello\n"), &json!([{"path": path}])));
+    let expected =
+        [("proceed_once", "allow_once"), ("proceed_always", "allow_always"), ("cancel", "reject_once")];
+    assert_eq!(offered(&asked), expected.map(|(id, kind)| (id.to_owned(), kind.to_owned())));
+    stage.editor.choose(&asked, "proceed_always").await?;
+    assert_eq!(stage.editor.done(prompt).await?["result"]["stopReason"], "end_turn");
+    let updates = stage.editor.updates(before);
+    let call = call_of(&updates, "edit");
+    assert_eq!((&call["status"], &call["content"][0]["newText"]), (&json!("completed"), &json!("hello\n")));
+    assert_eq!((&call["name"], &call["rawInput"]["content"]), (&json!("Create"), &json!("hello\n")));
+    assert_eq!(fs_err::read_to_string(path)?, "hello\n");
+    // always means that the agent asks less from now on, which the editor is told
+    let mode = updates.iter().find(|update| update["sessionUpdate"] == "current_mode_update").unwrap();
+    assert_eq!(mode["currentModeId"], "auto-low");
+    stage.finish().await
+}
+
+#[tokio::test]
+async fn a_refused_command_does_not_run_and_an_allowed_one_shows_its_output() -> anyhow::Result<()> {
+    let script = Script::new()
+        .reply(execute("touch refused.txt", "medium").when(on("refuse", 1)))
+        .reply(execute("echo out; exit 3", "medium").when(on("allow", 1)))
+        .reply(Reply::text("It failed.").when(on("allow", 2)));
+    let mut stage = stage!(script);
+    let session = stage.editor.open(json!({})).await?;
+    let before = stage.editor.told.len();
+    let prompt = stage.editor.prompt(&session, "refuse it").await?;
+    let asked = stage.editor.asked().await?;
+    let shown = asked["params"]["toolCall"]["content"].to_string();
+    assert!(shown.contains("touch refused.txt"), "the command can be read: {shown}");
+    stage.editor.choose(&asked, "cancel").await?;
+    assert_eq!(stage.editor.done(prompt).await?["result"]["stopReason"], "end_turn");
+    assert_eq!(call_of(&stage.editor.updates(before), "execute")["status"], "failed");
+    assert!(!stage.sandbox().workspace().join("refused.txt").exists());
+
+    let before = stage.editor.told.len();
+    let prompt = stage.editor.prompt(&session, "allow it").await?;
+    let asked = stage.editor.asked().await?;
+    stage.editor.choose(&asked, "proceed_once").await?;
+    stage.editor.done(prompt).await?;
+    let call = call_of(&stage.editor.updates(before), "execute");
+    // a command that fails is a failed call
+    assert_eq!((&call["status"], &call["title"]), (&json!("failed"), &json!("echo out; exit 3")));
+    assert!(call["content"].to_string().contains("out"), "{call}");
+    stage.finish().await
+}
+
+#[tokio::test]
+async fn a_cancel_withdraws_the_question_and_nothing_runs() -> anyhow::Result<()> {
+    let script = Script::new()
+        .reply(execute("touch never.txt", "medium").when(on("ask", 1)))
+        .reply(Reply::text("Still here.").when(on("next", 1)));
+    let mut stage = stage!(script);
+    let session = stage.editor.open(json!({})).await?;
+    let prompt = stage.editor.prompt(&session, "ask me").await?;
+    let asked = stage.editor.asked().await?;
+    stage.editor.notify("session/cancel", json!({"sessionId": session})).await?;
+    assert_eq!(stage.editor.done(prompt).await?["result"]["stopReason"], "cancelled");
+    assert!(
+        stage.editor.told.iter().any(|line| line["withdrawn"] == asked["ask"]),
+        "the editor can take the question from the screen"
+    );
+    let (reason, updates) = stage.editor.turn(&session, "next").await?;
+    assert_eq!((&*reason, &*text_of(&updates, "agent_message_chunk")), ("end_turn", "Still here."));
+    assert!(!stage.sandbox().workspace().join("never.txt").exists());
+    stage.finish().await
+}
+
+#[tokio::test]
+async fn a_plan_is_shown_with_every_way_to_go_on() -> anyhow::Result<()> {
+    let plan = Reply::tool("ExitSpecMode", json!({"title": "The plan", "plan": "# Plan\n1. Do it.\n"}));
+    let script =
+        Script::new().reply(plan.when(on("plan", 1))).reply(Reply::text("Done.").when(on("plan", 2)));
+    let mut stage = stage!(script);
+    let session = stage.editor.open(json!({})).await?;
+    stage.editor.call("session/set_mode", json!({"sessionId": session, "modeId": "spec"})).await?;
+    let before = stage.editor.told.len();
+    let prompt = stage.editor.prompt(&session, "plan it").await?;
+    let asked = stage.editor.asked().await?;
+    let call = &asked["params"]["toolCall"];
+    assert_eq!((&call["kind"], &call["title"]), (&json!("switch_mode"), &json!("The plan")));
+    assert!(call["content"].to_string().contains("1. Do it."), "{call}");
+    let ids: Vec<_> = offered(&asked).into_iter().map(|(id, _)| id).collect();
+    for id in
+        ["proceed_once", "proceed_auto_run_low", "proceed_auto_run_medium", "proceed_auto_run_high", "cancel"]
+    {
+        assert!(ids.iter().any(|offered| offered == id), "{id} in {ids:?}");
+    }
+    stage.editor.choose(&asked, "proceed_auto_run_low").await?;
+    assert_eq!(stage.editor.done(prompt).await?["result"]["stopReason"], "end_turn");
+    let updates = stage.editor.updates(before);
+    let mode = updates.iter().find(|update| update["sessionUpdate"] == "current_mode_update").unwrap();
+    assert_eq!(mode["currentModeId"], "auto-low");
+    stage.finish().await
+}
+
+/// A call of the tool that asks questions.
+fn questions() -> Reply {
+    let questionnaire = "1. [question] Which colour?\n[topic] Colour\n[option] Red\n[option] Blue\n";
+    Reply::tool("AskUser", json!({"questionnaire": questionnaire}))
+}
+
+#[tokio::test]
+async fn questions_are_a_form_for_editors_that_have_forms_and_buttons_for_others() -> anyhow::Result<()> {
+    let script = Script::new()
+        .reply(questions().when(on("first", 1)))
+        .reply(Reply::text("A fine colour.").when(on("first", 2)));
+    for has_forms in [true, false] {
+        let mut stage = stage!(script.clone());
+        let can = if has_forms { json!({"elicitation": {"form": {}}}) } else { json!({}) };
+        let session = stage.editor.open(can).await?;
+        let prompt = stage.editor.prompt(&session, "first").await?;
+        let asked = stage.editor.asked().await?;
+        if has_forms {
+            assert_eq!(asked["method"], "elicitation/create");
+            assert_eq!(asked["params"]["message"], "Which colour?");
+            let accepted = json!({"action": "accept", "content": {"answer_1": "Blue"}});
+            stage.editor.answer(&asked, accepted).await?;
+        } else {
+            let names: Vec<_> = asked["params"]["options"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|option| option["name"].clone())
+                .collect();
+            assert_eq!(names, ["Red", "Blue", "Skip"]);
+            stage.editor.choose(&asked, "1").await?;
+        }
+        assert_eq!(stage.editor.done(prompt).await?["result"]["stopReason"], "end_turn");
+        let last = stage
+            .model()
+            .calls()
+            .into_iter()
+            .rfind(|call| call.call.as_ref().is_some_and(|call| !call.tools.is_empty()));
+        let body = last.unwrap().body.as_ref().unwrap().to_string();
+        assert!(body.contains("Blue"), "the model hears the answer: {body}");
+        stage.finish().await?;
+    }
+    Ok(())
+}

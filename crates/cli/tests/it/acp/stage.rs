@@ -1,0 +1,210 @@
+//! Where a test plays: a sandbox with the real droid and a scripted model, and an editor on the official SDK.
+
+use anyhow::{Context as _, Result, bail};
+use musher_rehearse::{Reply, Script, Server, When, when};
+use serde_json::{Value, json};
+use testkit::peers::Installed;
+use testkit::{Backend, Program, Sandbox, droid};
+
+const EDITOR: &str = include_str!("editor.mjs");
+
+pub(crate) struct Stage {
+    // all are taken at the end
+    sandbox: Option<Sandbox>,
+    model: Option<Server>,
+    backend: Option<Backend>,
+    pub(crate) editor: Editor,
+}
+
+/// The editor: it remembers everything it was told.
+pub(crate) struct Editor {
+    program: Option<Program>,
+    pub(crate) told: Vec<Value>,
+    calls: u64,
+    pub(crate) cwd: String,
+}
+
+impl Stage {
+    /// An editor with the real droid behind `musher acp`.
+    pub(crate) fn new(sdk: &Installed, droid: &Installed, script: Script) -> Result<Self> {
+        let sandbox = Sandbox::new()?;
+        let backend = Backend::start(&sandbox)?;
+        // side calls, such as for titles, must not fail
+        let model = sandbox.model(script.otherwise(Reply::text("A title")))?;
+        droid::configure(&sandbox, &model.url())?;
+        let path = sandbox.home().join("editor.mjs");
+        fs_err::write(&path, EDITOR)?;
+        let launch = sandbox.launch("node").arg(path).arg(sdk.entry());
+        let launch = launch.arg(env!("CARGO_BIN_EXE_musher")).args(["acp", "--model", droid::CHAT_MODEL]);
+        let launch = droid::with_account(launch.arg("--agent").arg(droid.entry()), &backend);
+        let program = sandbox.spawn(&launch)?;
+        let cwd = sandbox.workspace().to_str().context("a path of letters")?.to_owned();
+        let editor = Editor { program: Some(program), told: Vec::new(), calls: 0, cwd };
+        Ok(Self { sandbox: Some(sandbox), model: Some(model), backend: Some(backend), editor })
+    }
+
+    pub(crate) fn sandbox(&self) -> &Sandbox {
+        self.sandbox.as_ref().expect("it is taken only at the end")
+    }
+
+    pub(crate) fn model(&self) -> &Server {
+        self.model.as_ref().expect("it is taken only at the end")
+    }
+
+    /// Ends the editor, and fails if the agent minds, prints anything else than the protocol, or leaves something.
+    pub(crate) async fn finish(mut self) -> Result<()> {
+        let strays: Vec<_> = self.editor.told.iter().filter(|line| line.get("stray").is_some()).collect();
+        assert_eq!(strays, Vec::<&Value>::new());
+        let ended = self.editor.program.take().context("it is taken only here")?.end().await?;
+        assert_eq!(ended.status.code(), Some(0), "{:?} {}", ended.stdout, ended.stderr);
+        self.model.take().context("it is taken only here")?.shutdown().await;
+        drop(self.backend.take());
+        self.sandbox.take().context("it is taken only here")?.finish().await
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // a test that returns an error left things running; the error says more than that
+        if let Some(sandbox) = self.sandbox.take()
+            && !std::thread::panicking()
+        {
+            drop(sandbox.finish_blocking());
+        }
+    }
+}
+
+impl Editor {
+    fn program(&mut self) -> Result<&mut Program> {
+        self.program.as_mut().context("it is taken only at the end")
+    }
+
+    /// Says hello with these capabilities.
+    pub(crate) async fn hello(&mut self, capabilities: Value) -> Result<Value> {
+        self.call("initialize", json!({"protocolVersion": 1, "clientCapabilities": capabilities})).await
+    }
+
+    /// Says hello and opens a session; gives its id.
+    pub(crate) async fn open(&mut self, capabilities: Value) -> Result<String> {
+        self.hello(capabilities).await?;
+        let opened = self.call("session/new", json!({"cwd": self.cwd, "mcpServers": []})).await?;
+        Ok(opened["sessionId"].as_str().context("an id")?.to_owned())
+    }
+
+    /// Sends a request and waits for its answer.
+    pub(crate) async fn call(&mut self, method: &str, params: Value) -> Result<Value> {
+        let id = self.start(method, params).await?;
+        let done = self.done(id).await?;
+        match done.get("error") {
+            Some(error) => bail!("{method}: {error}"),
+            None => Ok(done["result"].clone()),
+        }
+    }
+
+    /// Sends a request that must fail, and gives the error.
+    pub(crate) async fn refused(&mut self, method: &str, params: Value) -> Result<Value> {
+        let id = self.start(method, params).await?;
+        let done = self.done(id).await?;
+        done.get("error").cloned().with_context(|| format!("{method} was not refused: {done}"))
+    }
+
+    /// Sends a request, and gives its number.
+    pub(crate) async fn start(&mut self, method: &str, params: Value) -> Result<u64> {
+        self.calls += 1;
+        let call = json!({"call": method, "id": self.calls, "params": params});
+        self.program()?.send(&call).await?;
+        Ok(self.calls)
+    }
+
+    /// Begins a prompt, and gives its number.
+    pub(crate) async fn prompt(&mut self, session: &str, text: &str) -> Result<u64> {
+        let prompt = json!([{"type": "text", "text": text}]);
+        self.start("session/prompt", json!({"sessionId": session, "prompt": prompt})).await
+    }
+
+    /// Carries out a prompt; gives why it stopped and the updates of the turn.
+    pub(crate) async fn turn(&mut self, session: &str, text: &str) -> Result<(String, Vec<Value>)> {
+        let before = self.told.len();
+        let id = self.prompt(session, text).await?;
+        let done = self.done(id).await?;
+        let reason = done["result"]["stopReason"].as_str().with_context(|| done.to_string())?.to_owned();
+        Ok((reason, self.updates(before)))
+    }
+
+    pub(crate) async fn notify(&mut self, method: &str, params: Value) -> Result<()> {
+        self.program()?.send(&json!({"notify": method, "params": params})).await
+    }
+
+    /// Answers a question of the agent.
+    pub(crate) async fn answer(&mut self, asked: &Value, result: Value) -> Result<()> {
+        self.program()?.send(&json!({"answer": asked["ask"], "result": result})).await
+    }
+
+    /// Chooses an option of a permission request.
+    pub(crate) async fn choose(&mut self, asked: &Value, option: &str) -> Result<()> {
+        let outcome = json!({"outcome": {"outcome": "selected", "optionId": option}});
+        self.answer(asked, outcome).await
+    }
+
+    /// The answer to a request.
+    pub(crate) async fn done(&mut self, id: u64) -> Result<Value> {
+        self.until(&format!("the answer to {id}"), |line| line["done"] == id).await
+    }
+
+    /// The next question of the agent.
+    pub(crate) async fn asked(&mut self) -> Result<Value> {
+        self.until("a question", |line| line.get("ask").is_some()).await
+    }
+
+    /// The next update of this kind.
+    pub(crate) async fn update(&mut self, kind: &str) -> Result<Value> {
+        let line = self.until(kind, |line| line["update"]["update"]["sessionUpdate"] == kind).await?;
+        Ok(line["update"]["update"].clone())
+    }
+
+    pub(crate) async fn until(&mut self, what: &str, is_it: impl Fn(&Value) -> bool) -> Result<Value> {
+        let seen = self.program()?.read_until(what, is_it).await?;
+        self.told.extend(seen);
+        self.told.last().cloned().context("what was waited for")
+    }
+
+    /// The updates since a moment.
+    pub(crate) fn updates(&self, since: usize) -> Vec<Value> {
+        let updates = self.told[since..].iter().filter_map(|line| line.get("update"));
+        updates.map(|update| update["update"].clone()).collect()
+    }
+}
+
+/// All text of one kind of chunk.
+pub(crate) fn text_of(updates: &[Value], kind: &str) -> String {
+    let chunks = updates.iter().filter(|update| update["sessionUpdate"] == kind);
+    chunks.filter_map(|chunk| chunk["content"]["text"].as_str()).collect()
+}
+
+/// What a tool call is after all its updates.
+pub(crate) fn call_of(updates: &[Value], kind: &str) -> Value {
+    let first =
+        updates.iter().find(|update| update["sessionUpdate"] == "tool_call" && update["kind"] == kind);
+    let mut call = first.unwrap_or_else(|| panic!("no call of kind {kind} in {updates:#?}")).clone();
+    let changes = updates.iter().filter(|update| update["sessionUpdate"] == "tool_call_update");
+    for change in changes.filter(|change| change["toolCallId"] == first.unwrap()["toolCallId"]) {
+        for (key, value) in change.as_object().unwrap() {
+            call[key] = value.clone();
+        }
+    }
+    call
+}
+
+/// The n-th model call of a turn whose prompt has this word.
+pub(crate) fn on(word: &str, call: u32) -> When {
+    when().with_tools().prompt(word).call(call)
+}
+
+/// A call of the tool that runs commands.
+pub(crate) fn execute(command: &str, risk: &str) -> Reply {
+    let arguments = json!({
+        "command": command, "summary": "Run it", "timeout": 120,
+        "riskLevel": risk, "riskLevelReason": "for a test",
+    });
+    Reply::tool("Execute", arguments)
+}
