@@ -1,9 +1,7 @@
 //! What a prompt is made of, from the editor to the agent, and the way back when a session is loaded.
 
 use agent_client_protocol::Error;
-use agent_client_protocol::v1::schema::{
-    ContentBlock, EmbeddedResourceResource, ImageContent, ResourceLink, TextContent,
-};
+use agent_client_protocol::v1::schema::{ContentBlock, EmbeddedResourceResource, ImageContent, TextContent};
 use musher::Image;
 use musher::wire::{ContentBlock as WireBlock, Message, Source};
 
@@ -25,15 +23,15 @@ pub(crate) fn parts(prompt: &[ContentBlock]) -> Result<Parts, Error> {
     for block in prompt {
         match block {
             ContentBlock::Text(text) => parts.text.push_str(&text.text),
-            ContentBlock::ResourceLink(link) => parts.text.push_str(&mention(link)),
+            ContentBlock::ResourceLink(link) => parts.text.push_str(&mention(&link.uri)),
             ContentBlock::Image(image) => {
                 let image = Image::base64(&image.mime_type, &*image.data);
                 parts.images.push(image.map_err(|error| invalid(&error.to_string()))?);
             }
             ContentBlock::Resource(embedded) => match &embedded.resource {
                 EmbeddedResourceResource::TextResourceContents(text) => {
-                    parts.text.push_str(&format!("@{}", shown_uri(&text.uri)));
-                    attached.push_str(&format!("{ATTACHED}{}\">\n{}\n</attachment>", text.uri, text.text));
+                    parts.text.push_str(&mention(&text.uri));
+                    attached += &[ATTACHED, &text.uri, "\">\n", &text.text, "\n</attachment>"].concat();
                 }
                 EmbeddedResourceResource::BlobResourceContents(blob) => match blob.mime_type.as_deref() {
                     Some("application/pdf") => {
@@ -85,8 +83,8 @@ fn own_words(text: &str) -> String {
 }
 
 /// How a link reads in the text: the path of a file, or the address.
-fn mention(link: &ResourceLink) -> String {
-    format!("@{}", shown_uri(&link.uri))
+fn mention(uri: &str) -> String {
+    format!("@{}", shown_uri(uri))
 }
 
 fn shown_uri(uri: &str) -> &str {

@@ -102,5 +102,6 @@ impl Session {
 
 fn help() -> String {
     let ours = commands::available(Vec::new(), Vec::new());
-    ours.iter().map(|command| format!("- `/{}`: {}\n", command.name, command.description)).collect()
+    let lines = ours.iter().map(|command| format!("- `/{}`: {}", command.name, command.description));
+    lines.collect::<Vec<_>>().join("\n")
 }

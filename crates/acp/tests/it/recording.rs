@@ -19,16 +19,16 @@ pub(crate) fn play(mut lines: Vec<Value>) -> Replay {
     // the commands are asked for as soon as there is a session, the context after the turn
     let opened =
         lines.iter().position(|line| line["dir"] == "s2c" && line["msg"]["type"] == "response").unwrap() + 1;
-    let commands = side_call("side-1", "droid.list_commands", json!({"commands": [{"name": "review"}]}));
-    let skills = side_call("side-2", "droid.list_skills", json!({"skills": []}));
+    let commands = side_call("side-1", "droid.list_commands", &json!({"commands": [{"name": "review"}]}));
+    let skills = side_call("side-2", "droid.list_skills", &json!({"skills": []}));
     lines.splice(opened..opened, commands.into_iter().chain(skills));
     let stats = json!({"used": 10, "remaining": 90, "limit": 100});
-    lines.extend(side_call("side-3", "droid.get_context_stats", stats));
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    lines.extend(side_call("side-3", "droid.get_context_stats", &stats));
+    let text = lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
     Replay::parse(&text).unwrap().patience(Duration::from_secs(10))
 }
 
-fn side_call(id: &str, method: &str, result: Value) -> [Value; 2] {
+fn side_call(id: &str, method: &str, result: &Value) -> [Value; 2] {
     [
         json!({"dir": "c2s", "msg": {"type": "request", "id": id, "method": method, "params": {}}}),
         json!({"dir": "s2c", "msg": {"type": "response", "id": id, "result": result}}),

@@ -1,5 +1,7 @@
 //! Where a test plays: a sandbox with the real droid and a scripted model, and an editor on the official SDK.
 
+use std::time::Duration;
+
 use anyhow::{Context as _, Result, bail};
 use musher_rehearse::{Reply, Script, Server, When, when};
 use serde_json::{Value, json};
@@ -27,6 +29,15 @@ pub(crate) struct Editor {
 impl Stage {
     /// An editor with the real droid behind `musher acp`.
     pub(crate) fn new(sdk: &Installed, droid: &Installed, script: Script) -> Result<Self> {
+        Self::start(sdk, droid, script, true)
+    }
+
+    /// The same, but nobody is logged in.
+    pub(crate) fn without_key(sdk: &Installed, droid: &Installed) -> Result<Self> {
+        Self::start(sdk, droid, Script::new(), false)
+    }
+
+    fn start(sdk: &Installed, droid: &Installed, script: Script, has_key: bool) -> Result<Self> {
         let sandbox = Sandbox::new()?;
         let backend = Backend::start(&sandbox)?;
         // side calls, such as for titles, must not fail
@@ -37,6 +48,7 @@ impl Stage {
         let launch = sandbox.launch("node").arg(path).arg(sdk.entry());
         let launch = launch.arg(env!("CARGO_BIN_EXE_musher")).args(["acp", "--model", droid::CHAT_MODEL]);
         let launch = droid::with_account(launch.arg("--agent").arg(droid.entry()), &backend);
+        let launch = if has_key { launch } else { launch.env("FACTORY_API_KEY", "") };
         let program = sandbox.spawn(&launch)?;
         let cwd = sandbox.workspace().to_str().context("a path of letters")?.to_owned();
         let editor = Editor { program: Some(program), told: Vec::new(), calls: 0, cwd };
@@ -173,6 +185,16 @@ impl Editor {
         let updates = self.told[since..].iter().filter_map(|line| line.get("update"));
         updates.map(|update| update["update"].clone()).collect()
     }
+}
+
+/// Waits for something that no event tells of.
+pub(crate) async fn eventually(what: &str, is_so: impl Fn() -> bool) {
+    let wait = async {
+        while !is_so() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    assert!(tokio::time::timeout(Duration::from_mins(1), wait).await.is_ok(), "never: {what}");
 }
 
 /// All text of one kind of chunk.

@@ -4,7 +4,7 @@ use musher_rehearse::{Reply, Script};
 use serde_json::{Value, json};
 
 use super::stage;
-use crate::acp::stage::{execute, on, text_of};
+use crate::acp::stage::{Stage, eventually, execute, on, text_of};
 
 #[tokio::test]
 async fn modes_and_options_are_offered_changed_and_reported() -> anyhow::Result<()> {
@@ -140,5 +140,67 @@ async fn a_session_is_listed_loaded_with_its_history_resumed_forked_and_closed()
     assert_ne!(copy, session);
     let (_, updates) = stage.editor.turn(&copy, "sure?").await?;
     assert_eq!(text_of(&updates, "agent_message_chunk"), "Yes.");
+    stage.finish().await
+}
+
+#[tokio::test]
+async fn without_a_key_own_models_work_and_logging_in_says_what_to_do() -> anyhow::Result<()> {
+    let sdk = testkit::require_peer!(testkit::peers::ACP_SDK);
+    let mut stage = Stage::without_key(&sdk, &testkit::require_peer!(testkit::peers::DROID))?;
+    let session = stage.editor.open(json!({})).await?;
+    let (reason, _) = stage.editor.turn(&session, "Hello?").await?;
+    assert_eq!(reason, "end_turn");
+    let refused = stage.editor.refused("authenticate", json!({"methodId": "factory-api-key"})).await?;
+    assert_eq!(refused["code"], -32000, "{refused}");
+    assert!(refused["data"].as_str().unwrap().contains("FACTORY_API_KEY"), "{refused}");
+    let refused = stage.editor.refused("authenticate", json!({"methodId": "magic"})).await?;
+    assert_eq!(refused["code"], -32602, "{refused}");
+    stage.finish().await
+}
+
+#[tokio::test]
+async fn the_editors_mcp_server_is_started_with_its_environment() -> anyhow::Result<()> {
+    let mut stage = stage!(Script::new());
+    stage.editor.hello(json!({})).await?;
+    let started = stage.sandbox().workspace().join("started.txt");
+    let script = format!("printf %s \"$WORD\" > {}; cat > /dev/null", started.display());
+    let env = json!([{"name": "WORD", "value": "mango"}]);
+    let server = json!({"name": "probe", "command": "/bin/sh", "args": ["-c", script], "env": env});
+    let cwd = stage.editor.cwd.clone();
+    stage.editor.call("session/new", json!({"cwd": cwd, "mcpServers": [server]})).await?;
+    eventually("the server runs", || fs_err::read_to_string(&started).is_ok_and(|word| word == "mango"))
+        .await;
+    stage.finish().await
+}
+
+#[tokio::test]
+async fn two_sessions_at_once_do_not_hear_each_other() -> anyhow::Result<()> {
+    let slow = |words: [&str; 3], on| Reply::text(words).delay_ms(50, 200).when(on);
+    let script = Script::new()
+        .reply(slow(["a1 ", "a2 ", "a3"], on("apples", 1)))
+        .reply(slow(["b1 ", "b2 ", "b3"], on("berries", 1)));
+    let mut stage = stage!(script);
+    let editor = &mut stage.editor;
+    let first = editor.open(json!({})).await?;
+    let opened = editor.call("session/new", json!({"cwd": editor.cwd, "mcpServers": []})).await?;
+    let second = opened["sessionId"].as_str().unwrap().to_owned();
+    let one = editor.prompt(&first, "apples").await?;
+    let two = editor.prompt(&second, "berries").await?;
+    editor
+        .until("both ends", {
+            let left = std::cell::Cell::new(2);
+            move |line| {
+                if line["done"] == one || line["done"] == two {
+                    left.set(left.get() - 1);
+                }
+                left.get() == 0
+            }
+        })
+        .await?;
+    for (session, expected) in [(&first, "a1 a2 a3"), (&second, "b1 b2 b3")] {
+        let own = editor.told.iter().filter(|line| line["update"]["sessionId"] == **session);
+        let own: Vec<_> = own.map(|line| line["update"]["update"].clone()).collect();
+        assert_eq!(text_of(&own, "agent_message_chunk"), expected);
+    }
     stage.finish().await
 }
