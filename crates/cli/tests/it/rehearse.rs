@@ -40,7 +40,7 @@ fn a_good_script_is_checked() {
     let run = musher(&["rehearse", "--check", "--json", "--script", &path]);
     // one line; the order of its fields is nobody's business
     assert_eq!((run.code, run.stderr.as_str(), run.stdout.lines().count()), (Some(0), "", 1));
-    let told: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let told: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(told, serde_json::json!({"ok": true, "otherwise": true, "replies": 1}));
 
     let run = musher(&["rehearse", "--check"]);
