@@ -98,7 +98,7 @@ impl Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        // a token that is cancelled is out of the list already, and one that is not is the only such clone
+        // over or cancelled: in both cases there is nothing left to cancel
         self.token.cancel();
         lock(&self.session.prompts).retain(|token| !token.is_cancelled());
     }

@@ -204,3 +204,35 @@ async fn two_sessions_at_once_do_not_hear_each_other() -> anyhow::Result<()> {
     }
     stage.finish().await
 }
+
+#[tokio::test]
+async fn a_session_that_was_summed_up_goes_on_under_its_id() -> anyhow::Result<()> {
+    let script = Script::new()
+        .reply(Reply::text("Noted.").when(on("mango", 1)))
+        .reply(Reply::text("Going on.").when(on("further", 1)));
+    let mut stage = stage!(script);
+    let session = stage.editor.open(json!({})).await?;
+    stage.editor.turn(&session, "The word is mango.").await?;
+    let (reason, updates) = stage.editor.turn(&session, "/compact keep the word").await?;
+    let told = text_of(&updates, "agent_message_chunk");
+    assert!(reason == "end_turn" && told.contains("summed up"), "{told}");
+    let (_, updates) = stage.editor.turn(&session, "further").await?;
+    assert_eq!(text_of(&updates, "agent_message_chunk"), "Going on.");
+    stage.finish().await
+}
+
+#[tokio::test]
+async fn a_picture_reaches_the_model() -> anyhow::Result<()> {
+    // one grey pixel
+    let pixel =
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==";
+    let mut stage = stage!(Script::new().reply(Reply::text("Grey.").when(on("picture", 1))));
+    let session = stage.editor.open(json!({})).await?;
+    let picture = json!({"type": "image", "mimeType": "image/png", "data": pixel});
+    let prompt = json!([{"type": "text", "text": "Which picture is this?"}, picture]);
+    stage.editor.call("session/prompt", json!({"sessionId": session, "prompt": prompt})).await?;
+    let calls = stage.model().calls();
+    let bodies: String = calls.iter().filter_map(|call| call.body.as_ref()).map(Value::to_string).collect();
+    assert!(bodies.contains("image_url") || bodies.contains("base64"), "no picture in {bodies}");
+    stage.finish().await
+}

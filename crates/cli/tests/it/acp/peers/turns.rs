@@ -129,3 +129,33 @@ async fn an_agent_that_dies_fails_its_prompt_and_comes_back_with_the_history() -
     assert!(last.unwrap().body.as_ref().unwrap().to_string().contains("remember the word mango"));
     stage.finish().await
 }
+
+#[tokio::test]
+async fn the_output_of_a_command_is_shown_while_it_runs() -> anyhow::Result<()> {
+    let script = Script::new()
+        .reply(execute("for n in 1 2 3; do echo line$n; sleep 1; done", "low").when(on("run", 1)))
+        .reply(Reply::text("Done.").when(on("run", 2)));
+    for feeds_terminal in [false, true] {
+        let mut stage = stage!(script.clone());
+        let session = stage.editor.open(json!({"_meta": {"terminal_output": feeds_terminal}})).await?;
+        let mode = json!({"sessionId": session, "modeId": "auto-high"});
+        stage.editor.call("session/set_mode", mode).await?;
+        let (_, updates) = stage.editor.turn(&session, "run").await?;
+        let running = updates.iter().filter(|update| update["status"] == "in_progress");
+        let shown = |update: &serde_json::Value| {
+            let told =
+                if feeds_terminal { &update["_meta"]["terminal_output"]["data"] } else { &update["content"] };
+            told.to_string().contains("line1")
+        };
+        assert!(running.clone().any(shown), "{updates:#?}");
+        let last = call_of(&updates, "execute");
+        assert_eq!(last["status"], "completed", "{last}");
+        if feeds_terminal {
+            assert_eq!(last["_meta"]["terminal_exit"]["exit_code"], 0, "{last}");
+        } else {
+            assert!(last["content"].to_string().contains("line3"), "{last}");
+        }
+        stage.finish().await?;
+    }
+    Ok(())
+}
