@@ -111,7 +111,7 @@ impl Checker<'_> {
             self.report.counts.lines += 1;
             let problem = match &entry.frame {
                 Frame::Malformed(malformed) => self.malformed(at, &malformed.reason.to_string()),
-                frame => self.printed(entry).or_else(|| self.payload(at, entry, frame)),
+                frame => printed(entry).or_else(|| self.payload(at, entry, frame)),
             };
             if let Some(problem) = problem {
                 let place = format!("{}:{}", self.file.display(), entry.line);
@@ -127,12 +127,6 @@ impl Checker<'_> {
             return None;
         }
         Some(format!("no message: {reason}"))
-    }
-
-    /// The frame must print as it was read.
-    fn printed(&self, entry: &Entry) -> Option<String> {
-        let printed = entry.frame.to_line();
-        (as_value(&printed) != as_value(&entry.text)).then(|| format!("printed differently: {printed}"))
     }
 
     /// The payload must be of a known type and print as it was read.
@@ -205,6 +199,12 @@ impl Checker<'_> {
             _ => None,
         })
     }
+}
+
+/// The frame must print as it was read.
+fn printed(entry: &Entry) -> Option<String> {
+    let printed = entry.frame.to_line();
+    (as_value(&printed) != as_value(&entry.text)).then(|| format!("printed differently: {printed}"))
 }
 
 fn as_value(text: &str) -> Option<Value> {

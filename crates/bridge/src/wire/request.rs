@@ -47,7 +47,7 @@ pub(crate) enum Command {
 pub(crate) struct Invalid {
     pub(crate) id: Option<String>,
     pub(crate) session_id: Option<String>,
-    pub(crate) error: ErrorPayload,
+    pub(crate) error: Box<ErrorPayload>,
 }
 
 impl Invalid {
@@ -62,7 +62,7 @@ impl Request {
         let nameless = |message: &str| Invalid {
             id: None,
             session_id: None,
-            error: ErrorPayload::new(Code::InvalidMessage, message),
+            error: Box::new(ErrorPayload::new(Code::InvalidMessage, message)),
         };
         if line.is_cut() {
             return Some(Err(nameless("the line is too long")));
@@ -200,14 +200,14 @@ impl<'a> Envelope<'a> {
         Invalid {
             id: self.id.clone(),
             session_id: self.session_id.clone(),
-            error: ErrorPayload::new(Code::InvalidMessage, message),
+            error: Box::new(ErrorPayload::new(Code::InvalidMessage, message)),
         }
     }
 }
 
 impl Invalid {
     fn details(mut self, details: serde_json::Value) -> Self {
-        self.error = self.error.details(details);
+        self.error = Box::new(self.error.details(details));
         self
     }
 }
