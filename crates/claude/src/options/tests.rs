@@ -65,7 +65,7 @@ fn every_option_has_its_words() {
             "--betas=x",
             "--setting-sources=",
             r#"--settings={"sandbox":{"enabled":true}}"#,
-            r#"--mcp-config={"mcpServers":{"files":{"command":"files"},"ours":{"name":"ours","type":"sdk"}}}"#,
+            r#"--mcp-config={"mcpServers":{"files":{"command":"files"},"ours":{"type":"sdk","name":"ours"}}}"#,
             r#"--json-schema={"type":"object"}"#,
             "--resume=old",
             "--resume-session-at=m1",

@@ -70,7 +70,7 @@ async fn tokens_are_counted_for_each_turn_and_live() -> Result<()> {
     let script = Script::new().reply(Reply::text("Hello.").usage(usage).when(on("Hello", 1)));
     let stage = Stage::new(&require_peer!(DROID), script)?;
     let session = stage.session().open().await?;
-    for round in 1..=2 {
+    for _ in 0..2 {
         let mut turn = session.send("Hello.").partial().start().await?;
         let mut live = None;
         while let Some(event) = turn.next().await {
@@ -89,9 +89,8 @@ async fn tokens_are_counted_for_each_turn_and_live() -> Result<()> {
                 _ => {}
             }
         }
-        if let Some(live) = live {
-            assert!(live >= 50 * round, "of the whole session");
-        }
+        // if one came in time; it may still be the count of the turn before
+        assert!(live.is_none_or(|live| live >= 50), "of the whole session: {live:?}");
     }
     // the counts of the session may come after the turn
     let mut state = session.watch_state();
