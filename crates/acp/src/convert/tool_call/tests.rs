@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 
 fn shown(name: &str, input: &Value) -> Value {
-    let shown = show(name, input, Path::new("/work"));
+    let shown = show(name, input, Path::new("/repo"));
     json!({
         "title": shown.title, "kind": shown.kind,
         "content": shown.content, "locations": shown.locations,
@@ -27,15 +27,15 @@ fn each_tool_has_its_title_kind_files_and_changes() {
     let patch = "*** Begin Patch\n*** Update File: a.rs\n-old\n+new\n*** Add File: b.rs\n+b\n*** End Patch";
     #[rustfmt::skip]
     let rows = [
-        ("Read", json!({"file_path": "a.rs", "offset": 9}), "Read a.rs", "read", none.clone(), json!([{"path": "/work/a.rs", "line": 10}])),
+        ("Read", json!({"file_path": "a.rs", "offset": 9}), "Read a.rs", "read", none.clone(), json!([{"path": "/repo/a.rs", "line": 10}])),
         ("LS", json!({"directory_path": "/etc"}), "List /etc", "read", none.clone(), at("/etc")),
         ("Grep", json!({"pattern": "fn main"}), "Grep fn main", "search", none.clone(), none.clone()),
         ("Glob", json!({"patterns": ["*.rs", "*.md"]}), "Glob *.rs, *.md", "search", none.clone(), none.clone()),
-        ("Edit", json!({"file_path": "/work/a.rs", "old_str": "a", "new_str": "b"}), "Edit a.rs", "edit", json!([diff("/work/a.rs", "a".into(), "b")]), at("/work/a.rs")),
+        ("Edit", json!({"file_path": "/repo/a.rs", "old_str": "a", "new_str": "b"}), "Edit a.rs", "edit", json!([diff("/repo/a.rs", "a".into(), "b")]), at("/repo/a.rs")),
         ("MultiEdit", json!({"file_path": "a.rs", "changes": [{"old_str": "a", "new_str": "b"}, {"old_str": "c", "new_str": "d"}]}), "Edit a.rs", "edit",
-            json!([diff("/work/a.rs", "a".into(), "b"), diff("/work/a.rs", "c".into(), "d")]), at("/work/a.rs")),
-        ("Create", json!({"file_path": "/work/new.txt", "content": "hi\n"}), "Create new.txt", "edit", json!([diff("/work/new.txt", Value::Null, "hi\n")]), at("/work/new.txt")),
-        ("ApplyPatch", json!({"input": patch}), "Edit a.rs, b.rs", "edit", json!([diff("/work/a.rs", "old\n".into(), "new\n"), diff("/work/b.rs", Value::Null, "b\n")]), json!([{"path": "/work/a.rs"}, {"path": "/work/b.rs"}])),
+            json!([diff("/repo/a.rs", "a".into(), "b"), diff("/repo/a.rs", "c".into(), "d")]), at("/repo/a.rs")),
+        ("Create", json!({"file_path": "/repo/new.txt", "content": "hi\n"}), "Create new.txt", "edit", json!([diff("/repo/new.txt", Value::Null, "hi\n")]), at("/repo/new.txt")),
+        ("ApplyPatch", json!({"input": patch}), "Edit a.rs, b.rs", "edit", json!([diff("/repo/a.rs", "old\n".into(), "new\n"), diff("/repo/b.rs", Value::Null, "b\n")]), json!([{"path": "/repo/a.rs"}, {"path": "/repo/b.rs"}])),
         ("ApplyPatch", json!({"input": "what?"}), "Edit", "edit", text("```\nwhat?\n```"), none.clone()),
         ("Execute", json!({"command": "cargo test\necho done"}), "cargo test…", "execute", none.clone(), none.clone()),
         ("Execute", json!({}), "Run a command", "execute", none.clone(), none.clone()),
