@@ -307,10 +307,8 @@ fn notification(fields: Fields<'_>) -> Frame {
 
 fn response(fields: Fields<'_>, id: Option<Id>) -> Result<Frame, Rejected> {
     let mut envelope = fields.envelope;
-    for (key, value) in [("params", fields.params)] {
-        if let Some(value) = value {
-            envelope.extra.push(key, value.into());
-        }
+    if let Some(params) = fields.params {
+        envelope.extra.push("params", params.into());
     }
     if let Some(method) = fields.method {
         envelope.extra.push("method", Json::from(serde_json::Value::from(method.as_str())));

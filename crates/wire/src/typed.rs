@@ -29,10 +29,7 @@ impl Request {
 
     /// The arguments as those of `M`. Absent ones read as `{}`.
     pub fn read<M: Method>(&self) -> Result<M::Params, ShapeError> {
-        match &self.params {
-            Some(params) => read(&self.method, "params", params),
-            None => read(&self.method, "params", &Json::empty_object()),
-        }
+        read_params(&self.method, self.params.as_ref())
     }
 }
 
@@ -51,10 +48,15 @@ impl Notification {
     /// # Ok::<(), musher_wire::ShapeError>(())
     /// ```
     pub fn session(&self) -> Result<SessionNotificationParams, ShapeError> {
-        match &self.params {
-            Some(params) => read(&self.method, "params", params),
-            None => read(&self.method, "params", &Json::empty_object()),
-        }
+        read_params(&self.method, self.params.as_ref())
+    }
+}
+
+/// Reads the params of a message; absent ones read as `{}`.
+fn read_params<T: DeserializeOwned>(method: &str, params: Option<&Json>) -> Result<T, ShapeError> {
+    match params {
+        Some(params) => read(method, "params", params),
+        None => read(method, "params", &Json::empty_object()),
     }
 }
 
