@@ -1,0 +1,1 @@
+//! Settings, models and servers from files: layers, trust, and what is wrong with them.

@@ -1,0 +1,1 @@
+//! What the model is told besides the conversation: the system prompt, instructions of the project, facts of the machine.

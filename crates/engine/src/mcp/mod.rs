@@ -1,0 +1,1 @@
+//! Clients of MCP servers: started, watched, asked and stopped.

@@ -1,0 +1,1 @@
+//! Whether a tool call runs, is asked for, or is refused: a pure decision.

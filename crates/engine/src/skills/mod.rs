@@ -1,0 +1,1 @@
+//! Skills, slash commands and subagents that users keep as files.
