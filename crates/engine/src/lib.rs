@@ -1,11 +1,36 @@
 //! The agent itself: sessions, turns, consent, planning, MCP clients, and sessions on disk.
 //!
-//! What is not here: the wire. Whoever serves a client turns its messages into commands and the engine's events into messages.
+//! A front starts an agent, gives it [`Command`]s and passes on its [`Event`]s, which come in the order clients see them.
+//!
+//! What is not here: the wire. Whoever serves a client turns its messages into commands and the events into messages.
 
+mod agent;
+mod command;
 mod config;
 mod context;
+mod error;
+mod event;
 mod hooks;
 mod mcp;
+mod message;
 mod permission;
+mod settings;
 mod skills;
 mod store;
+
+pub use agent::AgentHandle;
+pub use command::{
+    Answer, Attach, Attachment, Command, CommandView, ContextBreakdown, Created, LoadSession, Loaded,
+    McpCommand, McpToolView, ModelView, NewSession, Prompt, Reply, Repository, Rewind, RewindInfo,
+    ServerTransport, ServerView, SessionServer, SkillView, SystemPrompt, Ticket, ToolEntry, ToolFilter,
+    Usage,
+};
+pub use error::{Busy, Error};
+pub use event::{
+    Event, Happening, HookResult, HookRun, Question, QuestionedCall, RetryReason, TitleCause, ToolPhase,
+    TurnCompleted, TurnEnd, UserQuestion, WorkingState,
+};
+pub use message::{Content, Message, Role, Visibility};
+pub use permission::{Autonomy, Choice, Mode, PermissionRequest};
+pub use settings::{Effort, Settings, SettingsChange, Tag, ToolSelection};
+pub use store::SessionId;

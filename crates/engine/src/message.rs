@@ -1,0 +1,81 @@
+//! A message of a session, as it is kept: what both clients and models need of it.
+
+use musher_model::{Media, Thinking, ToolUse};
+use musher_tools::Part;
+use serde_json::{Map, Value};
+
+/// One message.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    /// Its id.
+    pub id: String,
+    /// Who says it.
+    pub role: Role,
+    /// What is said.
+    pub content: Vec<Content>,
+    /// When it began.
+    pub created_at_ms: i64,
+    /// When it was complete.
+    pub updated_at_ms: i64,
+    /// The message before it.
+    pub parent_id: Option<String>,
+    /// Who sees it.
+    pub visibility: Visibility,
+    /// The model that wrote it, or that it is for.
+    pub model_id: Option<String>,
+    /// How much that model thought.
+    pub reasoning_effort: Option<String>,
+    /// Fields we do not know.
+    pub extra: Map<String, Value>,
+}
+
+/// Who says something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Role {
+    User,
+    Assistant,
+    Tool,
+    System,
+}
+
+/// Who sees a message.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Visibility {
+    /// Everyone.
+    #[default]
+    Both,
+    /// Only the model.
+    LlmOnly,
+    /// Only people.
+    UserOnly,
+}
+
+/// One part of a message.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Content {
+    /// Text.
+    Text(String),
+    /// What the model thought.
+    Thinking(Thinking),
+    /// A call of a tool.
+    ToolUse(ToolUse),
+    /// What came of it: the text for people and the text for the model.
+    ToolResult {
+        /// The id of the call.
+        tool_use_id: String,
+        /// What clients see.
+        for_client: Vec<Part>,
+        /// What the model sees.
+        for_model: Vec<Part>,
+        /// Whether it failed.
+        is_error: bool,
+    },
+    /// A picture.
+    Image(Media),
+    /// A document.
+    Document(Media),
+    /// Something else, as it was found.
+    Unknown(Value),
+}

@@ -1,0 +1,78 @@
+//! The settings of a session, and changes to them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Autonomy, Mode};
+
+pub use musher_model::Effort;
+
+/// The settings of a session, as clients see them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// The model.
+    pub model: String,
+    /// How much it thinks.
+    pub effort: Effort,
+    /// Planning or not.
+    pub mode: Mode,
+    /// What runs without asking.
+    pub autonomy: Autonomy,
+    /// The model while planning.
+    pub spec_model: Option<String>,
+    /// How much it thinks while planning.
+    pub spec_effort: Option<Effort>,
+    /// Which tools.
+    pub tools: ToolSelection,
+    /// Tags of the client.
+    pub tags: Option<Vec<Tag>>,
+    /// The conversation is shortened beyond this many tokens.
+    pub compaction_token_limit: Option<u64>,
+    /// Whether it is shortened at all.
+    pub compaction_check: bool,
+    /// The system prompt as the client gave it, for its own eyes.
+    pub system_prompt: Option<serde_json::Value>,
+}
+
+/// Which tools a session has, by their ids.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolSelection {
+    /// Switched on.
+    pub enabled: Vec<String>,
+    /// Switched off.
+    pub disabled: Vec<String>,
+    /// Offered beside the usual ones.
+    pub additional: Vec<String>,
+    /// If not empty: only these.
+    pub restricted: Vec<String>,
+}
+
+/// A tag of a client.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tag {
+    /// Its name.
+    pub name: String,
+    /// More about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<BTreeMap<String, String>>,
+}
+
+/// What changes; what is absent stays. The inner `None` of a double option clears.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[expect(missing_docs, reason = "the fields are those of `Settings`")]
+pub struct SettingsChange {
+    pub model: Option<String>,
+    pub effort: Option<Effort>,
+    pub mode: Option<Mode>,
+    pub autonomy: Option<Autonomy>,
+    pub spec_model: Option<Option<String>>,
+    pub spec_effort: Option<Option<Effort>>,
+    pub enabled_tools: Option<Vec<String>>,
+    pub disabled_tools: Option<Vec<String>>,
+    pub additional_tools: Option<Vec<String>>,
+    pub restricted_tools: Option<Vec<String>>,
+    pub tags: Option<Vec<Tag>>,
+    pub compaction_token_limit: Option<u64>,
+    pub compaction_check: Option<bool>,
+}
