@@ -6,7 +6,7 @@
 
 mod agent;
 mod command;
-mod config;
+pub mod config;
 mod context;
 mod error;
 mod event;

@@ -1,0 +1,78 @@
+//! Which folders have configuration: the user's, droid's as a fallback, and the repository's.
+
+use std::path::{Path, PathBuf};
+
+use super::Places;
+
+/// A folder of configuration, such as `~/.musher` or `.factory` of a repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folder {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whose it is.
+    pub level: Level,
+}
+
+/// Whose a setting is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Level {
+    /// The user's.
+    User,
+    /// Of the folder the session works in, if that is not the root of the repository.
+    Folder,
+    /// The repository's.
+    Project,
+    /// Given for this run.
+    Runtime,
+}
+
+impl Level {
+    /// The word of the protocol for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Folder => "folder",
+            Self::Project => "project",
+            Self::Runtime => "runtime",
+        }
+    }
+
+    /// Whether whoever wrote the repository wrote it.
+    pub fn is_repository(self) -> bool {
+        matches!(self, Self::Folder | Self::Project)
+    }
+}
+
+/// The root of the repository, and the folders that are there, the one that counts most first.
+pub(super) fn find(places: &Places<'_>) -> (PathBuf, Vec<Folder>) {
+    let root = root(places.cwd);
+    let mut candidates = Vec::new();
+    let mut repository = |base: &Path, level| {
+        candidates.push((base.join(".musher"), level));
+        candidates.push((base.join(".factory"), level));
+    };
+    repository(&root, Level::Project);
+    if root != places.cwd {
+        repository(places.cwd, Level::Folder);
+    }
+    candidates.push((places.home.to_owned(), Level::User));
+    candidates.extend(places.factory_home.map(|path| (path.to_owned(), Level::User)));
+
+    let mut found: Vec<Folder> = Vec::new();
+    for (path, level) in candidates {
+        // a session in the home folder of the user has no repository there
+        let is_users = path == places.home || Some(path.as_path()) == places.factory_home;
+        let is_twice = found.iter().any(|folder| folder.path == path);
+        if is_twice || (is_users && level != Level::User) || !path.is_dir() {
+            continue;
+        }
+        found.push(Folder { path, level });
+    }
+    (root, found)
+}
+
+/// The nearest folder above (or the folder itself) with a `.git` in it; the folder itself if there is none.
+pub(crate) fn root(cwd: &Path) -> PathBuf {
+    let root = cwd.ancestors().find(|folder| folder.join(".git").exists());
+    root.unwrap_or(cwd).to_owned()
+}

@@ -1,0 +1,193 @@
+//! MCP servers as `mcp.json` tells them.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use musher_model::Secret;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::file::Reader;
+use super::{Environment, Level};
+
+/// A server as it is configured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct McpServer {
+    /// Its name.
+    pub name: String,
+    /// Whose it is; `None` if a client gave it for a session.
+    pub level: Option<Level>,
+    /// How it is reached.
+    pub transport: Transport,
+    /// Whether it is switched off.
+    pub is_disabled: bool,
+    /// If not `None`, all other tools are off.
+    pub enabled_tools: Option<Vec<String>>,
+    /// Tools that are off.
+    pub disabled_tools: Vec<String>,
+    /// How long a call may take.
+    pub timeout: Option<Duration>,
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Transport {
+    /// A program that speaks on its standard input and output.
+    Stdio {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Variables it gets beside the usual ones. Often keys.
+        env: Vec<(String, Secret)>,
+    },
+    /// Streamable HTTP.
+    Http {
+        /// The address.
+        url: String,
+        /// Headers of every request. Often keys.
+        headers: Vec<(String, Secret)>,
+    },
+    /// The older transport of server-sent events.
+    Sse {
+        /// The address.
+        url: String,
+        /// Headers of every request.
+        headers: Vec<(String, Secret)>,
+    },
+}
+
+impl McpServer {
+    /// A server that a client gives for a session.
+    pub fn of_session(name: impl Into<String>, transport: Transport) -> Self {
+        Self {
+            name: name.into(),
+            level: None,
+            transport,
+            is_disabled: false,
+            enabled_tools: None,
+            disabled_tools: Vec::new(),
+            timeout: None,
+        }
+    }
+}
+
+impl Transport {
+    /// The word of the protocol for it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Stdio { .. } => "stdio",
+            Self::Http { .. } => "http",
+            Self::Sse { .. } => "sse",
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    command: Option<String>,
+    #[serde(default)]
+    args: Vec<String>,
+    #[serde(default)]
+    env: BTreeMap<String, Secret>,
+    url: Option<String>,
+    #[serde(default)]
+    headers: BTreeMap<String, Secret>,
+    #[serde(default)]
+    disabled: bool,
+    enabled_tools: Option<Vec<String>>,
+    #[serde(default)]
+    disabled_tools: Vec<String>,
+    timeout_ms: Option<u64>,
+}
+
+/// Adds the servers of a file. It counts more than those before it.
+pub(super) fn add(
+    servers: &mut Vec<McpServer>,
+    reader: &mut Reader<'_>,
+    level: Level,
+    environment: Environment<'_>,
+) {
+    let entries = match reader.json.field("mcpServers") {
+        None | Some(Value::Null) => return,
+        Some(Value::Object(entries)) if entries.is_empty() => return,
+        Some(Value::Object(entries)) => entries,
+        Some(_) => return reader.complain("mcpServers", "it must be an object with a name as each key"),
+    };
+    if !reader.is_believed {
+        return reader.ignore("mcpServers");
+    }
+    for (name, value) in entries {
+        match parse_server(name, value, level, environment) {
+            Ok(server) => {
+                servers.retain(|other| other.name != server.name);
+                servers.push(server);
+            }
+            Err(message) => reader.complain(&format!("mcpServers.{name}"), message),
+        }
+    }
+}
+
+/// One entry of `mcpServers`.
+pub(crate) fn parse_server(
+    name: &str,
+    value: &Value,
+    level: Level,
+    environment: Environment<'_>,
+) -> Result<McpServer, String> {
+    let entry = Entry::deserialize(value).map_err(|error| error.to_string())?;
+    let expand = |field: &str, text: &str| expand(field, text, environment);
+    let pairs = |field: &str, map: BTreeMap<String, Secret>| -> Result<Vec<_>, String> {
+        map.into_iter().map(|(name, value)| Ok((name, Secret::new(expand(field, value.expose())?)))).collect()
+    };
+    let transport = match (entry.kind.as_deref(), entry.command, entry.url) {
+        (None | Some("stdio"), Some(command), _) => Transport::Stdio {
+            command: expand("command", &command)?,
+            args: entry.args.iter().map(|arg| expand("args", arg)).collect::<Result<_, _>>()?,
+            env: pairs("env", entry.env)?,
+        },
+        (Some("sse"), _, Some(url)) => {
+            Transport::Sse { url: expand("url", &url)?, headers: pairs("headers", entry.headers)? }
+        }
+        (None | Some("http" | "streamable-http" | "streamableHttp"), _, Some(url)) => {
+            Transport::Http { url: expand("url", &url)?, headers: pairs("headers", entry.headers)? }
+        }
+        (Some("stdio") | None, None, _) => return Err("`command` is missing".to_owned()),
+        (Some("http" | "streamable-http" | "streamableHttp" | "sse"), _, None) => {
+            return Err("`url` is missing".to_owned());
+        }
+        (Some(other), _, _) => return Err(format!("`{other}` is no type: use stdio, http or sse")),
+    };
+    Ok(McpServer {
+        name: name.to_owned(),
+        level: Some(level),
+        transport,
+        is_disabled: entry.disabled,
+        enabled_tools: entry.enabled_tools,
+        disabled_tools: entry.disabled_tools,
+        timeout: entry.timeout_ms.map(Duration::from_millis),
+    })
+}
+
+/// Puts variables in the place of `${NAME}` and `${NAME:-default}`.
+fn expand(field: &str, text: &str, environment: Environment<'_>) -> Result<String, String> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        let Some((inside, end)) = after.split_once('}') else { break };
+        let (name, default) = match inside.split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (inside, None),
+        };
+        let value = environment(name).or_else(|| default.map(str::to_owned));
+        let value = value.ok_or_else(|| format!("`{field}` needs the variable {name}, which is not set"))?;
+        out.push_str(before);
+        out.push_str(&value);
+        rest = end;
+    }
+    out.push_str(rest);
+    Ok(out)
+}

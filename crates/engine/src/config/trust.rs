@@ -1,0 +1,148 @@
+//! Whether the files of a repository count: remembered in our home, for a folder and for exactly the files that were agreed to.
+//!
+//! Covered are the files that can run programs or widen consent by being there: settings, hooks and MCP servers. Skills, commands and
+//! subagents are texts and programs that somebody has to call; a program of an untrusted folder is not run as a command at all.
+
+use std::fmt::Write;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use super::file::Json;
+use super::{Layer, Places, Problem, edit_json};
+
+/// Whom to believe.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TrustRule {
+    /// The folders that are remembered in our home.
+    #[default]
+    Store,
+    /// Every repository, as droid does.
+    Everything,
+    /// None.
+    Nothing,
+}
+
+/// Whether the repository's own files count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trust {
+    /// They do.
+    Trusted,
+    /// Only what narrows does.
+    Untrusted {
+        /// What was left out: to be told once.
+        ignored: Vec<Ignored>,
+    },
+}
+
+impl Trust {
+    /// Whether the repository's own files count.
+    pub fn is_trusted(&self) -> bool {
+        matches!(self, Self::Trusted)
+    }
+}
+
+impl Default for Trust {
+    fn default() -> Self {
+        Self::Untrusted { ignored: Vec::new() }
+    }
+}
+
+/// Something of a repository that does not count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ignored {
+    /// The file.
+    pub file: PathBuf,
+    /// The field.
+    pub what: String,
+}
+
+/// What an agreement is about: a folder, and the content of its files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrustKey {
+    /// The root of the repository, without links on the way.
+    pub folder: PathBuf,
+    /// The content of all files that count, as a hash.
+    pub hash: String,
+}
+
+/// The file in our home.
+const STORE: &str = "trust.json";
+
+pub(super) fn judge(
+    places: &Places<'_>,
+    root: &Path,
+    layers: &[Layer],
+    problems: &mut Vec<Problem>,
+) -> (Trust, Option<TrustKey>) {
+    let files = layers.iter().filter(|layer| layer.folder.level.is_repository()).flat_map(Layer::files);
+    let files: Vec<&Json> = files.collect();
+    let key = (!files.is_empty()).then(|| key(root, &files));
+    let is_trusted = match places.trust {
+        TrustRule::Everything => true,
+        TrustRule::Nothing => false,
+        TrustRule::Store => is_remembered(places, root, key.as_ref(), problems),
+    };
+    let trust = if is_trusted { Trust::Trusted } else { Trust::default() };
+    (trust, key)
+}
+
+fn key(root: &Path, files: &[&Json]) -> TrustKey {
+    let folder = fs_err::canonicalize(root).unwrap_or_else(|_gone| root.to_owned());
+    let mut hasher = Sha256::new();
+    for file in files {
+        let name = file.path.strip_prefix(root).unwrap_or(&file.path);
+        // lengths keep the border between two files from being moved
+        let name = name.as_os_str().as_encoded_bytes();
+        for part in [name, &file.bytes] {
+            hasher.update((part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+    }
+    let hash = hasher.finalize().iter().fold(String::new(), |mut text, byte| {
+        // writing to a string cannot fail
+        write!(text, "{byte:02x}").ok();
+        text
+    });
+    TrustKey { folder, hash }
+}
+
+fn is_remembered(
+    places: &Places<'_>,
+    root: &Path,
+    key: Option<&TrustKey>,
+    problems: &mut Vec<Problem>,
+) -> bool {
+    let Some(store) = Json::read(&places.home.join(STORE), problems) else { return false };
+    let Some(folders) = store.map().get("folders").and_then(Value::as_object) else { return false };
+    let folder = match key {
+        Some(key) => key.folder.clone(),
+        None => fs_err::canonicalize(root).unwrap_or_else(|_gone| root.to_owned()),
+    };
+    let Some(entry) = folder.to_str().and_then(|folder| folders.get(folder)) else { return false };
+    // a folder without such files has nothing that could have changed
+    key.is_none_or(|key| entry.get("hash").and_then(Value::as_str) == Some(&key.hash))
+}
+
+/// Remembers that the user trusts a folder, with the files it has now.
+pub fn remember_trust(home: &Path, key: &TrustKey) -> io::Result<()> {
+    let folder = key.folder.to_str().ok_or_else(|| io::Error::other("the path of the folder is no text"))?;
+    edit_json(&home.join(STORE), |store| {
+        let folders = store.entry("folders").or_insert_with(|| Value::Object(Map::new()));
+        if !folders.is_object() {
+            *folders = Value::Object(Map::new());
+        }
+        folders[folder] = json!({"hash": key.hash});
+    })
+}
+
+/// Forgets it again.
+pub fn forget_trust(home: &Path, folder: &Path) -> io::Result<()> {
+    edit_json(&home.join(STORE), |store| {
+        if let (Some(Value::Object(folders)), Some(folder)) = (store.get_mut("folders"), folder.to_str()) {
+            folders.shift_remove(folder);
+        }
+    })
+}
