@@ -11,6 +11,11 @@ pub(crate) fn is_too_deep(text: &str) -> bool {
     opening_brackets(text.as_bytes()) > MAX_DEPTH && deepest(text.as_bytes()) > MAX_DEPTH
 }
 
+/// Whether `text`, as a member of an object, has enough brackets to nest too deep. Cheap, and wrong only on the safe side.
+pub(crate) fn may_be_too_deep(text: &str) -> bool {
+    opening_brackets(text.as_bytes()) >= MAX_DEPTH
+}
+
 fn opening_brackets(text: &[u8]) -> usize {
     // `[` and `{` differ in one bit; a part of 255 bytes can be summed up in one byte, which suits vector code best
     let in_part = |part: &[u8]| part.iter().map(|byte| u8::from(byte | 0x20 == b'{')).sum::<u8>();

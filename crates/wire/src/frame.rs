@@ -14,6 +14,7 @@ use crate::object::Key;
 use crate::{Extra, Json, Reason, RpcError, depth};
 
 mod print;
+mod usual;
 
 /// The value of `jsonrpc` in every message.
 pub const JSONRPC: &str = "2.0";
@@ -261,6 +262,9 @@ struct Fields<'a> {
 type Rejected = (Reason, Option<Id>);
 
 fn classify(text: &str) -> Result<Frame, Rejected> {
+    if let Some(notification) = usual::notification(text) {
+        return Ok(Frame::Notification(notification));
+    }
     let fields: Fields<'_> = serde_json::from_str(text).map_err(|error| (no_object(text, &error), None))?;
     if depth::is_too_deep(text) {
         return Err((Reason::TooDeep, None));

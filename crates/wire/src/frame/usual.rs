@@ -1,0 +1,91 @@
+//! The short way for the line that comes most: a notification written exactly as droid writes it.
+//!
+//! Nearly all lines of a session open with the same text, so comparing that text replaces reading it. Gives up at the
+//! slightest difference, and where values might nest too deep: then the line is read like any other.
+
+use serde_json::value::RawValue;
+
+use super::{Envelope, NOTIFICATION, Notification, PROTOCOL_VERSION, Word};
+use crate::{Json, depth};
+
+const METHOD: &str = "droid.session_notification";
+const TO_VERSION: &str =
+    r#"{"jsonrpc":"2.0","type":"notification","factoryApiVersion":"1.0.0","factoryProtocolVersion":""#;
+const TO_PARAMS: &str = r#","method":"droid.session_notification","params":"#;
+const TO_META: &str = r#","_meta":"#;
+
+/// The notification that `text` is, if it is written in the usual way.
+pub(super) fn notification(text: &str) -> Option<Notification> {
+    let (version, rest) = text.strip_prefix(TO_VERSION)?.split_once('"')?;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'+');
+    if !version.bytes().all(is_plain) {
+        return None;
+    }
+    let (params, rest) = value(rest.strip_prefix(TO_PARAMS)?)?;
+    let meta = match rest.strip_prefix(TO_META) {
+        Some(rest) => {
+            let (meta, rest) = value(rest)?;
+            (rest == "}").then(|| Some(Json::from(meta)))?
+        }
+        None => (rest == "}").then_some(None)?,
+    };
+    let mut envelope = Envelope::of(NOTIFICATION);
+    if version != PROTOCOL_VERSION {
+        envelope.protocol_version = Some(Word::Owned(version.to_owned()));
+    }
+    envelope.meta = meta;
+    Some(Notification { method: Word::Borrowed(METHOD), params: Some(params.into()), envelope })
+}
+
+/// The value `text` begins with, and what comes behind it.
+fn value(text: &str) -> Option<(&RawValue, &str)> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter();
+    let value: &RawValue = values.next()?.ok()?;
+    if depth::may_be_too_deep(value.get()) {
+        return None;
+    }
+    Some((value, text.get(values.byte_offset()..)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Frame;
+
+    const LINE: &str = r#"{"jsonrpc":"2.0","type":"notification","factoryApiVersion":"1.0.0","factoryProtocolVersion":"1.220.0","method":"droid.session_notification","params":{"a":[1]},"_meta":{"t":"x"}}"#;
+
+    #[test]
+    fn the_short_way_and_the_long_way_read_the_same() {
+        let lines = [
+            LINE.to_owned(),
+            LINE.replace(r#","_meta":{"t":"x"}"#, ""),
+            LINE.replace("1.220.0", "1.221.0-rc+7"),
+            LINE.replace(r#"{"a":[1]}"#, "null"),
+        ];
+        for line in lines {
+            let short = notification(&line).unwrap();
+            // a space is enough for the long way
+            let long = Frame::parse(line.replacen(':', ": ", 1).as_bytes());
+            assert_eq!(Frame::Notification(short), long, "{line}");
+            assert_eq!(long.to_line(), line);
+        }
+    }
+
+    #[test]
+    fn whatever_differs_is_left_to_the_long_way() {
+        let lines = [
+            LINE.replace("notification\"", "request\""),
+            LINE.replace("1.220.0", r"1.\u0032"),
+            LINE.replace("}}", "}} "),
+            LINE.replace("}}", "}}}"),
+            LINE.replace(r#","_meta""#, r#","more":1,"_meta""#),
+            LINE.replace("}}", r#"},"more":1}"#),
+            LINE.replace("[1]", "[1"),
+            LINE.replace("[1]", &format!("{}{}", "[".repeat(200), "]".repeat(200))),
+            LINE[..LINE.len() - 1].to_owned(),
+        ];
+        for line in lines {
+            assert_eq!(notification(&line), None, "{line}");
+        }
+    }
+}
