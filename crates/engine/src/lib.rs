@@ -7,7 +7,7 @@
 mod agent;
 mod command;
 pub mod config;
-mod context;
+pub mod context;
 mod error;
 mod event;
 mod hooks;

@@ -22,7 +22,6 @@ impl World {
         self.folder.path().join(name)
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "texts and JSON alike, written in place")]
     fn write(&self, name: &str, text: impl std::fmt::Display) {
         let path = self.path(name);
         fs_err::create_dir_all(path.parent().unwrap()).unwrap();
