@@ -9,7 +9,7 @@ use anyhow::Result;
 use musher::wire::{
     AddMcpServerParams, McpServerConfig, McpServerNameParams, McpServerType, PermissionDetails,
     RemoveMcpServerParams, SettingsLevel, SubmitMcpAuthCodeParams, SubmitMcpAuthErrorParams,
-    ToggleMcpServerParams, ToggleMcpToolParams,
+    ToggleMcpServerParams, ToggleMcpToolParams, ToolConfirmationOutcome as Outcome,
 };
 use musher::{Decision, Event, InProcess, Permission, Tools, TurnEnd, sync};
 use serde_json::json;
@@ -126,6 +126,50 @@ async fn tools_of_this_process_are_called_by_the_agent_and_stop_with_the_session
     assert_eq!(fork.send("How many are there?").await?.text, "Two.");
     // not closed: the server must stop with the last handle
     drop(fork);
+    stage.finish().await
+}
+
+#[tokio::test]
+async fn a_tool_or_a_whole_server_is_allowed_for_good() -> Result<()> {
+    let call = |name: &str, word: &str, script: Script| {
+        script
+            .reply(Reply::tool(format!("people___{name}"), json!({"name": "Bob"})).when(on(word, 1)))
+            .reply(Reply::text("Done.").when(on(word, 2)))
+    };
+    let script = [("lookup", "first"), ("lookup", "second"), ("other", "third"), ("last", "fourth")]
+        .into_iter()
+        .fold(Script::new(), |script, (name, word)| call(name, word, script));
+    let stage = Stage::new(&require_peer!(DROID), script)?;
+    let say = |_: Person| async { Ok::<_, String>("yes") };
+    let tools = Tools::new()
+        .tool("lookup", "Looks a person up", say)
+        .tool("other", "Looks another one up", say)
+        .tool("last", "Looks the last one up", say);
+    let server = in_sandbox(InProcess::new("people", tools), stage.sandbox(), 1)?;
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let asked_here = Arc::clone(&asked);
+    let session = stage
+        .session()
+        .mcp_tools(server)
+        .on_permission(sync(move |permission: Permission| {
+            let details = permission.tool_uses.first().map(|tool_use| tool_use.details.clone());
+            let Some(PermissionDetails::McpTool(tool)) = details else { return Decision::deny() };
+            asked_here.lock().unwrap_or_else(PoisonError::into_inner).push(tool.tool_name.clone());
+            match tool.tool_name.as_str() {
+                "people___lookup" => Outcome::ProceedAlwaysTools.into(),
+                "people___other" => Outcome::ProceedAlwaysServer.into(),
+                _ => Decision::deny(),
+            }
+        }))
+        .open()
+        .await?;
+    for word in ["first", "second", "third", "fourth"] {
+        let result = session.send(format!("The {word} one.")).await?;
+        assert_eq!((&result.end, result.text.as_str()), (&TurnEnd::Completed, "Done."), "{word}");
+    }
+    // the second call of the tool was covered by the first answer, the last tool by the answer for its server
+    assert_eq!(*asked.lock().unwrap(), ["people___lookup", "people___other"]);
+    session.close().await?;
     stage.finish().await
 }
 

@@ -93,3 +93,44 @@ async fn plans_are_refused_accepted_edited_and_handed_over() -> Result<()> {
     session.close().await?;
     stage.finish().await
 }
+
+#[tokio::test]
+async fn a_plan_is_handed_over_at_every_level() -> Result<()> {
+    let levels = [
+        ("low", Outcome::ProceedNewSessionLow, Autonomy::Low),
+        ("medium", Outcome::ProceedNewSessionMedium, Autonomy::Medium),
+        ("high", Outcome::ProceedNewSessionHigh, Autonomy::High),
+    ];
+    let script = levels.iter().fold(Script::new(), |script, (way, ..)| {
+        let plan = json!({"plan": format!("1. Go {way}."), "title": "The plan"});
+        script
+            .reply(Reply::tool("ExitSpecMode", plan).when(on(&format!("Plan {way}"), 1)))
+            .reply(Reply::text(format!("Went {way}.")).when(on(&format!("1. Go {way}"), 1)))
+    });
+    let stage = Stage::new(&require_peer!(DROID), script)?;
+    let outcomes = levels.clone();
+    let session = stage
+        .session()
+        .spec_mode()
+        .on_permission(sync(move |asked: Permission| {
+            let plan = asked.plan().unwrap_or_default();
+            match outcomes.iter().find(|(way, ..)| plan.contains(way)) {
+                Some((_, outcome, _)) => outcome.clone().into(),
+                None => Decision::deny(),
+            }
+        }))
+        .open()
+        .await?;
+    for (way, _, expected) in levels {
+        let before = session.id();
+        let result = soon("the other session", session.send(format!("Plan {way}.")).into_future()).await??;
+        assert_eq!((&result.end, result.text), (&TurnEnd::HandedOver, format!("Went {way}.")));
+        assert_ne!(session.id(), before, "{way}");
+        let settings = session.state().settings;
+        assert_eq!(settings.autonomy_level, Some(expected), "{way}");
+        assert_eq!(settings.interaction_mode, Some(InteractionMode::Auto), "{way}");
+        session.enter_spec_mode(None, None).await?;
+    }
+    session.close().await?;
+    stage.finish().await
+}
