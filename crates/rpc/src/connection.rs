@@ -86,6 +86,8 @@ pub struct MessageReceiver<M> {
 pub struct MessageSender<M> {
     queue: Sender<M>,
     ending: Ending,
+    /// Why the other end sees the end.
+    far_ending: Ending,
 }
 
 /// Why a message was not taken at once.
@@ -169,6 +171,14 @@ impl<M: Message> MessageSender<M> {
         self.queue.close();
     }
 
+    /// [`close`](Self::close), and the other end of a connection in memory learns that this is why.
+    ///
+    /// For who stands between two ends: what ended the one is what ends the other.
+    pub fn close_because(&self, why: Closed) {
+        self.far_ending.settle(why);
+        self.close();
+    }
+
     /// Closes, and waits until everything sent before has been written. False if that was not so `within` this time.
     pub async fn finish(&self, within: Duration) -> bool {
         self.close();
@@ -181,7 +191,11 @@ impl<M: Message> MessageSender<M> {
     }
 
     pub(crate) fn downgrade(&self) -> WeakSenderOf<M> {
-        WeakSenderOf { queue: self.queue.downgrade(), ending: self.ending.clone() }
+        WeakSenderOf {
+            queue: self.queue.downgrade(),
+            ending: self.ending.clone(),
+            far_ending: self.far_ending.clone(),
+        }
     }
 
     async fn why_closed(&self) -> Closed {
@@ -198,7 +212,7 @@ impl<M: Message> MessageSender<M> {
 
 impl<M> Clone for MessageSender<M> {
     fn clone(&self) -> Self {
-        Self { queue: self.queue.clone(), ending: self.ending.clone() }
+        Self { queue: self.queue.clone(), ending: self.ending.clone(), far_ending: self.far_ending.clone() }
     }
 }
 
@@ -207,6 +221,7 @@ impl<M> Clone for MessageSender<M> {
 pub(crate) struct WeakSenderOf<M> {
     queue: WeakSender<M>,
     ending: Ending,
+    far_ending: Ending,
 }
 
 /// The one for frames.
@@ -214,7 +229,11 @@ pub(crate) type WeakFrameSender = WeakSenderOf<Frame>;
 
 impl<M> WeakSenderOf<M> {
     pub(crate) fn upgrade(&self) -> Option<MessageSender<M>> {
-        Some(MessageSender { queue: self.queue.upgrade()?, ending: self.ending.clone() })
+        Some(MessageSender {
+            queue: self.queue.upgrade()?,
+            ending: self.ending.clone(),
+            far_ending: self.far_ending.clone(),
+        })
     }
 }
 
@@ -255,11 +274,11 @@ pub(crate) fn pair<M>(near: Limits, far: Limits) -> ((Connection<M>, Ending), (C
     let (near_end, far_end) = (Ending::default(), Ending::default());
     let near = Connection {
         incoming: MessageReceiver { queue: from_far, ending: near_end.clone() },
-        outgoing: MessageSender { queue: to_far, ending: near_end.clone() },
+        outgoing: MessageSender { queue: to_far, ending: near_end.clone(), far_ending: far_end.clone() },
     };
     let far = Connection {
         incoming: MessageReceiver { queue: from_near, ending: far_end.clone() },
-        outgoing: MessageSender { queue: to_near, ending: far_end.clone() },
+        outgoing: MessageSender { queue: to_near, ending: far_end.clone(), far_ending: near_end.clone() },
     };
     ((near, near_end), (far, far_end))
 }

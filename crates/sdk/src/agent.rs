@@ -120,8 +120,6 @@ impl Agent {
 
     /// Writes down all that is said, for a [`Replay`](crate::Replay) to play it. The first connection goes to `path`, further ones
     /// (forks, summaries) to files beside it: `a.jsonl`, `a.2.jsonl`, ... They hold the whole conversation.
-    ///
-    /// An agent that dies is then noticed as a connection that ended, without its exit code.
     #[must_use]
     pub fn record(mut self, path: impl AsRef<Path>) -> Self {
         self.tap = Some(Tap::new(path.as_ref()));

@@ -52,16 +52,20 @@ pub(super) fn nth_path(path: &Path, number: usize) -> PathBuf {
 
 async fn pass_on(mut from: FrameReceiver, to: FrameSender, direction: Direction, pen: Pen) {
     loop {
-        let (line, frame) = match from.recv().await {
-            Ok(frame) => (Line::frame(direction, pen.elapsed(), &frame), Some(frame)),
-            Err(why) => (Line::end(pen.elapsed(), why.to_string()), None),
+        let received = from.recv().await;
+        let line = match &received {
+            Ok(frame) => Line::frame(direction, pen.elapsed(), frame),
+            Err(why) => Line::end(pen.elapsed(), why.to_string()),
         };
-        let is_worth_a_line = frame.is_some() || direction == Direction::Agent;
+        let is_worth_a_line = received.is_ok() || direction == Direction::Agent;
         if is_worth_a_line && let Err(error) = pen.write(&line) {
             tracing::error!(%error, "the recording cannot be written: the connection ends");
             return;
         }
-        let Some(frame) = frame else { return };
+        let frame = match received {
+            Ok(frame) => frame,
+            Err(why) => return to.close_because(why),
+        };
         if to.send(frame).await.is_err() {
             return;
         }

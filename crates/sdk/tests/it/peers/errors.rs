@@ -102,21 +102,26 @@ async fn a_droid_refuses_a_folder_that_is_not_there() -> Result<()> {
 
 #[tokio::test]
 async fn an_agent_that_is_killed_ends_the_turn_with_its_status() -> Result<()> {
-    let script = Script::new().reply(Reply::text(["Once ", "upon "]).and_hang().when(on("Essay", 1)));
+    let essay = || Reply::text(["Once ", "upon "]).and_hang().when(on("Essay", 1));
+    let script = Script::new().reply(essay()).reply(essay());
     let stage = Stage::new(&require_peer!(DROID), script)?;
-    let session = stage.session().open().await?;
-    let mut turn = session.send("Essay, please.").partial().start().await?;
-    until(&mut turn, "text", |event| matches!(event, Event::TextDelta(_))).await?;
-    let pid = session.process_id().expect("it is a program").to_string();
-    stage.sandbox().output(&stage.sandbox().launch("kill").args(["-9", &pid])).await?;
-    let error = soon("the end of the turn", turn.finish()).await?.unwrap_err();
-    let ErrorKind::ProcessExit { code, signal, .. } = error.kind() else { panic!("{error}") };
-    assert_eq!((*code, *signal), (None, Some(9)));
-    assert!(error.is_connection());
-    // and so does everything after it
-    for error in [session.send("Hello?").await.unwrap_err(), session.list_skills().await.unwrap_err()] {
-        assert!(error.is_process_exit(), "{error}");
+    let recording = tempfile::tempdir()?;
+    // also through a recording, which stands between agent and session
+    for agent in [stage.agent(), stage.agent().record(recording.path().join("killed.jsonl"))] {
+        let session = stage.session().agent(agent).open().await?;
+        let mut turn = session.send("Essay, please.").partial().start().await?;
+        until(&mut turn, "text", |event| matches!(event, Event::TextDelta(_))).await?;
+        let pid = session.process_id().expect("it is a program").to_string();
+        stage.sandbox().output(&stage.sandbox().launch("kill").args(["-9", &pid])).await?;
+        let error = soon("the end of the turn", turn.finish()).await?.unwrap_err();
+        let ErrorKind::ProcessExit { code, signal, .. } = error.kind() else { panic!("{error}") };
+        assert_eq!((*code, *signal), (None, Some(9)));
+        assert!(error.is_connection());
+        // and so does everything after it
+        for error in [session.send("Hello?").await.unwrap_err(), session.list_skills().await.unwrap_err()] {
+            assert!(error.is_process_exit(), "{error}");
+        }
+        session.close().await?;
     }
-    session.close().await?;
     stage.finish().await
 }
