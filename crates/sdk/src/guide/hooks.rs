@@ -24,3 +24,6 @@
 //! session.close().await?;
 //! # Ok(()) }
 //! ```
+//!
+//! Hooks that run at the start of a session run before there is one to watch:
+//! [`SessionBuilder::open_watched`](crate::SessionBuilder::open_watched) opens it together with everything that was told meanwhile.

@@ -13,7 +13,7 @@ use musher_wire::{
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Serving, Session, SessionState, check_directory};
+use super::{Notifications, Serving, Session, SessionState, check_directory};
 use crate::error::Kind;
 use crate::handlers::{Handlers, PermissionHandler, QuestionHandler};
 use crate::{Agent, Budget, Client, Error, Result};
@@ -290,11 +290,18 @@ impl SessionBuilder {
 
     /// Starts the agent and opens the session.
     pub async fn open(self) -> Result<Session> {
-        let cancel = self.setup.cancel.clone();
-        unless_cancelled(&cancel, self.open_now()).await
+        Ok(self.open_watched().await?.0)
     }
 
-    async fn open_now(self) -> Result<Session> {
+    /// [`open`](Self::open), with all notifications from the very first one: hooks that run at the start of a session, and the
+    /// state of MCP servers, are told before it is open.
+    pub async fn open_watched(self) -> Result<(Session, Notifications)> {
+        let cancel = self.setup.cancel.clone();
+        // boxed: the way to an open session is long, and its future would be large in every caller
+        unless_cancelled(&cancel, Box::pin(self.open_now())).await
+    }
+
+    async fn open_now(self) -> Result<(Session, Notifications)> {
         let Self { setup, cwd, mut params } = self;
         check_directory(&setup.agent, &cwd)?;
         // a program of ours starts in `cwd`, so what is relative for us would be wrong for it
@@ -353,11 +360,18 @@ impl ResumeBuilder {
 
     /// Starts the agent and loads the session.
     pub async fn open(self) -> Result<Session> {
-        let cancel = self.setup.cancel.clone();
-        unless_cancelled(&cancel, self.open_now()).await
+        Ok(self.open_watched().await?.0)
     }
 
-    async fn open_now(self) -> Result<Session> {
+    /// [`open`](Self::open), with all notifications from the very first one: hooks that run at the start of a session, and the
+    /// state of MCP servers, are told before it is open.
+    pub async fn open_watched(self) -> Result<(Session, Notifications)> {
+        let cancel = self.setup.cancel.clone();
+        // boxed: the way to an open session is long, and its future would be large in every caller
+        unless_cancelled(&cancel, Box::pin(self.open_now())).await
+    }
+
+    async fn open_now(self) -> Result<(Session, Notifications)> {
         let Self { setup, mut params } = self;
         let (servers, serving) = setup.serve()?;
         if !servers.is_empty() {
@@ -374,8 +388,8 @@ impl ResumeBuilder {
 /// Opens a session, unless nobody wants it any more; an agent that was started for it then ends.
 async fn unless_cancelled(
     cancel: &CancellationToken,
-    opening: impl Future<Output = Result<Session>>,
-) -> Result<Session> {
+    opening: impl Future<Output = Result<(Session, Notifications)>>,
+) -> Result<(Session, Notifications)> {
     tokio::select! {
         biased;
         () = cancel.cancelled() => Err(Error::session("it was cancelled")),

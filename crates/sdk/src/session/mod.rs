@@ -119,6 +119,8 @@ impl Session {
     }
 
     /// All notifications from now on, as they come. A subscriber that is too slow misses some and is told how many.
+    ///
+    /// Those that came before the session was open are had with [`SessionBuilder::open_watched`].
     pub fn notifications(&self) -> Notifications {
         Notifications::new(&self.handle.raw)
     }
@@ -243,11 +245,11 @@ impl Session {
         state: SessionState,
         setup: Setup,
         serving: Vec<Serving>,
-    ) -> Self {
+    ) -> (Self, Notifications) {
         let client = Client::new(peer);
         let (commands, received) = mpsc::channel(64);
         let (state_sender, state) = watch::channel(state);
-        let (raw, _) = broadcast::channel(RAW_CAPACITY);
+        let (raw, from_the_start) = broadcast::channel(RAW_CAPACITY);
         let actor = Actor {
             client: client.clone(),
             inbox,
@@ -268,7 +270,8 @@ impl Session {
         let span = tracing::info_span!("session", id = %state.borrow().id);
         tokio::spawn(actor.run().instrument(span));
         let turns = Arc::new(Semaphore::new(1));
-        Self { handle: Arc::new(Shared { client, commands, state, raw, turns, setup, child, serving }) }
+        let handle = Arc::new(Shared { client, commands, state, raw, turns, setup, child, serving });
+        (Self { handle }, Notifications::of(from_the_start))
     }
 }
 

@@ -29,6 +29,10 @@ impl Notifications {
     pub(super) fn new(sender: &broadcast::WeakSender<Arc<Notification>>) -> Self {
         // of a session that is over, nothing more comes
         let receiver = sender.upgrade().map_or_else(|| broadcast::channel(1).1, |sender| sender.subscribe());
+        Self::of(receiver)
+    }
+
+    pub(super) fn of(receiver: broadcast::Receiver<Arc<Notification>>) -> Self {
         Self { receiver, wanted: None, missed: 0 }
     }
 

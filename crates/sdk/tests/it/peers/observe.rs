@@ -1,7 +1,7 @@
 //! Watching: hooks, tokens, context, lists, raw notifications.
 
 use anyhow::Result;
-use musher::wire::{HookEventName, ListModelsParams, SetSkillDisabledParams};
+use musher::wire::{HookEventName, ListModelsParams, SessionNotification, SetSkillDisabledParams};
 use musher::{Autonomy, Event, HookProgress};
 use serde_json::{Value, json};
 use testkit::peers::DROID;
@@ -17,6 +17,7 @@ fn add_hooks(sandbox: &Sandbox) -> Result<()> {
     let tool_hook =
         |command: &str| json!([{"matcher": "Execute", "hooks": [{"type": "command", "command": command}]}]);
     settings["hooks"] = json!({
+        "SessionStart": hook("echo started"),
         "UserPromptSubmit": hook("echo prompted"),
         "PreToolUse": tool_hook("echo before; echo careful >&2"),
         "PostToolUse": tool_hook("echo after"),
@@ -32,7 +33,13 @@ async fn hooks_are_seen_as_they_begin_and_end() -> Result<()> {
         .reply(Reply::text("Done.").when(on("List", 2)));
     let stage = Stage::new(&require_peer!(DROID), script)?;
     add_hooks(stage.sandbox())?;
-    let session = stage.session().autonomy(Autonomy::High).open().await?;
+    let (session, early) = stage.session().autonomy(Autonomy::High).open_watched().await?;
+    let mut ended = early.only("hook_execution_completed");
+    let first = soon("the first hook", ended.next()).await?.expect("the session lives").session()?;
+    let SessionNotification::HookExecutionCompleted(hook) = first.notification else { panic!("{first:?}") };
+    assert_eq!(hook.hook_event_name, HookEventName::SessionStart);
+    drop(ended);
+
     let mut turn = session.send("List the files.").start().await?;
     let mut seen = Vec::new();
     while let Some(event) = turn.next().await {
