@@ -2,10 +2,31 @@
 //!
 //! An agent is what one client talks to: one task that owns the session which is open, and everything it runs.
 
+use std::sync::Arc;
+
 use tokio::sync::mpsc;
 
-use crate::Busy;
 use crate::command::{Answer, Command, Ticket};
+use crate::session::Actor;
+use crate::{Busy, Environment, Event};
+
+/// So many commands may wait, and so many events may be on their way.
+const WAITING_COMMANDS: usize = 256;
+const WAITING_CONTROLS: usize = 256;
+const WAITING_EVENTS: usize = 256;
+
+/// Starts an agent. It has no session yet. Must be called within a Tokio runtime.
+///
+/// The events have to be read: while too many wait, the agent stops reading from models and tools. It ends when the receiver
+/// or the last handle is dropped, or when it is told to; the end of the events is the end of the agent.
+pub fn start(environment: Arc<Environment>) -> (AgentHandle, mpsc::Receiver<Event>) {
+    let (work, commands) = mpsc::channel(WAITING_COMMANDS);
+    let (control, controls) = mpsc::channel(WAITING_CONTROLS);
+    let (events, received) = mpsc::channel(WAITING_EVENTS);
+    let (actor, inputs) = Actor::new(environment, events);
+    tokio::spawn(actor.run(commands, controls, inputs));
+    (AgentHandle { work, control }, received)
+}
 
 /// A running agent. Clones speak to the same one; it ends when the last is dropped, and when it is told to.
 #[derive(Debug, Clone)]
@@ -16,7 +37,6 @@ pub struct AgentHandle {
 
 /// What must never wait behind work.
 #[derive(Debug)]
-#[expect(dead_code, reason = "read by the session's task")]
 pub(crate) enum Control {
     Interrupt(Ticket),
     Answer {

@@ -5,26 +5,34 @@
 //! What is not here: the wire. Whoever serves a client turns its messages into commands and the events into messages.
 
 mod agent;
+#[allow(dead_code, reason = "the tools that need it come next")]
+mod ask_user;
 mod command;
 pub mod config;
 pub mod context;
+mod environment;
 mod error;
 mod event;
 mod hooks;
 mod mcp;
 mod message;
+#[allow(dead_code, reason = "titles and shaped answers come next")]
+mod models;
 mod permission;
+#[allow(dead_code, reason = "tools come next")]
+mod session;
 mod settings;
 mod skills;
 mod store;
 
-pub use agent::AgentHandle;
+pub use agent::{AgentHandle, start};
 pub use command::{
     Answer, Attach, Attachment, Command, CommandView, ContextBreakdown, Created, LoadSession, Loaded,
     McpCommand, McpToolView, ModelView, NewSession, Prompt, Reply, Repository, Rewind, RewindInfo,
     ServerTransport, ServerView, SessionServer, SkillView, SystemPrompt, Ticket, ToolEntry, ToolFilter,
     Usage,
 };
+pub use environment::{Environment, Limits};
 pub use error::{Busy, Error};
 pub use event::{
     Event, Happening, HookResult, HookRun, Question, QuestionedCall, RetryReason, TitleCause, ToolPhase,

@@ -1,0 +1,150 @@
+//! What all agents of a process share: where files are kept, which models and tools there are, and what is too much.
+//!
+//! Immutable once an agent runs. Reads no environment variable and no file itself.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use musher_model::{Catalog, Http, Provider, RetryPolicy};
+use musher_tools::Registry;
+
+use crate::command::ModelView;
+use crate::models::Models;
+
+/// What all agents of a process share.
+///
+/// ```
+/// use musher_engine::Environment;
+///
+/// let environment = Environment::new("/home/user/.musher").with_model_titles(false);
+/// assert_eq!(environment.home().to_str(), Some("/home/user/.musher"));
+/// ```
+#[derive(Clone)]
+pub struct Environment {
+    pub(crate) home: PathBuf,
+    pub(crate) models: Models,
+    pub(crate) tools: Registry,
+    pub(crate) limits: Limits,
+    pub(crate) retries: RetryPolicy,
+    pub(crate) makes_titles: bool,
+}
+
+impl Environment {
+    /// With this home folder, the built-in tools, and no model.
+    pub fn new(home: impl Into<PathBuf>) -> Self {
+        Self {
+            home: home.into(),
+            models: Models::default(),
+            tools: Registry::builtin(),
+            limits: Limits::default(),
+            retries: RetryPolicy::default(),
+            makes_titles: true,
+        }
+    }
+
+    /// With models that are asked over HTTP.
+    #[must_use]
+    pub fn with_catalog(mut self, catalog: Catalog) -> Self {
+        self.models.catalog = catalog;
+        self
+    }
+
+    /// With a connection pool for them.
+    #[must_use]
+    pub fn with_http(mut self, http: Arc<Http>) -> Self {
+        self.models.http = http;
+        self
+    }
+
+    /// With one more model, asked through this provider by the id of its view. Such models are never asked for titles.
+    #[must_use]
+    pub fn with_provider(mut self, view: ModelView, provider: Arc<dyn Provider>) -> Self {
+        self.models.added.push((view, provider));
+        self
+    }
+
+    /// With the model of sessions that name none. Otherwise it is the first there is.
+    #[must_use]
+    pub fn with_default_model(mut self, id: impl Into<String>) -> Self {
+        self.models.default = Some(id.into());
+        self
+    }
+
+    /// With other tools than the built-in ones.
+    #[must_use]
+    pub fn with_tools(mut self, tools: Registry) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// With other limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// With another patience with models.
+    #[must_use]
+    pub fn with_retries(mut self, retries: RetryPolicy) -> Self {
+        self.retries = retries;
+        self
+    }
+
+    /// Whether titles are made by a model, with an extra small call.
+    #[must_use]
+    pub fn with_model_titles(mut self, makes_titles: bool) -> Self {
+        self.makes_titles = makes_titles;
+        self
+    }
+
+    /// Where sessions, plans and settings are kept.
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+}
+
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Environment")
+            .field("home", &self.home)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What is too much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// So many prompts may wait while a turn runs.
+    pub queued_prompts: usize,
+    /// So many events may wait for whoever reads them before the agent stops reading from models and tools.
+    pub waiting_events: usize,
+    /// So many read-only calls run at once.
+    pub parallel_calls: usize,
+    /// So many identical calls in a row end a turn.
+    pub identical_calls: usize,
+    /// So many calls of the model in one turn.
+    pub model_calls: usize,
+    /// How long a turn may still take when there is no more input.
+    pub drain: Duration,
+    /// How long what runs may take to end when it is told to.
+    pub stop: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            queued_prompts: 64,
+            waiting_events: 256,
+            parallel_calls: 8,
+            identical_calls: 8,
+            model_calls: 500,
+            drain: Duration::from_secs(30),
+            stop: Duration::from_millis(2500),
+        }
+    }
+}

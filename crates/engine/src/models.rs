@@ -1,0 +1,104 @@
+//! Which models there are, and how the one a session names is asked.
+
+use std::sync::Arc;
+
+use musher_model::{Catalog, Effort, Http, HttpProvider, ModelEntry, Provider};
+
+use crate::command::ModelView;
+
+/// The models of a process: those of the catalogue, and those that were added by name.
+#[derive(Clone, Default)]
+pub(crate) struct Models {
+    pub(crate) catalog: Catalog,
+    pub(crate) http: Arc<Http>,
+    pub(crate) added: Vec<(ModelView, Arc<dyn Provider>)>,
+    pub(crate) default: Option<String>,
+}
+
+/// A model that can be asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Model {
+    /// The vendor's name of it.
+    pub(crate) name: String,
+    /// Its name for people.
+    pub(crate) display_name: String,
+    pub(crate) provider: Arc<dyn Provider>,
+    pub(crate) max_output_tokens: Option<u64>,
+    pub(crate) context_window: Option<u64>,
+    /// Whether the vendor can enforce the shape of an answer.
+    pub(crate) native_schema: bool,
+    pub(crate) efforts: Vec<Effort>,
+    pub(crate) default_effort: Effort,
+    /// Whether it may be asked for titles.
+    pub(crate) makes_titles: bool,
+}
+
+impl Models {
+    /// The model a session names, if there is one.
+    pub(crate) fn find(&self, id: &str) -> Option<Model> {
+        let named = self.added.iter().find(|(view, _)| view.id == id);
+        if let Some((view, provider)) = named {
+            return Some(Model {
+                name: view.id.clone(),
+                display_name: view.display_name.clone(),
+                provider: Arc::clone(provider),
+                max_output_tokens: None,
+                context_window: None,
+                native_schema: false,
+                efforts: view.efforts.clone(),
+                default_effort: view.default_effort,
+                makes_titles: false,
+            });
+        }
+        let entry = self.catalog.find(id)?;
+        Some(Model {
+            name: entry.model.clone(),
+            display_name: entry.display_name.clone(),
+            max_output_tokens: entry.max_output_tokens,
+            context_window: entry.context_window,
+            native_schema: entry.native_schema,
+            default_effort: default_effort(&entry.efforts),
+            efforts: entry.efforts,
+            provider: Arc::new(HttpProvider::new(Arc::clone(&self.http), entry.endpoint)),
+            makes_titles: true,
+        })
+    }
+
+    /// The model of a session that names none.
+    pub(crate) fn default_id(&self) -> Option<String> {
+        let wished = self.default.as_ref().filter(|id| self.find(id).is_some());
+        let wished = wished.map(|id| match self.catalog.find(id) {
+            Some(entry) => entry.listed_id,
+            None => id.clone(),
+        });
+        wished
+            .or_else(|| self.catalog.entries().first().map(|entry| entry.listed_id.clone()))
+            .or_else(|| self.added.first().map(|(view, _)| view.id.clone()))
+    }
+
+    /// All of them, for a list.
+    pub(crate) fn views(&self) -> Vec<ModelView> {
+        let added = self.added.iter().map(|(view, _)| view.clone());
+        self.catalog.entries().iter().map(view).chain(added).collect()
+    }
+}
+
+fn view(entry: &ModelEntry) -> ModelView {
+    ModelView {
+        id: entry.listed_id.clone(),
+        provider: entry.vendor.clone(),
+        display_name: entry.display_name.clone(),
+        efforts: if entry.efforts.is_empty() { vec![Effort::Off] } else { entry.efforts.clone() },
+        default_effort: default_effort(&entry.efforts),
+        text_only: !entry.endpoint.takes_images,
+    }
+}
+
+/// None if nothing is known about the model; otherwise the vendors' usual one.
+fn default_effort(efforts: &[Effort]) -> Effort {
+    match efforts {
+        [] => Effort::Off,
+        known if known.contains(&Effort::Medium) => Effort::Medium,
+        [first, ..] => *first,
+    }
+}

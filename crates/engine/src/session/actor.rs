@@ -1,0 +1,339 @@
+//! The one task of an agent: takes in what happens, one thing after the other, and never waits for who reads its events.
+//!
+//! Two lanes lead in, so that a full one cannot hold up an interrupt. While too many events wait to be read, nothing is taken from
+//! models, tools and the lane of work; controls are always taken.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::children::{Input, said};
+use super::outbox::{Gone, Outbox};
+use super::prompt::Queue;
+use super::state::Session;
+use super::turn::{Effect, Turn};
+use crate::agent::Control;
+use crate::command::{Command, Reply, Ticket};
+use crate::event::{TurnEnd, WorkingState};
+use crate::{Environment, Error, Event, Happening};
+
+/// So many results of tasks may wait.
+const WAITING_INPUTS: usize = 64;
+
+/// An agent.
+pub(crate) struct Actor {
+    pub(super) environment: Arc<Environment>,
+    pub(super) out: Outbox,
+    pub(super) inputs: mpsc::Sender<Input>,
+    pub(super) session: Option<Session>,
+    pub(super) running: Option<Running>,
+    pub(super) queue: Queue,
+    pub(super) state: WorkingState,
+    turns: u64,
+    ending: Ending,
+}
+
+/// A turn and what it has started.
+pub(super) struct Running {
+    pub(super) number: u64,
+    pub(super) turn: Turn,
+    /// Ends everything the turn has started.
+    pub(super) cancel: CancellationToken,
+    /// Ends the model call.
+    pub(super) model: CancellationToken,
+    /// How many tasks have not ended.
+    pub(super) children: usize,
+    /// How it ends, once its tasks have ended or the time for that is over.
+    pub(super) finish: Option<(TurnEnd, Instant)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    No,
+    /// No more input: end when the turn has ended, but not later than this.
+    Drain(Instant),
+    /// Only what is in the outbox, but not longer than this.
+    Stop(Instant),
+    Now,
+}
+
+impl Actor {
+    pub(crate) fn new(
+        environment: Arc<Environment>,
+        events: mpsc::Sender<Event>,
+    ) -> (Self, mpsc::Receiver<Input>) {
+        let (inputs, received) = mpsc::channel(WAITING_INPUTS);
+        let out = Outbox::new(events, environment.limits.waiting_events);
+        let actor = Self {
+            environment,
+            out,
+            inputs,
+            session: None,
+            running: None,
+            queue: Queue::new(),
+            state: WorkingState::Idle,
+            turns: 0,
+            ending: Ending::No,
+        };
+        (actor, received)
+    }
+
+    /// Runs until it is told to end, nobody can tell it anything any more, or nobody reads its events.
+    pub(crate) async fn run(
+        mut self,
+        mut work: mpsc::Receiver<(Ticket, Command)>,
+        mut control: mpsc::Receiver<Control>,
+        mut inputs: mpsc::Receiver<Input>,
+    ) {
+        while !self.is_at_end() {
+            let has_room = self.out.has_room();
+            let takes_inputs =
+                has_room || self.running.as_ref().is_some_and(|running| running.turn.is_over());
+            let deadline = self.deadline();
+            let timer = tokio::time::sleep_until(deadline.unwrap_or_else(Instant::now));
+            tokio::select! {
+                biased;
+                control = control.recv() => {
+                    let control = control.unwrap_or(Control::Stop);
+                    if matches!(control, Control::Interrupt(_) | Control::Drain) {
+                        // what was asked before stays before
+                        while let Ok((ticket, command)) = work.try_recv() {
+                            self.guarded(|actor| actor.command(ticket, command));
+                        }
+                    }
+                    self.guarded(|actor| actor.control(control));
+                }
+                flushed = self.out.flush(), if !self.out.is_empty() => {
+                    if let Err(Gone) = flushed {
+                        self.stop();
+                        self.ending = Ending::Now;
+                    }
+                }
+                () = timer, if deadline.is_some() => self.guarded(Self::is_late),
+                Some(input) = inputs.recv(), if takes_inputs => self.guarded(|actor| actor.input(input)),
+                Some((ticket, command)) = work.recv(), if has_room && self.ending == Ending::No => {
+                    self.guarded(|actor| actor.command(ticket, command));
+                }
+            }
+            self.guarded(Self::go_on);
+        }
+        if let Some(running) = &self.running {
+            running.cancel.cancel();
+        }
+    }
+
+    pub(super) fn emit(&mut self, what: Happening) {
+        let session = self.session.as_ref().map(|session| session.id.clone());
+        if let Happening::State(state) = &what {
+            if self.state == *state {
+                return;
+            }
+            self.state = *state;
+        }
+        self.out.push(session, what);
+    }
+
+    pub(super) fn reply(&mut self, ticket: Ticket, outcome: Result<Reply, Error>) {
+        self.emit(Happening::Reply { ticket, outcome });
+    }
+
+    /// Begins a turn; the user's message is in the log and announced.
+    pub(super) fn begin_turn(&mut self, turn: Turn) {
+        self.turns += 1;
+        let cancel = CancellationToken::new();
+        let model = cancel.child_token();
+        self.running = Some(Running { number: self.turns, turn, cancel, model, children: 0, finish: None });
+        self.with_turn(Turn::call_model);
+    }
+
+    /// Lets the turn decide, and performs what follows.
+    pub(super) fn with_turn(&mut self, decide: impl FnOnce(&mut Turn, &mut Vec<Effect>)) {
+        let mut effects = Vec::new();
+        if let Some(running) = &mut self.running {
+            decide(&mut running.turn, &mut effects);
+        }
+        for effect in effects {
+            self.perform(effect);
+        }
+    }
+
+    pub(super) fn stop_deadline(&self) -> Instant {
+        Instant::now() + self.environment.limits.stop
+    }
+
+    fn control(&mut self, control: Control) {
+        match control {
+            Control::Interrupt(ticket) => self.interrupt(Some(ticket)),
+            Control::Answer { question, answer } => {
+                self.with_turn(|turn, effects| turn.answered(&question, answer, effects));
+            }
+            Control::Drain => self.drain(),
+            Control::Stop => self.stop(),
+        }
+    }
+
+    fn input(&mut self, input: Input) {
+        let (Input::Model { turn, .. }
+        | Input::Prepared { turn, .. }
+        | Input::Progress { turn, .. }
+        | Input::Done { turn, .. }
+        | Input::Ended { turn, .. }) = &input;
+        if self.running.as_ref().is_none_or(|running| running.number != *turn) {
+            return;
+        }
+        match input {
+            Input::Model { call, event, .. } => self.with_turn(|turn, effects| {
+                if turn.model_calls() == call {
+                    turn.model(event, std::time::Instant::now(), effects);
+                }
+            }),
+            Input::Prepared { index, verdict, .. } => {
+                self.with_turn(|turn, effects| turn.prepared(index, verdict, effects));
+            }
+            Input::Progress { id, name, progress, .. } => self.progress(id, name, progress),
+            Input::Done { index, output, .. } => {
+                self.with_turn(|turn, effects| turn.done(index, output, effects));
+            }
+            Input::Ended { panic, .. } => self.child_ended(panic),
+        }
+    }
+
+    fn child_ended(&mut self, panic: Option<String>) {
+        if let Some(running) = &mut self.running {
+            running.children = running.children.saturating_sub(1);
+        }
+        if let Some(panic) = panic {
+            tracing::error!(%panic, "a task of a turn panicked");
+            self.broken(&panic);
+        }
+    }
+
+    /// Ends the turn: there is a bug in us.
+    fn broken(&mut self, panic: &str) {
+        let text = format!("The turn was stopped by a bug in the engine: {panic}");
+        self.with_turn(|turn, effects| {
+            if !turn.is_over() {
+                let mut settled = Vec::new();
+                turn.interrupt(&mut settled);
+                effects.append(&mut settled);
+                turn.fail(text, Some("InternalError"), TurnEnd::Error, effects);
+            }
+        });
+    }
+
+    pub(super) fn interrupt(&mut self, ticket: Option<Ticket>) {
+        for queued in std::mem::take(&mut self.queue) {
+            self.emit(Happening::Discarded { text: queued.prompt.text, ticket: queued.ticket });
+        }
+        if self.running.is_none() {
+            if let Some(ticket) = ticket {
+                self.reply(ticket, Ok(Reply::Done));
+            }
+            return;
+        }
+        self.with_turn(|turn, effects| {
+            let was_over = turn.is_over();
+            turn.interrupt(effects);
+            if let Some(ticket) = ticket {
+                effects.push(Effect::Emit(Happening::Reply { ticket, outcome: Ok(Reply::Done) }));
+            }
+            if !was_over {
+                effects.push(Effect::Finish(TurnEnd::Cancelled));
+            }
+        });
+    }
+
+    /// No more input: questions cannot be answered, so the turn goes on without; then the end.
+    fn drain(&mut self) {
+        if self.ending != Ending::No {
+            return;
+        }
+        self.ending = Ending::Drain(Instant::now() + self.environment.limits.drain);
+        self.refuse_question();
+    }
+
+    /// Refuses what is asked while nobody can answer.
+    pub(super) fn refuse_question(&mut self) {
+        let is_alone = matches!(self.ending, Ending::Drain(_));
+        let question = self.running.as_ref().and_then(|running| running.turn.question());
+        let id = question.map(|question| match question {
+            crate::Question::Permission { id, .. } | crate::Question::Ask { id, .. } => id.clone(),
+        });
+        if let (true, Some(id)) = (is_alone, id) {
+            let answer = crate::Answer::Refused { reason: None };
+            self.with_turn(|turn, effects| turn.answered(&id, answer, effects));
+        }
+    }
+
+    /// The end: the turn is stopped.
+    pub(super) fn stop(&mut self) {
+        if matches!(self.ending, Ending::Stop(_) | Ending::Now) {
+            return;
+        }
+        self.ending = Ending::Stop(self.stop_deadline());
+        self.queue.clear();
+        self.with_turn(|turn, effects| {
+            if !turn.is_over() {
+                turn.interrupt(effects);
+                effects.push(Effect::Finish(TurnEnd::ProcessExit));
+            }
+        });
+    }
+
+    /// What follows once a thing has happened: the end of a turn, the next prompt, the end of all.
+    fn go_on(&mut self) {
+        self.finish_turn();
+        while self.running.is_none() && matches!(self.ending, Ending::No | Ending::Drain(_)) {
+            let Some(queued) = self.queue.pop_front() else { break };
+            self.begin_prompt(queued);
+        }
+        if self.running.is_none() && matches!(self.ending, Ending::Drain(_)) {
+            self.ending = Ending::Stop(self.stop_deadline());
+        }
+    }
+
+    fn is_late(&mut self) {
+        let now = Instant::now();
+        match self.ending {
+            Ending::Drain(until) if now >= until => self.stop(),
+            Ending::Stop(until) if now >= until => self.ending = Ending::Now,
+            _ => {}
+        }
+    }
+
+    fn is_at_end(&self) -> bool {
+        match self.ending {
+            Ending::Now => true,
+            Ending::Stop(_) => self.running.is_none() && self.out.is_empty(),
+            Ending::No | Ending::Drain(_) => false,
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let ending = match self.ending {
+            Ending::No | Ending::Now => None,
+            Ending::Drain(until) | Ending::Stop(until) => Some(until),
+        };
+        let turn = self.running.as_ref().and_then(|running| running.finish).map(|(_, until)| until);
+        ending.into_iter().chain(turn).min()
+    }
+
+    /// A fault of ours ends the turn, not the agent.
+    fn guarded(&mut self, handle: impl FnOnce(&mut Self)) {
+        let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| handle(self)));
+        if let Err(panic) = outcome {
+            let panic = said(&*panic);
+            tracing::error!(%panic, "the agent's task panicked");
+            if let Some(running) = self.running.take() {
+                running.cancel.cancel();
+                let message = format!("The turn was stopped by a bug in the engine: {panic}");
+                let name = Some("InternalError".to_owned());
+                self.emit(Happening::Problem { message, kind: "Error".to_owned(), name });
+                self.completed(&running.turn, TurnEnd::Error);
+            }
+        }
+    }
+}

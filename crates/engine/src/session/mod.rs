@@ -1,0 +1,18 @@
+//! A running agent: one task that owns the session which is open, the turn that runs, and the prompts that wait.
+//!
+//! - `actor` receives everything that can happen, as one closed enum, and performs what the turn asks for.
+//! - `turn` is the pure part: what follows from a model's words, a tool's result, an answer or an interrupt.
+//! - `outbox` holds events until whoever reads them is ready; while it is full nothing is read from models and tools.
+
+mod actor;
+mod answer;
+mod children;
+mod commands;
+mod outbox;
+mod perform;
+mod prompt;
+mod request;
+mod state;
+mod turn;
+
+pub(crate) use actor::Actor;

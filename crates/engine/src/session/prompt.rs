@@ -1,0 +1,92 @@
+//! What a user says, as a message, and the title a first message gives a session.
+
+use std::collections::VecDeque;
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::command::{Attachment, Prompt, Ticket};
+use crate::message::{Content, Message, Role, Visibility};
+use crate::{Mode, Settings};
+
+/// The longest title made from a message, in characters.
+const LONGEST_TITLE: usize = 150;
+
+/// A prompt that waits for its turn.
+#[derive(Debug)]
+pub(crate) struct Queued {
+    pub(crate) ticket: Option<Ticket>,
+    pub(crate) id: String,
+    pub(crate) prompt: Prompt,
+}
+
+/// Prompts that wait, oldest first.
+pub(crate) type Queue = VecDeque<Queued>;
+
+impl Queued {
+    pub(crate) fn new(ticket: Option<Ticket>, mut prompt: Prompt) -> Self {
+        let id = prompt.message_id.take().unwrap_or_else(|| Uuid::new_v4().to_string());
+        Self { ticket, id, prompt }
+    }
+
+    /// The message: pictures, documents, then the text.
+    pub(crate) fn message(&self, settings: &Settings, now_ms: i64) -> Message {
+        let prompt = &self.prompt;
+        let pictures = prompt.images.iter().cloned().map(Content::Image);
+        let documents = prompt.files.iter().map(document);
+        let mut content: Vec<Content> = pictures.chain(documents).collect();
+        if !prompt.text.is_empty() || content.is_empty() {
+            content.push(Content::Text(prompt.text.clone()));
+        }
+        let mut message = Message {
+            id: self.id.clone(),
+            role: Role::User,
+            content,
+            created_at_ms: now_ms,
+            updated_at_ms: now_ms,
+            parent_id: None,
+            visibility: Visibility::Both,
+            model_id: None,
+            reasoning_effort: None,
+            extra: serde_json::Map::new(),
+        };
+        let mode = if settings.mode == Mode::Spec { "spec" } else { "auto" };
+        message.extra.insert("interactionMode".to_owned(), Value::from(mode));
+        if let Some(source) = &prompt.source {
+            message.extra.insert("userMessageSource".to_owned(), Value::from(source.as_str()));
+        }
+        message
+    }
+}
+
+fn document(file: &Attachment) -> Content {
+    match file {
+        Attachment::Bytes { media, .. } => Content::Document(media.clone()),
+        Attachment::Text { text, name, mime } => Content::Document(musher_model::Media {
+            media_type: mime.clone().unwrap_or_else(|| "text/plain".to_owned()),
+            data: base64::Engine::encode(&base64::engine::general_purpose::STANDARD, text),
+            name: name.clone(),
+        }),
+    }
+}
+
+/// The title a first message gives.
+pub(crate) fn title_of(text: &str) -> String {
+    let text = text.trim();
+    match text.char_indices().nth(LONGEST_TITLE) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or(text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_first_message_is_cut_between_characters() {
+        assert_eq!(title_of("  Say hello.\n"), "Say hello.");
+        let long = "ä".repeat(200);
+        assert_eq!(title_of(&long), format!("{}...", "ä".repeat(150)));
+    }
+}

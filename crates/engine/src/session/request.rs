@@ -1,0 +1,78 @@
+//! The conversation as a model is asked with it. Pure.
+
+use base64::Engine as _;
+use musher_model::{Block, Cache, Message as ModelMessage, Request, Role as ModelRole, ToolResult, ToolSpec};
+use musher_tools::Part;
+
+use super::state::Session;
+use crate::message::{Content, Message, Role, Visibility};
+use crate::models::Model;
+
+/// What a model is asked with.
+pub(crate) fn build(session: &Session, model: &Model, system: Vec<String>, tools: Vec<ToolSpec>) -> Request {
+    let messages = session.messages.iter().filter_map(|message| to_model(message)).collect();
+    let mut request = Request::new(model.name.clone(), messages);
+    request.system = system;
+    request.tools = tools;
+    request.effort = model.efforts.contains(&session.settings.effort).then_some(session.settings.effort);
+    request.max_output_tokens = model.max_output_tokens;
+    request.cache = Cache::Long;
+    request.cache_key = Some(session.id.as_str().to_owned());
+    request
+}
+
+/// A message as the model reads it, if it does.
+pub(crate) fn to_model(message: &Message) -> Option<ModelMessage> {
+    if message.visibility == Visibility::UserOnly {
+        return None;
+    }
+    let role = match message.role {
+        Role::Assistant => ModelRole::Assistant,
+        Role::User | Role::Tool | Role::System => ModelRole::User,
+    };
+    let content: Vec<Block> = message.content.iter().filter_map(block).collect();
+    (!content.is_empty()).then_some(ModelMessage { role, content })
+}
+
+fn block(content: &Content) -> Option<Block> {
+    Some(match content {
+        Content::Text(text) => Block::text(text.clone()),
+        Content::Thinking(thinking) => Block::Thinking(thinking.clone()),
+        Content::ToolUse(call) => Block::ToolUse(call.clone()),
+        Content::ToolResult { tool_use_id, for_model, is_error, .. } => Block::ToolResult(ToolResult {
+            id: tool_use_id.clone(),
+            content: for_model.iter().filter_map(part).collect(),
+            is_error: *is_error,
+        }),
+        Content::Image(media) => Block::Image(media.clone()),
+        Content::Document(media) => document(media),
+        Content::Unknown(_) => return None,
+    })
+}
+
+/// Plain text is sent as such: not every vendor takes it as a document.
+fn document(media: &musher_model::Media) -> Block {
+    let text = media.media_type.starts_with("text/").then(|| {
+        let bytes = base64::engine::general_purpose::STANDARD.decode(&media.data).ok()?;
+        String::from_utf8(bytes).ok()
+    });
+    match text.flatten() {
+        None => Block::Document(media.clone()),
+        Some(text) => {
+            let name = media.name.as_deref().unwrap_or("attachment");
+            Block::text(format!("<document name=\"{name}\">\n{text}\n</document>"))
+        }
+    }
+}
+
+fn part(part: &Part) -> Option<Block> {
+    match part {
+        Part::Text(text) => Some(Block::text(text.clone())),
+        Part::Image { media_type, data } => Some(Block::Image(musher_model::Media {
+            media_type: media_type.clone(),
+            data: data.clone(),
+            name: None,
+        })),
+        _ => None,
+    }
+}

@@ -1,0 +1,1 @@
+//! The course of turns, without an agent around them.
