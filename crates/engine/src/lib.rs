@@ -23,7 +23,7 @@ mod permission;
 mod session;
 mod settings;
 mod skills;
-mod store;
+pub mod store;
 
 pub use agent::{AgentHandle, start};
 pub use command::{

@@ -1,4 +1,8 @@
 //! A message of a session, as it is kept: what both clients and models need of it.
+//!
+//! Its other forms are made elsewhere: `wire` has the one clients see, the store the one on disk, the session the one models see.
+
+mod wire;
 
 use musher_model::{Media, Thinking, ToolUse};
 use musher_tools::Part;
@@ -27,6 +31,34 @@ pub struct Message {
     pub reasoning_effort: Option<String>,
     /// Fields we do not know.
     pub extra: Map<String, Value>,
+}
+
+impl Message {
+    /// A message of now, visible to everyone.
+    pub fn new(id: impl Into<String>, role: Role, content: Vec<Content>) -> Self {
+        let now = jiff::Timestamp::now().as_millisecond();
+        Self {
+            id: id.into(),
+            role,
+            content,
+            created_at_ms: now,
+            updated_at_ms: now,
+            parent_id: None,
+            visibility: Visibility::Both,
+            model_id: None,
+            reasoning_effort: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// All its text, without thinking and the results of tools.
+    pub fn text(&self) -> String {
+        let texts = self.content.iter().filter_map(|part| match part {
+            Content::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect::<Vec<_>>().join("\n")
+    }
 }
 
 /// Who says something.
@@ -79,3 +111,5 @@ pub enum Content {
     /// Something else, as it was found.
     Unknown(Value),
 }
+
+pub(crate) use wire::{Names, parts_json};

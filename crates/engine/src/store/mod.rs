@@ -1,25 +1,47 @@
-//! Sessions on disk: append-only, healed on opening, locked against a second writer.
+//! Sessions on disk: append-only, healed before the first write, locked against a second writer.
+//!
+//! A session is `<home>/sessions/<slug of its directory>/<id>.jsonl`, one JSON object per line, with a settings file beside it:
+//! the layout of droid, so that its SDKs list our sessions and we load its. The rules:
+//!
+//! - What was acknowledged was written. A record is one write; [`Log::append`] returns when it is in the file.
+//! - A log always opens, whatever was torn, cut or overwritten. All whole records are kept, the rest is in [`Damage`], once.
+//! - Nothing is changed in place. Files that change, and a log whose first line gets a new title, are replaced whole.
+//! - All is private to the user, no link is followed, and an id that is more than a name never comes near a path.
+//!
+//! All of it is synchronous: records are small, and whoever writes one waits for it anyway.
 
-use std::sync::Arc;
+mod branch;
+mod disk;
+mod error;
+mod hash;
+mod id;
+mod list;
+mod lock;
+mod log;
+mod message_form;
+mod open;
+mod paths;
+mod record;
+mod scan;
+mod settings_file;
+mod side;
 
-/// The id of a session: letters, digits, `-` and `_` only.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct SessionId(Arc<str>);
+pub use error::{Result, StoreError};
+pub use id::{InvalidId, SessionId, slug};
+pub use list::Summary;
+pub use log::Log;
+pub use open::{Compacted, Damage, Loaded, NewSession, Store, Stored};
+pub use record::{Compaction, Record, Start};
 
-impl SessionId {
-    /// A new one.
-    pub(crate) fn random() -> Self {
-        Self(uuid::Uuid::new_v4().to_string().into())
-    }
-
-    /// Reads one.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-        ((1..=64).contains(&text.len()) && text.bytes().all(is_fine)).then(|| Self(text.into()))
-    }
-
-    /// The id as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
+/// What a record outlasts once it is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// The end of the process, however it comes.
+    #[default]
+    Process,
+    /// A power cut, too: [`Log::sync`] waits for the medium.
+    Power,
 }
+
+#[cfg(test)]
+mod tests;

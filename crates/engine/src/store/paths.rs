@@ -1,0 +1,69 @@
+//! The files of one session, all beside each other and named by its id.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use super::SessionId;
+
+/// Where the files of a session are.
+#[derive(Debug, Clone)]
+pub(super) struct Paths {
+    folder: PathBuf,
+    id: SessionId,
+}
+
+impl Paths {
+    pub(super) fn new(folder: PathBuf, id: SessionId) -> Self {
+        Self { folder, id }
+    }
+
+    pub(super) fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// The conversation.
+    pub(super) fn log(&self) -> PathBuf {
+        self.file("jsonl")
+    }
+
+    /// The settings, and those before them.
+    pub(super) fn settings(&self) -> PathBuf {
+        self.file("settings.json")
+    }
+
+    pub(super) fn old_settings(&self) -> PathBuf {
+        self.file("settings.json.bak")
+    }
+
+    /// Whoever has it locked writes.
+    pub(super) fn lock(&self) -> PathBuf {
+        self.file("lock")
+    }
+
+    /// The folder of records that are too large for a line.
+    pub(super) fn sides(&self) -> PathBuf {
+        self.file("large")
+    }
+
+    /// A record that is too large for a line.
+    pub(super) fn side(&self, hash: &str) -> PathBuf {
+        self.sides().join(format!("{hash}.json"))
+    }
+
+    /// A damaged log, kept for those who want to look into it.
+    pub(super) fn damaged(&self, at_ms: i64) -> PathBuf {
+        self.file(&format!("{at_ms}.damaged"))
+    }
+
+    fn file(&self, suffix: &str) -> PathBuf {
+        self.folder.join(format!("{}.{suffix}", self.id))
+    }
+}
+
+/// The id in the name of a log.
+pub(super) fn id_of(log: &Path) -> Option<SessionId> {
+    if log.extension() != Some(OsStr::new("jsonl")) {
+        return None;
+    }
+    SessionId::new(log.file_stem()?.to_str()?).ok()
+}
