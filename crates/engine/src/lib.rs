@@ -18,7 +18,7 @@ mod mcp;
 mod message;
 #[allow(dead_code, reason = "titles and shaped answers come next")]
 mod models;
-mod permission;
+pub mod permission;
 #[allow(dead_code, reason = "tools come next")]
 mod session;
 mod settings;

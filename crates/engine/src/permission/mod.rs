@@ -1,38 +1,23 @@
 //! Whether a tool call runs, is asked for, or is refused: a pure decision.
+//!
+//! Nothing the model wrote lowers what is at stake: its own claim can only raise it. A command runs without asking only if what it
+//! does could be proven from its text. The only thing looked at outside the arguments is where paths lead.
 
-use serde::{Deserialize, Serialize};
+mod answer;
+mod command;
+mod decide;
+mod files;
+mod policy;
+mod request;
+mod rules;
+mod show;
 
-/// What runs without asking.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names say it")]
-#[serde(rename_all = "lowercase")]
-pub enum Autonomy {
-    #[default]
-    Off,
-    Low,
-    Medium,
-    High,
-}
+pub use answer::{Outcome, apply};
+pub use decide::{Call, Target, decide};
+pub use policy::{Autonomy, Grants, Mode, Policy};
+pub use request::{Choice, Kind, Operation, PermissionRequest, Refusal, Verdict};
+pub use rules::Rule;
+pub use show::visible;
 
-/// Planning or not.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names say it")]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    #[default]
-    Auto,
-    Spec,
-}
-
-/// An answer that can be given to a permission question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Choice {
-    ProceedOnce,
-    ProceedAlways,
-    Cancel,
-}
-
-/// What is asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PermissionRequest {}
+#[cfg(test)]
+mod tests;

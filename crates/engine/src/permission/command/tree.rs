@@ -1,0 +1,188 @@
+//! Finds every simple command of a line in the shell's grammar, also inside loops, substitutions and functions.
+//!
+//! It tells what is there, not what it means. What the parser is not sure of is said, never passed over.
+
+use tree_sitter::{Node, Parser};
+
+use super::word::{Word, read_word};
+
+/// Lines nest no deeper than this.
+const DEEPEST: usize = 100;
+
+/// Something a line does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Runs a command.
+    Command {
+        words: Vec<Word>,
+        /// Whether it may run more than once.
+        is_repeated: bool,
+    },
+    /// Sets a variable, for one command or for all that follow.
+    Assign { name: String },
+    /// Opens a file.
+    Redirect { is_write: bool, target: Word },
+    /// Defines a function: a name no longer means the program of that name.
+    Function {
+        /// Whether it calls itself.
+        is_recursive: bool,
+    },
+    /// Anything else that is more than a list of simple commands.
+    Structure,
+}
+
+/// The steps of a line, or nothing if the parser is not sure of it.
+pub(super) fn read_steps(source: &str, home: &str) -> Option<Vec<Step>> {
+    let mut parser = Parser::new();
+    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
+    let tree = parser.parse(source, None)?;
+    let root = tree.root_node();
+    if root.has_error() {
+        return None;
+    }
+    let mut walk = Walk { source, home, steps: Vec::new() };
+    walk.node(root, false, 0)?;
+    Some(walk.steps)
+}
+
+struct Walk<'a> {
+    source: &'a str,
+    home: &'a str,
+    steps: Vec<Step>,
+}
+
+impl Walk<'_> {
+    fn text(&self, from: usize, to: usize) -> &str {
+        self.source.get(from..to).unwrap_or_default()
+    }
+
+    /// Nothing if it nests too deep or has something missing.
+    fn node(&mut self, node: Node<'_>, is_repeated: bool, depth: usize) -> Option<()> {
+        if depth > DEEPEST || node.is_error() || node.is_missing() {
+            return None;
+        }
+        match node.kind() {
+            "program" | "list" | "pipeline" | "redirected_statement" => {
+                let mut cursor = node.walk();
+                let is_background =
+                    node.children(&mut cursor).any(|child| matches!(child.kind(), "&" | "|&"));
+                if is_background {
+                    self.steps.push(Step::Structure);
+                }
+                self.children(node, is_repeated, depth)
+            }
+            "command" => self.command(node, is_repeated, depth),
+            "file_redirect" => self.redirect(node, is_repeated, depth),
+            "variable_assignment" => {
+                let name = node.child_by_field_name("name");
+                let name = name.map(|name| self.text(name.start_byte(), name.end_byte()).to_owned());
+                self.steps.push(Step::Assign { name: name.unwrap_or_default() });
+                self.children(node, is_repeated, depth)
+            }
+            "declaration_command" | "unset_command" => {
+                let end = node.child(0).map_or(node.end_byte(), |name| name.end_byte());
+                let name = self.text(node.start_byte(), end).to_owned();
+                self.steps
+                    .push(Step::Command { words: vec![Word::Literal(name), Word::Unknown], is_repeated });
+                self.children(node, is_repeated, depth)
+            }
+            "function_definition" => {
+                let before = self.steps.len();
+                self.children(node, true, depth)?;
+                let name = node.child_by_field_name("name");
+                let name = name.map(|name| self.text(name.start_byte(), name.end_byte()).to_owned());
+                let is_call = |step: &Step| {
+                    let Step::Command { words, .. } = step else { return false };
+                    words.first().and_then(Word::literal).is_some_and(|first| Some(first) == name.as_deref())
+                };
+                let is_recursive = self.steps[before..].iter().any(is_call);
+                self.steps.push(Step::Function { is_recursive });
+                Some(())
+            }
+            "for_statement" | "c_style_for_statement" | "while_statement" => {
+                if let Some(variable) = node.child_by_field_name("variable") {
+                    let name = self.text(variable.start_byte(), variable.end_byte()).to_owned();
+                    self.steps.push(Step::Assign { name });
+                }
+                self.steps.push(Step::Structure);
+                self.children(node, true, depth)
+            }
+            // words and comments, with what may be inside of them
+            "word"
+            | "raw_string"
+            | "string"
+            | "string_content"
+            | "concatenation"
+            | "number"
+            | "comment"
+            | "command_name"
+            | "variable_name"
+            | "special_variable_name"
+            | "file_descriptor" => self.children(node, is_repeated, depth),
+            _ => {
+                if node.is_named() {
+                    self.steps.push(Step::Structure);
+                }
+                self.children(node, is_repeated, depth)
+            }
+        }
+    }
+
+    fn children(&mut self, node: Node<'_>, is_repeated: bool, depth: usize) -> Option<()> {
+        let mut cursor = node.walk();
+        let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
+        children.into_iter().try_for_each(|child| self.node(child, is_repeated, depth + 1))
+    }
+
+    fn command(&mut self, node: Node<'_>, is_repeated: bool, depth: usize) -> Option<()> {
+        let mut spans: Vec<(usize, usize)> = Vec::new();
+        let mut cursor = node.walk();
+        let mut is_more = cursor.goto_first_child();
+        let mut others = Vec::new();
+        while is_more {
+            let child = cursor.node();
+            if matches!(cursor.field_name(), Some("name" | "argument")) {
+                let (from, to) = (child.start_byte(), child.end_byte());
+                match spans.last_mut() {
+                    // the shell takes what is not apart for one word, and so a blank behind a backslash
+                    Some(last) if is_joined(self.text(last.1, from)) => last.1 = to,
+                    _ => spans.push((from, to)),
+                }
+            }
+            others.push(child);
+            is_more = cursor.goto_next_sibling();
+        }
+        let words = spans.iter().map(|(from, to)| read_word(self.text(*from, *to), self.home)).collect();
+        self.steps.push(Step::Command { words, is_repeated });
+        others.into_iter().try_for_each(|child| self.node(child, is_repeated, depth + 1))
+    }
+
+    fn redirect(&mut self, node: Node<'_>, is_repeated: bool, depth: usize) -> Option<()> {
+        let target = node.child_by_field_name("destination");
+        let mut cursor = node.walk();
+        let operator = node.children(&mut cursor).find(|child| !child.is_named()).map(|child| child.kind());
+        let operator = operator.unwrap_or_default();
+        let from = target.map_or(node.end_byte(), |target| target.start_byte());
+        let target = read_word(self.text(from, node.end_byte()), self.home);
+        let is_between = operator.ends_with('&')
+            && target.literal().is_some_and(|target| {
+                target == "-" || target.bytes().all(|byte| byte.is_ascii_digit()) && !target.is_empty()
+            });
+        let is_closing = operator.ends_with("&-");
+        if is_between || is_closing {
+            self.steps.push(Step::Structure);
+        } else {
+            let is_write = operator != "<";
+            self.steps.push(Step::Redirect { is_write, target });
+        }
+        self.children(node, is_repeated, depth)
+    }
+}
+
+/// Whether what is between two words does not part them.
+fn is_joined(gap: &str) -> bool {
+    gap.replace("\\\n", "").is_empty() && !gap.contains('\n') || {
+        let gap = gap.replace("\\\n", "");
+        gap.contains('\\')
+    }
+}
