@@ -1,4 +1,4 @@
-//! Posts a request and gives back a body to read: plain HTTP/1.1 over TCP or TLS, with a limit on every wait.
+//! Sends a request and gives back a body to read: plain HTTP/1.1 over TCP or TLS, with a limit on every wait.
 //!
 //! Knows nothing of models. Follows no redirect, because the key would go with it, and takes no proxy from the environment. Made of
 //! hyper and rustls directly: what a larger client adds (redirects, cookies, proxies, decompression) is what must not happen here.
@@ -80,6 +80,17 @@ impl Http {
         headers: HeaderMap,
         body: Vec<u8>,
     ) -> Result<Response, ModelError> {
+        self.request(Method::POST, url, headers, body).await
+    }
+
+    /// Asks for anything; gives the response, whatever its status, when its headers are there.
+    pub async fn request(
+        &self,
+        method: Method,
+        url: &str,
+        headers: HeaderMap,
+        body: Vec<u8>,
+    ) -> Result<Response, ModelError> {
         let uri: Uri = url.parse().map_err(|error| bad_url(url, &error))?;
         let is_tls = match uri.scheme_str() {
             Some("https") => true,
@@ -87,7 +98,7 @@ impl Http {
             _ => return Err(bad_url(url, &"it does not begin with http:// or https://")),
         };
         let mut request = Request::new(Full::new(Bytes::from(body)));
-        *request.method_mut() = Method::POST;
+        *request.method_mut() = method;
         *request.uri_mut() = uri.clone();
         *request.headers_mut() = headers;
         let sending = if is_tls { self.tls()?.request(request) } else { self.plain.request(request) };
@@ -132,19 +143,24 @@ fn client() -> hyper_util::client::legacy::Builder {
 
 /// A response whose body is still to be read.
 #[derive(Debug)]
-pub(crate) struct Response {
-    pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: Body,
+#[non_exhaustive]
+pub struct Response {
+    /// How it went.
+    pub status: StatusCode,
+    /// What is told about it.
+    pub headers: HeaderMap,
+    /// The rest, still to be read.
+    pub body: Body,
 }
 
 impl Response {
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+    /// A header, if it is there and is text.
+    pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
     /// The beginning of a body that is text to be shown. Never fails and never takes long.
-    pub(crate) async fn text(&mut self) -> String {
+    pub async fn text(&mut self) -> String {
         let mut bytes = Vec::new();
         let reading = async {
             while let Ok(Some(piece)) = self.body.next().await {
@@ -163,14 +179,14 @@ impl Response {
 
 /// A body, piece by piece.
 #[derive(Debug)]
-pub(crate) struct Body {
+pub struct Body {
     body: Incoming,
     silence: Option<Duration>,
 }
 
 impl Body {
     /// The next piece; `None` at the end.
-    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ModelError> {
+    pub async fn next(&mut self) -> Result<Option<Bytes>, ModelError> {
         loop {
             let frame = limited(self.silence, self.body.frame()).await;
             match frame {

@@ -37,7 +37,7 @@ pub use catalog::{Catalog, CatalogProblem, ModelEntry, Origin};
 pub use error::{ErrorClass, ModelError};
 pub use event::{Arguments, FinishReason, ModelEvent, Retry, ToolCall, Usage};
 pub use formats::{Decoder, Format, FormatOptions};
-pub use http::{Http, Timeouts};
+pub use http::{Body as HttpBody, Http, Response as HttpResponse, Timeouts};
 pub use http_provider::{Endpoint, HttpProvider};
 pub use pairing::paired;
 pub use provider::{EventStream, Provider};

@@ -42,6 +42,6 @@ pub use builtin::{
 pub use catalog::{CATALOG, Category, Risk, ToolInfo, engine_tool_schema, tool_info};
 pub use context::{Context, Progress, SeenFiles};
 pub use paths::{Access, FileKind, Resolved, Sensitive, Workspace};
-pub use process::{Background, Ended, Processes, command_environment};
+pub use process::{Background, Ended, Piped, Processes, command_environment};
 pub use registry::Registry;
 pub use tool::{Input, Part, Run, Tool, ToolOutput};

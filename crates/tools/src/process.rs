@@ -6,6 +6,7 @@
 mod capture;
 mod environment;
 mod job;
+mod piped;
 mod processes;
 mod spawn;
 #[cfg_attr(not(target_os = "linux"), path = "process/tree_elsewhere.rs")]
@@ -25,6 +26,7 @@ use capture::Capture;
 pub(crate) use capture::Captured;
 pub use environment::command_environment;
 pub(crate) use job::Job;
+pub use piped::Piped;
 pub use processes::{Background, Processes};
 
 /// How long a command may take to end by itself when it is asked to.
@@ -76,7 +78,7 @@ pub(crate) async fn run(
 ) -> io::Result<Finished> {
     let (reader, writer) = io::pipe()?;
     let errors = writer.try_clone()?;
-    let job = Job::start(shell, writer.into(), errors.into()).await?;
+    let job = Job::start(shell, None, writer.into(), errors.into()).await?;
     let mut output =
         Output { pipe: pipe::Receiver::from_owned_fd(reader.into())?, capture: Capture::new(scratch) };
     let deadline = Instant::now() + limit;
@@ -123,7 +125,7 @@ pub(crate) async fn run(
 pub(crate) async fn start(shell: Shell<'_>, scratch: &Path, processes: &Processes) -> io::Result<Background> {
     let (file, path) = capture::new_file(scratch, "out")?;
     let errors = file.try_clone()?;
-    let job = Job::start(shell, file.into(), errors.into()).await?;
+    let job = Job::start(shell, None, file.into(), errors.into()).await?;
     Ok(processes.keep(job, shell.command, Some(PathBuf::from(&path))))
 }
 

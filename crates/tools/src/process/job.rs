@@ -36,8 +36,13 @@ struct Process {
 }
 
 impl Job {
-    pub(super) async fn start(shell: Shell<'_>, stdout: OwnedFd, stderr: OwnedFd) -> io::Result<Self> {
-        let forked = spawn::fork(shell, stdout, stderr).await?;
+    pub(super) async fn start(
+        shell: Shell<'_>,
+        stdin: Option<OwnedFd>,
+        stdout: OwnedFd,
+        stderr: OwnedFd,
+    ) -> io::Result<Self> {
+        let forked = spawn::fork(shell, stdin, stdout, stderr).await?;
         let process = Arc::new(Process {
             pid: forked.pid,
             mark: forked.mark,

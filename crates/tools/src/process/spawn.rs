@@ -1,4 +1,4 @@
-//! Forks a shell: in a session of its own, marked, tied to our life, with nothing to read.
+//! Forks a shell: in a session of its own, marked, tied to our life.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -26,10 +26,16 @@ pub(super) struct Forked {
     pub(super) mark: String,
 }
 
-pub(super) async fn fork(shell: Shell<'_>, stdout: OwnedFd, stderr: OwnedFd) -> io::Result<Forked> {
+/// Without an input there is nothing to read.
+pub(super) async fn fork(
+    shell: Shell<'_>,
+    stdin: Option<OwnedFd>,
+    stdout: OwnedFd,
+    stderr: OwnedFd,
+) -> io::Result<Forked> {
     let mark = Uuid::new_v4().to_string();
     let mut command = command(shell, &mark);
-    command.stdout(stdout).stderr(stderr);
+    command.stdin(stdin.map_or_else(Stdio::null, Stdio::from)).stdout(stdout).stderr(stderr);
     let (done, result) = oneshot::channel();
     let job = Box::new(move || {
         warden::wake();
@@ -56,7 +62,7 @@ fn command(shell: Shell<'_>, mark: &str) -> Command {
     let program = ["/bin/bash", "/usr/bin/bash"].into_iter().find(|path| Path::new(path).exists());
     #[expect(clippy::disallowed_methods, reason = "this is the place where shell commands are started")]
     let mut command = Command::new(program.unwrap_or("bash"));
-    command.args(["--noprofile", "--norc", "-c", shell.command]).current_dir(shell.cwd).stdin(Stdio::null());
+    command.args(["--noprofile", "--norc", "-c", shell.command]).current_dir(shell.cwd);
     command.env_clear().envs(shell.environment.iter().map(|(name, value)| (name, value)));
     let above = std::env::var(MARKS).unwrap_or_default();
     command.env(MARKS, format!("{above} {} {mark}", warden::mark()).trim());
