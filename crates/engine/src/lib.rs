@@ -14,7 +14,7 @@ mod environment;
 mod error;
 mod event;
 mod hooks;
-mod mcp;
+pub mod mcp;
 mod message;
 #[allow(dead_code, reason = "titles and shaped answers come next")]
 mod models;

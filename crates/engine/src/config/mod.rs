@@ -28,6 +28,7 @@ pub use edit::edit_json;
 pub use file::Problem;
 pub use folders::{Folder, Level};
 pub use hooks::{HookCommand, HookGroup};
+pub(crate) use servers::parse_server;
 pub use servers::{McpServer, Transport};
 pub use settings::Settings;
 pub use trust::{Ignored, Trust, TrustKey, TrustRule, forget_trust, remember_trust};

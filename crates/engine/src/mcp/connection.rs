@@ -1,0 +1,192 @@
+//! One connection: made within a deadline, its tools listed, kept until it ends.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderName, HeaderValue};
+use musher_model::{Secret, redact};
+use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, PaginatedRequestParams, Tool};
+use rmcp::service::{ClientInitializeError, NotificationContext, RunningService, serve_client_with_ct};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::common::client_side_sse::ExponentialBackoff;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::{ClientHandler, Peer, RoleClient};
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use super::child::Child;
+use super::http::Client;
+use super::manager::Options;
+use crate::config::{McpServer, Transport};
+
+/// How long a server may take until its tools are known.
+pub(super) const START: Duration = Duration::from_secs(30);
+/// More tools are no help to any model.
+const MOST_TOOLS: usize = 512;
+const MOST_PAGES: usize = 64;
+
+/// What we are to a server.
+#[derive(Debug, Clone)]
+pub(super) struct Handler {
+    tools_changed: Arc<Notify>,
+}
+
+impl ClientHandler for Handler {
+    fn get_info(&self) -> ClientConfig {
+        let us = Implementation::new("musher", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(ClientCapabilities::default(), us)
+    }
+
+    async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.tools_changed.notify_one();
+    }
+}
+
+/// A connection that works.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) peer: Peer<RoleClient>,
+    pub(super) tools: Arc<[Tool]>,
+    service: RunningService<RoleClient, Handler>,
+    tools_changed: Arc<Notify>,
+    child: Option<Child>,
+}
+
+impl Connection {
+    /// Connects and lists the tools. `stop` ends the connection, now and later.
+    pub(super) async fn open(
+        server: &McpServer,
+        options: &Options,
+        client: impl FnOnce() -> Client,
+        stop: &CancellationToken,
+    ) -> Result<Self, String> {
+        let deadline = Instant::now() + START;
+        // the service cancels the token it is given when it ends; who wished what must stay known
+        let stop = stop.child_token();
+        let tools_changed = Arc::new(Notify::new());
+        let handler = Handler { tools_changed: Arc::clone(&tools_changed) };
+        let mut child = None;
+        let begun = match &server.transport {
+            Transport::Stdio { command, args, env } => {
+                let started = Child::start(command, args, env, &options.cwd, &options.environment).await;
+                let (started, output, input) =
+                    started.map_err(|error| format!("cannot start `{command}`: {error}"))?;
+                child = Some(started);
+                timeout_at(deadline, serve_client_with_ct(handler, (output, input), stop)).await
+            }
+            Transport::Http { url, headers } | Transport::Sse { url, headers } => {
+                let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
+                config.custom_headers = header_map(headers)?;
+                let mut retry = ExponentialBackoff::default();
+                retry.max_times = Some(8);
+                config.retry_config = Arc::new(retry);
+                let transport = StreamableHttpClientTransport::with_client(client(), config);
+                timeout_at(deadline, serve_client_with_ct(handler, transport, stop)).await
+            }
+        };
+        let failed = match begun {
+            Ok(Ok(service)) => {
+                let peer = service.peer().clone();
+                match timeout_at(deadline, list(&peer)).await {
+                    Ok(Ok(tools)) => return Ok(Self { peer, tools, service, tools_changed, child }),
+                    Ok(Err(error)) => format!("it does not tell its tools: {error}"),
+                    Err(_elapsed) => late(),
+                }
+            }
+            Ok(Err(error)) => why(&error, &server.transport),
+            Err(_elapsed) => late(),
+        };
+        Err(match child {
+            Some(child) => format!("{failed} ({})", child.end().await),
+            None => failed,
+        })
+    }
+
+    /// Waits until the connection ends, and cleans up. Says why, if nobody wished it.
+    pub(super) async fn keep(
+        self,
+        stop: &CancellationToken,
+        mut news: impl FnMut(Arc<[Tool]>),
+    ) -> Option<String> {
+        let Self { peer, service, tools_changed, child, .. } = self;
+        let mut ended = Box::pin(service.waiting());
+        loop {
+            tokio::select! {
+                _reason = &mut ended => break,
+                () = tools_changed.notified() => {
+                    // if it cannot tell, the old list is as good as any
+                    if let Ok(Ok(tools)) = timeout(START, list(&peer)).await {
+                        news(tools);
+                    }
+                }
+            }
+        }
+        let how = match child {
+            Some(child) => child.end().await,
+            None => "the connection ended".to_owned(),
+        };
+        (!stop.is_cancelled()).then_some(how)
+    }
+}
+
+async fn list(peer: &Peer<RoleClient>) -> Result<Arc<[Tool]>, String> {
+    let mut tools = Vec::new();
+    let mut cursor = None;
+    for _page in 0..MOST_PAGES {
+        let mut page = PaginatedRequestParams::default();
+        page.cursor = cursor;
+        let result = peer.list_tools(Some(page)).await.map_err(|error| error.to_string())?;
+        tools.extend(result.tools);
+        cursor = result.next_cursor;
+        if cursor.is_none() || tools.len() > MOST_TOOLS {
+            break;
+        }
+    }
+    tools.truncate(MOST_TOOLS);
+    Ok(tools.into())
+}
+
+fn late() -> String {
+    format!("it did not answer within {} seconds", START.as_secs())
+}
+
+fn why(error: &ClientInitializeError, transport: &Transport) -> String {
+    if error.is_authorization_required() {
+        return "it asks for a login, which is not supported yet: put a token into its headers".to_owned();
+    }
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(at) = cause {
+        text = at.to_string();
+        cause = at.source();
+    }
+    let secrets: Vec<&Secret> = match transport {
+        Transport::Stdio { env, .. } => env.iter().map(|(_, value)| value).collect(),
+        Transport::Http { headers, .. } | Transport::Sse { headers, .. } => {
+            headers.iter().map(|(_, value)| value).collect()
+        }
+    };
+    let text = redact(&text, &secrets);
+    match transport {
+        Transport::Sse { .. } => {
+            format!(
+                "{text} (servers of type `sse` are asked over streamable HTTP; the older transport is not supported)"
+            )
+        }
+        _ => text,
+    }
+}
+
+fn header_map(headers: &[(String, Secret)]) -> Result<HashMap<HeaderName, HeaderValue>, String> {
+    let pairs = headers.iter().map(|(name, value)| {
+        let key = HeaderName::from_bytes(name.as_bytes());
+        let key = key.map_err(|_bad| format!("`{name}` is no name of a header"))?;
+        let mut value = HeaderValue::from_str(value.expose())
+            .map_err(|_bad| format!("the value of `{name}` is not fit for a header"))?;
+        value.set_sensitive(true);
+        Ok((key, value))
+    });
+    pairs.collect()
+}

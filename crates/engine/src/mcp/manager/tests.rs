@@ -1,0 +1,288 @@
+mod server;
+
+use musher_tools::Part;
+use serde_json::json;
+use tempfile::TempDir;
+
+use server::{ROLE, at, program, serve_http, serve_on_pipes};
+
+use super::*;
+
+/// The role of the server program; in an ordinary run there is nothing to do.
+#[tokio::test]
+async fn play_the_server() {
+    if std::env::var_os(ROLE).is_some() {
+        serve_on_pipes().await;
+    }
+}
+
+fn options(home: &TempDir) -> Options {
+    Options {
+        home: home.path().join("home"),
+        factory_home: Some(home.path().join("factory")),
+        cwd: home.path().to_owned(),
+        environment: std::env::vars_os().collect(),
+        call_timeout: None,
+    }
+}
+
+async fn start(servers: Vec<(&str, Transport)>) -> (Mcp, TempDir) {
+    let home = tempfile::tempdir().unwrap();
+    let servers = servers.into_iter().map(|(name, transport)| McpServer {
+        level: Some(Level::User),
+        ..McpServer::of_session(name, transport)
+    });
+    let mcp = Mcp::start(options(&home), servers.collect());
+    mcp.settled().await;
+    (mcp, home)
+}
+
+async fn call(mcp: &Mcp, server: &str, tool: &str, arguments: Value) -> ToolOutput {
+    let arguments = arguments.as_object().unwrap().clone();
+    mcp.call(server, tool, arguments, &CancellationToken::new()).await
+}
+
+/// Waits until the list of servers is as wished.
+async fn wait_for(mcp: &Mcp, what: impl Fn(&[ServerView]) -> bool) {
+    let mut changes = mcp.changes();
+    let waiting = async {
+        while !what(&mcp.servers()) {
+            changes.changed().await.unwrap();
+        }
+    };
+    timeout(Duration::from_secs(30), waiting).await.expect("it never came to that");
+}
+
+fn status(mcp: &Mcp) -> Vec<(String, String)> {
+    mcp.servers().into_iter().map(|server| (server.name, server.status)).collect()
+}
+
+fn pairs<const N: usize>(list: [(&str, &str); N]) -> Vec<(String, String)> {
+    list.map(|(name, status)| (name.to_owned(), status.to_owned())).to_vec()
+}
+
+/// What every server must do, whatever it is reached by.
+async fn does_its_work(mcp: &Mcp, name: &str) {
+    let tools = mcp.tools();
+    assert_eq!(tools.len(), 7);
+    let echo = mcp.find(&format!("{name}___echo")).unwrap();
+    assert_eq!(
+        (echo.is_read_only, echo.is_enabled, echo.description.as_deref()),
+        (Some(true), true, Some("does echo"))
+    );
+    assert_eq!(mcp.find(&format!("{name}___fail")).unwrap().is_read_only, None);
+    let output = call(mcp, name, "echo", json!({"a": [1, "é"]})).await;
+    assert_eq!((output.wire_text().as_str(), output.is_error), (r#"{"a":[1,"é"]}"#, false));
+    let output = call(mcp, name, "fail", json!({})).await;
+    assert_eq!((output.wire_text().as_str(), output.is_error), ("Error: Error: it broke", true));
+    let output = call(mcp, name, "picture", json!({})).await;
+    let picture = Part::Image { media_type: "image/png".to_owned(), data: "AAAA".to_owned() };
+    assert_eq!(output.for_wire, [picture]);
+    let output = call(mcp, name, "nothing", json!({})).await;
+    assert_eq!(output.wire_text(), "Error: Error: there is no tool `nothing`");
+
+    let cancel = CancellationToken::new();
+    let waiting = mcp.call(name, "wait", Map::new(), &cancel);
+    let soon = async {
+        // the call is on its way when the next one is answered
+        call(mcp, name, "echo", json!({})).await;
+        cancel.cancel();
+    };
+    let (output, ()) = tokio::join!(waiting, soon);
+    assert_eq!(output, ToolOutput::cancelled());
+}
+
+#[tokio::test]
+async fn a_program_is_started_asked_and_ended() {
+    let (mcp, _home) = start(vec![("local", program())]).await;
+    assert_eq!(status(&mcp), pairs([("local", "connected")]), "{:?}", mcp.servers());
+    does_its_work(&mcp, "local").await;
+    let before = mcp.servers();
+    assert_eq!(
+        (before[0].tool_count, before[0].kind.as_str(), before[0].source.as_str()),
+        (Some(7), "stdio", "user")
+    );
+    mcp.shutdown().await;
+    assert!(mcp.inner.tasks.is_empty());
+    let output = call(&mcp, "local", "echo", json!({})).await;
+    assert_eq!(output.wire_text(), "Error: Error: the session is over");
+}
+
+#[tokio::test]
+async fn keys_of_ours_do_not_reach_a_program_but_its_own_do() {
+    let home = tempfile::tempdir().unwrap();
+    let Transport::Stdio { command, args, mut env } = program() else { panic!("it is a program") };
+    env.push(("OWN".to_owned(), musher_model::Secret::new("own")));
+    let ours = std::env::vars_os().chain([("OPENAI_API_KEY".into(), "ours".into())]);
+    let options = Options { environment: musher_tools::command_environment(ours, &[]), ..options(&home) };
+    let mcp = Mcp::start(options, vec![McpServer::of_session("s", Transport::Stdio { command, args, env })]);
+    mcp.settled().await;
+    let own = call(&mcp, "s", "variable", json!({"name": "OWN"})).await;
+    let ours = call(&mcp, "s", "variable", json!({"name": "OPENAI_API_KEY"})).await;
+    assert_eq!((own.wire_text().as_str(), ours.wire_text().as_str()), ("own", "not set"));
+    assert_eq!(mcp.servers(), [], "those of a client are not listed");
+    assert_eq!(mcp.tools().len(), 7, "but their tools are");
+}
+
+#[tokio::test]
+async fn a_program_that_crashes_is_started_again_a_few_times() {
+    let (mcp, _home) = start(vec![("local", program())]).await;
+    for _ in 0..=RESTARTS {
+        let output = call(&mcp, "local", "die", json!({})).await;
+        assert!(output.is_error);
+        let text = output.wire_text();
+        assert!(text.contains("it ended with code 7: out of cheese"), "{text}");
+        wait_for(&mcp, |servers| servers[0].status == "failed").await;
+    }
+    let output = call(&mcp, "local", "echo", json!({})).await;
+    assert!(output.wire_text().contains("does not work"), "{}", output.wire_text());
+    // switching it off and on is a new beginning; it is not in the file, though
+    mcp.inner.switch("local", false);
+    mcp.inner.switch("local", true);
+    assert_eq!(call(&mcp, "local", "echo", json!({})).await.wire_text(), "{}");
+}
+
+#[tokio::test]
+async fn new_tools_are_seen() {
+    let (mcp, _home) = start(vec![("local", program())]).await;
+    call(&mcp, "local", "grow", json!({})).await;
+    wait_for(&mcp, |servers| servers[0].tool_count == Some(8)).await;
+    assert!(mcp.find("local___more").is_some());
+}
+
+#[tokio::test]
+async fn a_server_with_sessions_and_streams_is_asked_over_http() {
+    let (address, _guard) = serve_http(None, true).await;
+    let (mcp, _home) = start(vec![("web", at(address, "t0ken"))]).await;
+    assert_eq!(status(&mcp), pairs([("web", "connected")]), "{:?}", mcp.servers());
+    does_its_work(&mcp, "web").await;
+    call(&mcp, "web", "grow", json!({})).await;
+    wait_for(&mcp, |servers| servers[0].tool_count == Some(8)).await;
+    mcp.shutdown().await;
+    assert!(mcp.inner.tasks.is_empty());
+}
+
+#[tokio::test]
+async fn a_server_without_sessions_is_asked_over_http() {
+    let (address, _guard) = serve_http(None, false).await;
+    let (mcp, _home) = start(vec![("web", at(address, "t0ken"))]).await;
+    does_its_work(&mcp, "web").await;
+}
+
+#[tokio::test]
+async fn a_server_that_wants_a_login_fails_and_says_so() {
+    let (address, _guard) = serve_http(None, true).await;
+    let (mcp, _home) = start(vec![("web", at(address, "wrong"))]).await;
+    let servers = mcp.servers();
+    assert_eq!(servers[0].status, "failed");
+    assert!(servers[0].error.as_deref().unwrap().contains("login, which is not supported"), "{servers:?}");
+    assert!(!format!("{mcp:?}").contains("wrong"));
+}
+
+#[tokio::test]
+async fn an_http_server_that_goes_and_comes_back_is_found_again() {
+    let (address, guard) = serve_http(None, true).await;
+    let (mcp, _home) = start(vec![("web", at(address, "t0ken"))]).await;
+    drop(guard);
+    let output = call(&mcp, "web", "echo", json!({})).await;
+    assert!(output.is_error, "{}", output.wire_text());
+    wait_for(&mcp, |servers| servers[0].status == "failed").await;
+    let (_, _guard) = serve_http(Some(address), true).await;
+    assert_eq!(call(&mcp, "web", "echo", json!({})).await.wire_text(), "{}");
+    assert_eq!(status(&mcp), pairs([("web", "connected")]));
+}
+
+#[tokio::test]
+async fn programs_that_cannot_work_fail_without_hurting_others() {
+    let nothing = Transport::Stdio { command: "/no/such/program".to_owned(), args: vec![], env: vec![] };
+    let chatty = Transport::Stdio {
+        command: "sh".to_owned(),
+        args: vec!["-c".to_owned(), "echo hello; echo what is this >&2; exit 3".to_owned()],
+        env: vec![],
+    };
+    let refused = Transport::Http { url: "http://127.0.0.1:9/mcp".to_owned(), headers: vec![] };
+    let (mcp, _home) =
+        start(vec![("none", nothing), ("chatty", chatty), ("web", refused), ("good", program())]).await;
+    let expected = [("none", "failed"), ("chatty", "failed"), ("web", "failed"), ("good", "connected")];
+    assert_eq!(status(&mcp), pairs(expected));
+    let errors: Vec<_> = mcp.servers().into_iter().map(|server| server.error.unwrap_or_default()).collect();
+    assert!(errors[0].contains("/no/such/program"), "{}", errors[0]);
+    assert!(errors[1].contains("code 3: what is this"), "{}", errors[1]);
+    assert!(errors[2].contains("127.0.0.1:9"), "{}", errors[2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_never_answers_fails_after_its_time() {
+    let silent = Transport::Stdio { command: "sleep".to_owned(), args: vec!["1000".to_owned()], env: vec![] };
+    let home = tempfile::tempdir().unwrap();
+    let server = McpServer { level: Some(Level::User), ..McpServer::of_session("silent", silent) };
+    let begun = tokio::time::Instant::now();
+    let mcp = Mcp::start(options(&home), vec![server]);
+    let mut changes = mcp.changes();
+    // no other clock may run here: it would be moved on while the program is started
+    while mcp.servers()[0].status == "connecting" {
+        changes.changed().await.unwrap();
+    }
+    let error = mcp.servers()[0].error.clone().unwrap();
+    assert!(error.starts_with("it did not answer within 30 seconds"), "{error}");
+    assert!(begun.elapsed() < Duration::from_secs(40));
+}
+
+#[tokio::test]
+async fn a_call_ends_at_its_limit() {
+    let home = tempfile::tempdir().unwrap();
+    let options = Options { call_timeout: Some(Duration::from_millis(300)), ..options(&home) };
+    let mcp = Mcp::start(options, vec![McpServer::of_session("s", program())]);
+    mcp.settled().await;
+    let output = call(&mcp, "s", "wait", json!({})).await;
+    assert_eq!(output.wire_text(), "Error: Error: the tool did not answer within 0.3 seconds");
+}
+
+#[tokio::test]
+async fn changes_are_kept_in_our_home_and_droids_is_left_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let path = |name: &str| home.path().join(name);
+    fs_err::create_dir_all(path("factory")).unwrap();
+    let theirs = r#"{"mcpServers": {"old": {"command": "${SOME}", "disabled": true}}}"#;
+    fs_err::write(path("factory/mcp.json"), theirs).unwrap();
+    let old = McpServer {
+        level: Some(Level::User),
+        is_disabled: true,
+        ..McpServer::of_session(
+            "old",
+            Transport::Stdio { command: "cat".to_owned(), args: vec![], env: vec![] },
+        )
+    };
+    let mcp = Mcp::start(options(&home), vec![old]);
+    assert_eq!(status(&mcp), pairs([("old", "disabled")]));
+
+    mcp.add("new", &program()).await.unwrap();
+    mcp.settled().await;
+    assert_eq!(status(&mcp), pairs([("old", "disabled"), ("new", "connected")]));
+    mcp.toggle_tool("new", "echo", false).await.unwrap();
+    assert!(!mcp.find("new___echo").unwrap().is_enabled);
+    let output = call(&mcp, "new", "echo", json!({})).await;
+    assert!(output.wire_text().contains("switched off"));
+    mcp.toggle("new", false).await.unwrap();
+    assert_eq!(status(&mcp)[1].1, "disabled");
+    mcp.toggle("old", false).await.unwrap();
+
+    let text = fs_err::read_to_string(path("home/mcp.json")).unwrap();
+    let file: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(file["mcpServers"]["old"], json!({"command": "${SOME}", "disabled": true}));
+    let new = &file["mcpServers"]["new"];
+    assert_eq!((&new["disabled"], &new["disabledTools"]), (&json!(true), &json!(["echo"])));
+    mcp.toggle_tool("new", "echo", true).await.unwrap();
+    let again = parse_server("new", new, Level::User, &|_| None).unwrap();
+    assert_eq!((again.transport, again.is_disabled), (program(), true));
+
+    mcp.remove("new").await.unwrap();
+    mcp.remove("old").await.unwrap();
+    let gone = mcp.remove("old").await.unwrap_err().to_string();
+    assert!(gone.contains("which is not changed"), "{gone}");
+    assert_eq!(mcp.remove("x").await.unwrap_err().to_string(), "MCP server not found in configuration");
+    assert_eq!(mcp.toggle("x", true).await.unwrap_err().to_string(), "MCP server not found in configuration");
+    assert_eq!(mcp.authenticate("x").unwrap_err().to_string(), "Server not found");
+    assert_eq!(mcp.servers(), []);
+    assert_eq!(fs_err::read_to_string(path("factory/mcp.json")).unwrap(), theirs);
+}

@@ -1,0 +1,165 @@
+//! A real MCP server to talk to: as a program (a copy of this test) and on loopback.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use rmcp::model::{
+    CallToolResponse, CallToolResult, ContentBlock, ErrorData, ListToolsResult, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig, ToolAnnotations,
+};
+use rmcp::service::RequestContext;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::{RoleServer, ServerHandler, ServiceExt};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::net::unix::pipe;
+
+use super::*;
+
+pub(super) const ROLE: &str = "MUSHER_ENGINE_TEST_SERVER";
+
+/// Tools to try everything with.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Workshop {
+    has_more: Arc<AtomicBool>,
+}
+
+impl ServerHandler for Workshop {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
+        ServerConfig::new(capabilities)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let schema = || json!({"type": "object"}).as_object().unwrap().clone();
+        let mut names = vec!["echo", "fail", "picture", "wait", "die", "grow", "variable"];
+        if self.has_more.load(Ordering::Relaxed) {
+            names.push("more");
+        }
+        let tools = names.into_iter().map(|name| {
+            let mut tool = Tool::new(name, format!("does {name}"), schema());
+            tool.annotations = (name == "echo").then(|| ToolAnnotations::new().read_only(true));
+            tool
+        });
+        Ok(ListToolsResult::with_all_items(tools.collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        call: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let text = |text: String| CallToolResult::success(vec![ContentBlock::text(text)]);
+        let arguments = Value::Object(call.arguments.unwrap_or_default());
+        let result = match call.name.as_ref() {
+            "echo" => text(arguments.to_string()),
+            "fail" => CallToolResult::error(vec![ContentBlock::text("it broke")]),
+            "picture" => CallToolResult::success(vec![ContentBlock::image("AAAA", "image/png")]),
+            "wait" => {
+                context.ct.cancelled().await;
+                text("cancelled".to_owned())
+            }
+            "die" => {
+                // not `eprintln`, which the test harness keeps for itself
+                io::stderr().write_all(b"out of cheese\n").unwrap();
+                std::process::exit(7)
+            }
+            "grow" => {
+                self.has_more.store(true, Ordering::Relaxed);
+                context.peer.notify_tool_list_changed().await.ok();
+                text("grown".to_owned())
+            }
+            "variable" => {
+                let name = arguments["name"].as_str().unwrap_or_default();
+                text(std::env::var(name).unwrap_or_else(|_| "not set".to_owned()))
+            }
+            other => return Err(ErrorData::invalid_params(format!("there is no tool `{other}`"), None)),
+        };
+        Ok(result.into())
+    }
+}
+
+/// The server as a program. Its answers go to descriptor 3: what the test harness prints is no JSON.
+pub(super) fn program() -> Transport {
+    let script = r#"exec 3>&1 >/dev/null; exec "$0" --exact mcp::manager::tests::play_the_server"#;
+    let me = std::env::current_exe().unwrap().display().to_string();
+    Transport::Stdio {
+        command: "sh".to_owned(),
+        args: vec!["-c".to_owned(), script.to_owned(), me],
+        env: vec![(ROLE.to_owned(), musher_model::Secret::new("1"))],
+    }
+}
+
+/// In the program itself.
+pub(super) async fn serve_on_pipes() {
+    let input = pipe::OpenOptions::new().open_receiver("/dev/stdin").unwrap();
+    let output = pipe::OpenOptions::new().open_sender("/dev/fd/3").unwrap();
+    let service = Workshop::default().serve((input, output)).await.unwrap();
+    service.waiting().await.unwrap();
+}
+
+/// A server on loopback that wants a token. It ends when the guard is dropped.
+pub(super) async fn serve_http(address: Option<SocketAddr>, is_stateful: bool) -> (SocketAddr, DropGuard) {
+    let listener = TcpListener::bind(address.unwrap_or_else(|| ([127, 0, 0, 1], 0).into())).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let stop = CancellationToken::new();
+    let workshop = Workshop::default();
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(is_stateful)
+        .with_json_response(!is_stateful)
+        .with_cancellation_token(stop.child_token());
+    let manager = Arc::new(LocalSessionManager::default());
+    let service = StreamableHttpService::new(move || Ok(workshop.clone()), manager, config);
+    let stopped = stop.clone();
+    tokio::spawn(async move {
+        loop {
+            let accepted = tokio::select! {
+                accepted = listener.accept() => accepted,
+                () = stopped.cancelled() => return,
+            };
+            let (stream, _) = accepted.unwrap();
+            let service = service.clone();
+            let answer = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+                let service = service.clone();
+                async move {
+                    let is_ours =
+                        request.headers().get("authorization").is_some_and(|it| it == "Bearer t0ken");
+                    if !is_ours {
+                        let mut refusal =
+                            hyper::Response::new(http_body_util::combinators::BoxBody::default());
+                        *refusal.status_mut() = http::StatusCode::UNAUTHORIZED;
+                        refusal.headers_mut().insert("www-authenticate", "Bearer".parse().unwrap());
+                        return Ok::<_, std::convert::Infallible>(refusal);
+                    }
+                    Ok(service.handle(request).await)
+                }
+            });
+            let connection =
+                hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), answer);
+            let stopped = stopped.clone();
+            tokio::spawn(async move {
+                tokio::select! {
+                    _ended = connection => {}
+                    () = stopped.cancelled() => {}
+                }
+            });
+        }
+    });
+    (address, stop.drop_guard())
+}
+
+pub(super) fn at(address: SocketAddr, token: &str) -> Transport {
+    Transport::Http {
+        url: format!("http://{address}/mcp"),
+        headers: vec![("Authorization".to_owned(), musher_model::Secret::new(format!("Bearer {token}")))],
+    }
+}

@@ -1,0 +1,85 @@
+//! Changes to `mcp.json` of our home. Entries are written as they were given, with `${NAME}` in them.
+
+use std::io;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use crate::config::{Transport, edit_json};
+
+const FILE: &str = "mcp.json";
+
+/// The entry for a server, as it stands in the file.
+pub(super) fn entry(transport: &Transport) -> Value {
+    let object = |pairs: &[(String, musher_model::Secret)]| -> Value {
+        Value::Object(pairs.iter().map(|(name, value)| (name.clone(), value.expose().into())).collect())
+    };
+    match transport {
+        Transport::Stdio { command, args, env } => {
+            json!({"type": "stdio", "command": command, "args": args, "env": object(env)})
+        }
+        Transport::Http { url, headers } | Transport::Sse { url, headers } => {
+            json!({"type": transport.name(), "url": url, "headers": object(headers)})
+        }
+    }
+}
+
+/// Puts an entry in, or replaces it.
+pub(super) fn put(home: &Path, name: &str, entry: Value) -> io::Result<()> {
+    edit_json(&home.join(FILE), |map| {
+        with_servers(map, |servers| {
+            servers.insert(name.to_owned(), entry);
+        });
+    })
+}
+
+/// Takes an entry out. Whether it was there.
+pub(super) fn remove(home: &Path, name: &str) -> io::Result<bool> {
+    if entry_in(home, name).is_none() {
+        return Ok(false);
+    }
+    edit_json(&home.join(FILE), |map| {
+        with_servers(map, |servers| {
+            servers.shift_remove(name);
+        });
+    })?;
+    Ok(true)
+}
+
+/// Changes an entry of ours, or a copy of droid's. Whether there is one.
+pub(super) fn change(
+    home: &Path,
+    factory_home: Option<&Path>,
+    name: &str,
+    change: impl FnOnce(&mut Map<String, Value>),
+) -> io::Result<bool> {
+    let ours = entry_in(home, name);
+    let Some(Value::Object(mut entry)) = ours.or_else(|| entry_in(factory_home?, name)) else {
+        return Ok(false);
+    };
+    change(&mut entry);
+    put(home, name, Value::Object(entry))?;
+    Ok(true)
+}
+
+/// Whether droid's own file has such a server.
+pub(super) fn is_in(home: &Path, name: &str) -> bool {
+    entry_in(home, name).is_some()
+}
+
+fn entry_in(home: &Path, name: &str) -> Option<Value> {
+    // a file that cannot be read has been complained about when the configuration was loaded
+    let text = fs_err::read(home.join(FILE)).ok()?;
+    let mut file: Value = serde_json::from_slice(&text).ok()?;
+    file.get_mut("mcpServers")?.get_mut(name).map(Value::take)
+}
+
+fn with_servers(map: &mut Map<String, Value>, change: impl FnOnce(&mut Map<String, Value>)) {
+    let slot = map.entry("mcpServers").or_insert(Value::Null);
+    let mut servers = match slot.take() {
+        Value::Object(servers) => servers,
+        _ => Map::new(),
+    };
+    change(&mut servers);
+    *slot = Value::Object(servers);
+}
