@@ -39,6 +39,9 @@ pub use event::{
     TurnCompleted, TurnEnd, UserQuestion, WorkingState,
 };
 pub use message::{Content, Message, Role, Visibility};
+/// What messages are made of, for whoever passes them on.
+pub use musher_model::{Media, Proof, Thinking, ToolUse};
+pub use musher_tools::Part;
 pub use permission::{Autonomy, Choice, Mode, PermissionRequest};
 pub use settings::{Effort, Settings, SettingsChange, Tag, ToolSelection};
 pub use store::SessionId;

@@ -1,0 +1,221 @@
+//! From what a client sends to what the engine understands. Values that are not known are left out, as the real agent does.
+
+use musher_engine as engine;
+use musher_engine::{
+    Answer, Autonomy, Effort, Mode, ServerTransport, SessionServer, SettingsChange, SystemPrompt,
+};
+use musher_wire as wire;
+use musher_wire::{
+    AskUserResult, AutonomyLevel, AutonomyMode, InteractionMode, Json, McpServerConfig, McpServerType,
+    ReasoningEffort, Request, RequestPermissionResult, RpcError, ToolConfirmationOutcome,
+};
+
+use crate::open::Asked;
+use crate::params;
+
+/// Settings as several methods have them. `Some(None)` clears.
+#[derive(Debug, Default)]
+#[expect(clippy::option_option, reason = "absent and cleared differ")]
+pub(crate) struct Settings {
+    pub(crate) model_id: Option<String>,
+    pub(crate) reasoning_effort: Option<ReasoningEffort>,
+    pub(crate) interaction_mode: Option<InteractionMode>,
+    pub(crate) autonomy_level: Option<AutonomyLevel>,
+    pub(crate) autonomy_mode: Option<AutonomyMode>,
+    pub(crate) spec_mode_model_id: Option<Option<String>>,
+    pub(crate) spec_mode_reasoning_effort: Option<Option<ReasoningEffort>>,
+    pub(crate) enabled_tool_ids: Option<Vec<String>>,
+    pub(crate) disabled_tool_ids: Option<Vec<String>>,
+    pub(crate) additional_tool_ids: Option<Vec<String>>,
+    pub(crate) restrict_tool_ids: Option<Vec<String>>,
+    pub(crate) tags: Option<Vec<wire::Tag>>,
+    pub(crate) compaction_token_limit: Option<u64>,
+    pub(crate) compaction_check: Option<bool>,
+}
+
+/// What changes.
+pub(crate) fn settings(given: Settings) -> SettingsChange {
+    let (old_mode, old_level) = given.autonomy_mode.as_ref().map_or((None, None), autonomy_mode);
+    SettingsChange {
+        model: given.model_id,
+        effort: given.reasoning_effort.as_ref().and_then(effort),
+        mode: given.interaction_mode.as_ref().and_then(mode).or(old_mode),
+        autonomy: given.autonomy_level.as_ref().and_then(autonomy).or(old_level),
+        spec_model: given.spec_mode_model_id,
+        spec_effort: match given.spec_mode_reasoning_effort {
+            Some(Some(given)) => effort(&given).map(Some),
+            Some(None) => Some(None),
+            None => None,
+        },
+        enabled_tools: given.enabled_tool_ids,
+        disabled_tools: given.disabled_tool_ids,
+        additional_tools: given.additional_tool_ids,
+        restricted_tools: given.restrict_tool_ids,
+        tags: given.tags.map(tags),
+        compaction_token_limit: given.compaction_token_limit,
+        compaction_check: given.compaction_check,
+    }
+}
+
+fn mode(mode: &InteractionMode) -> Option<Mode> {
+    match mode {
+        InteractionMode::Auto => Some(Mode::Auto),
+        InteractionMode::Spec => Some(Mode::Spec),
+        _ => None,
+    }
+}
+
+fn autonomy(level: &AutonomyLevel) -> Option<Autonomy> {
+    match level {
+        AutonomyLevel::Off => Some(Autonomy::Off),
+        AutonomyLevel::Low => Some(Autonomy::Low),
+        AutonomyLevel::Medium => Some(Autonomy::Medium),
+        AutonomyLevel::High => Some(Autonomy::High),
+        _ => None,
+    }
+}
+
+/// Older clients say both in one word.
+fn autonomy_mode(mode: &AutonomyMode) -> (Option<Mode>, Option<Autonomy>) {
+    match mode {
+        AutonomyMode::Normal => (Some(Mode::Auto), Some(Autonomy::Off)),
+        AutonomyMode::Spec => (Some(Mode::Spec), None),
+        AutonomyMode::AutoLow => (Some(Mode::Auto), Some(Autonomy::Low)),
+        AutonomyMode::AutoMedium => (Some(Mode::Auto), Some(Autonomy::Medium)),
+        AutonomyMode::AutoHigh => (Some(Mode::Auto), Some(Autonomy::High)),
+        _ => (None, None),
+    }
+}
+
+fn effort(effort: &ReasoningEffort) -> Option<Effort> {
+    match effort {
+        ReasoningEffort::None | ReasoningEffort::Off => Some(Effort::Off),
+        ReasoningEffort::Minimal => Some(Effort::Minimal),
+        ReasoningEffort::Low => Some(Effort::Low),
+        ReasoningEffort::Medium => Some(Effort::Medium),
+        ReasoningEffort::High => Some(Effort::High),
+        ReasoningEffort::Xhigh => Some(Effort::XHigh),
+        ReasoningEffort::Max => Some(Effort::Max),
+        _ => None,
+    }
+}
+
+/// Tags of a client.
+pub(crate) fn tags(tags: Vec<wire::Tag>) -> Vec<engine::Tag> {
+    tags.into_iter().map(|tag| engine::Tag { name: tag.name, metadata: tag.metadata }).collect()
+}
+
+/// The bytes of a picture or a file.
+pub(crate) fn media(source: wire::Source) -> engine::Media {
+    engine::Media { media_type: source.media_type, data: source.data, name: source.name }
+}
+
+/// The system prompt: a text instead of ours, or one that is put after it.
+pub(crate) fn system_prompt(
+    request: &Request,
+    given: Option<&Json>,
+) -> Result<Option<SystemPrompt>, RpcError> {
+    let Some(given) = given else { return Ok(None) };
+    let value = given.to_value().unwrap_or_default();
+    if let Some(text) = value.as_str() {
+        return Ok(Some(SystemPrompt::Replace(text.to_owned())));
+    }
+    match value.get("append").and_then(|append| append.as_str()) {
+        Some(append) => Ok(Some(SystemPrompt::Append(append.to_owned()))),
+        None if value.get("type").is_some_and(|kind| kind == "preset") => Ok(None),
+        None => Err(params::wrong(request, "systemPrompt", "Expected string or preset")),
+    }
+}
+
+/// The MCP servers a client offers. One that is not whole is an error.
+pub(crate) fn servers(
+    request: &Request,
+    given: Option<&[McpServerConfig]>,
+) -> Result<Vec<SessionServer>, RpcError> {
+    let mut servers = Vec::new();
+    for (index, server) in given.unwrap_or_default().iter().enumerate() {
+        let missing = |field: &str| params::wrong(request, &format!("mcpServers.{index}.{field}"), "Required");
+        let headers = || {
+            let headers = server.headers.iter().flatten();
+            headers.map(|header| (header.name.clone(), header.value.clone())).collect()
+        };
+        let transport = match &server.kind {
+            None | Some(McpServerType::Stdio) => ServerTransport::Stdio {
+                command: server.command.clone().ok_or_else(|| missing("command"))?,
+                args: server.args.clone().unwrap_or_default(),
+                env: server.env.clone().unwrap_or_default(),
+            },
+            Some(McpServerType::Http) => ServerTransport::Http {
+                url: server.url.clone().ok_or_else(|| missing("url"))?,
+                headers: headers(),
+            },
+            Some(McpServerType::Sse) => ServerTransport::Sse {
+                url: server.url.clone().ok_or_else(|| missing("url"))?,
+                headers: headers(),
+            },
+            Some(_) => {
+                let place = format!("mcpServers.{index}.type");
+                return Err(params::wrong(request, &place, "Invalid value"));
+            }
+        };
+        servers.push(SessionServer { name: server.name.clone(), transport });
+    }
+    Ok(servers)
+}
+
+/// What a client's response to a question means. Only what is well-formed and known is more than a refusal.
+pub(crate) fn answer(asked: &Asked, outcome: &Result<Json, RpcError>) -> Answer {
+    let result = match outcome {
+        Ok(result) => result,
+        Err(error) => {
+            return Answer::Refused { reason: Some(format!("[code {}] {}", error.code, error.message)) };
+        }
+    };
+    match asked {
+        Asked::Permission => permission(result),
+        Asked::Questions => questions(result),
+    }
+}
+
+/// The answer could not even be read.
+pub(crate) fn broken_answer(why: &str) -> Answer {
+    Answer::Refused { reason: Some(format!("Invalid permission response format: {why}")) }
+}
+
+fn permission(result: &Json) -> Answer {
+    let given: RequestPermissionResult = match result.to() {
+        Ok(given) => given,
+        Err(error) => return broken_answer(&error.to_string()),
+    };
+    match choice(&given.selected_option) {
+        Some(engine::Choice::Cancel) => Answer::Refused { reason: None },
+        Some(choice) => Answer::Permission { choice, edited_plan: given.edited_spec_content },
+        None => broken_answer(&format!("`{}` is no option", given.selected_option)),
+    }
+}
+
+/// The choice a wire value names.
+pub(crate) fn choice(outcome: &ToolConfirmationOutcome) -> Option<engine::Choice> {
+    use ToolConfirmationOutcome as Wire;
+    use engine::Choice;
+
+    Some(match outcome {
+        Wire::ProceedOnce => Choice::ProceedOnce,
+        Wire::ProceedAlways => Choice::ProceedAlways,
+        Wire::Cancel => Choice::Cancel,
+        _ => return None,
+    })
+}
+
+fn questions(result: &Json) -> Answer {
+    let given: AskUserResult = match result.to() {
+        Ok(given) => given,
+        // the model is told, and goes on
+        Err(_) => return Answer::Refused { reason: Some("AskUser cancelled".to_owned()) },
+    };
+    if given.cancelled == Some(true) {
+        return Answer::Refused { reason: None };
+    }
+    let index = |count: &wire::Count| usize::try_from(count.get()).unwrap_or_default();
+    Answer::Questions(given.answers.into_iter().map(|it| (index(&it.index), it.answer)).collect())
+}

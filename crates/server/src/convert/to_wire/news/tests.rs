@@ -1,0 +1,214 @@
+//! Everything that can happen, beside what the real agent sent.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use musher_engine::{
+    Autonomy, Choice, Content, Effort, Message, Mode, Part, Role, ServerView, Settings, Ticket, ToolSelection,
+    Usage, Visibility, WorkingState,
+};
+use serde_json::{Map, Value, json};
+
+use super::*;
+
+/// For each kind of news in the recordings: whether the session is named, and all fields that were seen.
+fn recorded() -> BTreeMap<String, (bool, BTreeSet<String>)> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/wire/droid-0.225.2");
+    let mut kinds = BTreeMap::<String, (bool, BTreeSet<String>)>::new();
+    for entry in fs_err::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "jsonl") {
+            continue;
+        }
+        for line in fs_err::read_to_string(path).unwrap().lines() {
+            let record: Value = serde_json::from_str(line).unwrap();
+            let params = &record["msg"]["params"];
+            let Some(news) = params["notification"].as_object() else { continue };
+            let Some(kind) = news.get("type").and_then(Value::as_str) else { continue };
+            let seen = kinds.entry(kind.to_owned()).or_default();
+            seen.0 |= params.get("sessionId").is_some();
+            seen.1.extend(news.keys().cloned());
+        }
+    }
+    kinds
+}
+
+fn said(what: Happening) -> Value {
+    let session = Some(SessionId::from_text("s-1").unwrap());
+    match outgoing(Event { session, what }, &Open::default(), "host") {
+        Outgoing::Frame(frame) => serde_json::from_str(&frame.to_line()).unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn message() -> Message {
+    Message {
+        id: "m".to_owned(),
+        role: Role::User,
+        content: vec![Content::Text("Hello".to_owned())],
+        created_at_ms: 5,
+        updated_at_ms: 6,
+        parent_id: None,
+        visibility: Visibility::Both,
+        model_id: None,
+        reasoning_effort: None,
+        extra: Map::new(),
+    }
+}
+
+fn settings() -> Box<Settings> {
+    Box::new(Settings {
+        model: "custom:m".to_owned(),
+        effort: Effort::Off,
+        mode: Mode::Auto,
+        autonomy: Autonomy::Medium,
+        spec_model: None,
+        spec_effort: None,
+        tools: ToolSelection::default(),
+        tags: None,
+        compaction_token_limit: None,
+        compaction_check: true,
+        system_prompt: None,
+    })
+}
+
+fn everything() -> Vec<Happening> {
+    let id = || Arc::<str>::from("m");
+    let call = || ("c".to_owned(), "Execute".to_owned());
+    let ticket = || Some(Ticket("7".into()));
+    let usage = Usage::default();
+    vec![
+        Happening::State(WorkingState::Thinking),
+        Happening::Message { message: Arc::new(message()), ticket: ticket() },
+        Happening::TextDelta { message_id: id(), block: 0, text: "Hi".to_owned() },
+        Happening::TextComplete { message_id: id(), block: 0 },
+        Happening::ThinkingDelta { message_id: id(), block: 0, text: "Hm".to_owned() },
+        Happening::ThinkingComplete { message_id: id(), block: 0, took: Duration::from_millis(7) },
+        Happening::Retracted { message_id: id() },
+        Happening::ToolCall { id: call().0, name: call().1, input: Map::new() },
+        Happening::ToolPhase { id: call().0, name: call().1, phase: ToolPhase::Queued },
+        Happening::ToolProgress {
+            id: call().0,
+            name: call().1,
+            text: String::new(),
+            full_output: Some("x".to_owned()),
+            terminal: "t".to_owned(),
+            at_ms: 9,
+        },
+        Happening::ToolResult {
+            id: call().0,
+            message_id: id(),
+            content: vec![Part::Text("done".to_owned())],
+            is_error: false,
+        },
+        Happening::PermissionResolved {
+            question: "q".to_owned(),
+            tool_use_ids: vec!["c".to_owned()],
+            choice: Choice::ProceedOnce,
+        },
+        Happening::TurnCompleted(Box::new(TurnCompleted {
+            turn_id: "m".to_owned(),
+            reason: TurnEnd::Completed,
+            usage,
+            cumulative: usage,
+            child: usage,
+            cumulative_child: usage,
+            took: Duration::from_secs(1),
+        })),
+        Happening::Usage { total: usage, inclusive: usage, last_call: Some(usage) },
+        Happening::Settings { settings: settings(), ticket: ticket() },
+        Happening::Title { title: "T".to_owned(), cause: TitleCause::Manual, ticket: ticket() },
+        Happening::StructuredOutput { message_id: id(), output: json!({"number": 7}) },
+        Happening::Problem { message: "401".to_owned(), kind: "Error".to_owned(), name: None },
+        Happening::Retry { attempt: 1, reason: RetryReason::Overloaded },
+        Happening::Discarded { text: "later".to_owned(), ticket: ticket() },
+        Happening::McpStatus(vec![ServerView {
+            name: "s".to_owned(),
+            status: "connected".to_owned(),
+            source: "user".to_owned(),
+            kind: "stdio".to_owned(),
+            error: None,
+            tool_count: Some(2),
+        }]),
+        Happening::McpAuthentication {
+            server: "s".to_owned(),
+            outcome: "cancelled".to_owned(),
+            message: "no".to_owned(),
+        },
+        Happening::HookStarted(Box::new(HookRun { event: "Stop".to_owned(), ..HookRun::default() })),
+        Happening::HookCompleted(Box::new(HookRun { event: "Stop".to_owned(), ..HookRun::default() })),
+    ]
+}
+
+#[test]
+fn every_kind_of_news_names_the_session_and_its_fields_as_the_real_agent_does() {
+    let recorded = recorded();
+    let mut seen = BTreeSet::new();
+    for what in everything() {
+        let line = said(what);
+        let news = line["params"]["notification"].as_object().unwrap();
+        let kind = news["type"].as_str().unwrap();
+        let (is_named, fields) = recorded.get(kind).unwrap_or_else(|| panic!("{kind} was never recorded"));
+        assert_eq!(line["params"].get("sessionId").is_some(), *is_named, "{kind}");
+        let unknown: Vec<_> = news.keys().filter(|key| !fields.contains(*key)).collect();
+        assert!(unknown.is_empty(), "{kind} has {unknown:?}, which was never seen");
+        seen.insert(kind.to_owned());
+    }
+    let missing: Vec<_> = recorded.keys().filter(|kind| !seen.contains(*kind)).collect();
+    assert!(missing.is_empty(), "recorded, but not made by us: {missing:?}");
+}
+
+#[test]
+fn a_piece_of_text_is_said_whole() {
+    assert_eq!(
+        said(Happening::TextDelta { message_id: "m".into(), block: 1, text: "a \"b\"\n".to_owned() }),
+        json!({
+            "jsonrpc": "2.0", "type": "notification",
+            "factoryApiVersion": "1.0.0", "factoryProtocolVersion": "1.220.0",
+            "method": "droid.session_notification",
+            "params": {
+                "sessionId": "s-1",
+                "notification": {
+                    "type": "assistant_text_delta", "messageId": "m", "blockIndex": 1, "textDelta": "a \"b\"\n"
+                }
+            }
+        })
+    );
+}
+
+#[test]
+fn what_only_the_model_reads_is_announced_without_its_text() {
+    let mut hidden = message();
+    hidden.id = "context-m".to_owned();
+    hidden.visibility = Visibility::LlmOnly;
+    let line = said(Happening::Message { message: Arc::new(hidden), ticket: None });
+    assert_eq!(
+        line["params"]["notification"]["message"],
+        json!({
+            "id": "context-m", "role": "user", "content": [], "createdAt": 5, "updatedAt": 6,
+            "parentId": "root", "visibility": "llm_only"
+        })
+    );
+}
+
+#[test]
+fn settings_that_answer_a_request_are_complete_and_others_are_short() {
+    let complete = said(Happening::Settings { settings: settings(), ticket: Some(Ticket("7".into())) });
+    let short = said(Happening::Settings { settings: settings(), ticket: None });
+    let keys = |line: &Value| -> Vec<String> {
+        line["params"]["notification"]["settings"].as_object().unwrap().keys().cloned().collect()
+    };
+    let mut expected = vec![
+        "modelId",
+        "reasoningEffort",
+        "autonomyMode",
+        "interactionMode",
+        "autonomyLevel",
+        "availableAutonomyLevels",
+        "compactionThresholdCheckEnabled",
+    ];
+    assert_eq!(keys(&short), expected);
+    expected.extend(["additionalToolIds", "enabledToolIds", "disabledToolIds", "restrictToolIds"]);
+    assert_eq!(keys(&complete), expected);
+    assert_eq!(complete["params"]["notification"]["settings"]["autonomyMode"], "auto-medium");
+}

@@ -1,0 +1,114 @@
+//! Bad input, answered as the real agent answered it in the recording.
+
+use serde_json::Value;
+
+use super::*;
+
+/// What was recorded: each line of the client, with the errors that came before its next one.
+fn recorded() -> Vec<(String, Vec<Value>)> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/wire/droid-0.225.2/bad_input.jsonl");
+    let mut lines: Vec<(String, Vec<Value>)> = Vec::new();
+    for line in fs_err::read_to_string(path).unwrap().lines() {
+        let record: Value = serde_json::from_str(line).unwrap();
+        let message = &record["msg"];
+        if record["dir"] == "c2s" {
+            let text = message.as_str().map_or_else(|| message.to_string(), str::to_owned);
+            lines.push((text.trim_end().to_owned(), Vec::new()));
+        } else if message.get("error").is_some()
+            && let Some((_, errors)) = lines.last_mut()
+        {
+            errors.push(message.clone());
+        }
+    }
+    lines
+}
+
+#[test]
+fn what_is_no_good_request_is_answered_as_the_real_agent_does() {
+    let open = Open::default();
+    let mut compared = 0;
+    for (line, errors) in recorded() {
+        if Frame::is_blank(line.as_bytes()) || line.contains('\n') {
+            continue;
+        }
+        // What the engine refuses is not decided here.
+        let ours = errors.iter().filter(|error| error["error"]["code"] != RpcError::INTERNAL);
+        let expected: Vec<_> = ours.map(|it| (it["id"].clone(), it["error"].clone())).collect();
+        let answered = match dispatch(Frame::parse(line.as_bytes()), &open) {
+            Order::Respond(response) => match response.outcome {
+                Err(error) => {
+                    let id = response.id.as_str().map_or(Value::Null, Value::from);
+                    vec![(id, serde_json::json!({"code": error.code, "message": error.message}))]
+                }
+                Ok(_) => Vec::new(),
+            },
+            _ => Vec::new(),
+        };
+        compared += expected.len();
+        assert_eq!(answered, expected, "{line}");
+    }
+    assert!(compared >= 20, "only {compared} answers were compared");
+}
+
+fn answer_to(asked: crate::open::Asked, line: &str) -> Order {
+    let open = Open::default();
+    open.table().question("q".to_owned(), asked);
+    let order = dispatch(Frame::parse(line.as_bytes()), &open);
+    assert_eq!(open.table().settled("q"), None, "settled, whatever came: {line}");
+    order
+}
+
+#[test]
+fn only_a_known_answer_is_consent() {
+    let refusals = [
+        (r#""result":{"selectedOption":"cancel"}"#, None),
+        (r#""result":{"selectedOption":"sure"}"#, Some("Invalid permission response format: ")),
+        (r#""result":{}"#, Some("Invalid permission response format: ")),
+        (r#""result":{"selectedOption":1}"#, Some("Invalid permission response format: ")),
+        (r#""result":"proceed_once""#, Some("Invalid permission response format: ")),
+        (r#""result":null"#, Some("Invalid permission response format: ")),
+        (r#""error":{"code":-32603,"message":"handler failed"}"#, Some("[code -32603] handler failed")),
+        (r#""error":{}"#, Some("Invalid permission response format: ")),
+    ];
+    for (outcome, expected) in refusals {
+        let line =
+            format!(r#"{{"jsonrpc":"2.0","factoryApiVersion":"1.0.0","type":"response","id":"q",{outcome}}}"#);
+        match answer_to(crate::open::Asked::Permission, &line) {
+            Order::Answer(_, Answer::Refused { reason }) => match (reason, expected) {
+                (None, None) => {}
+                (Some(reason), Some(expected)) => assert!(reason.starts_with(expected), "{line}: {reason}"),
+                (reason, _) => panic!("{line}: {reason:?}"),
+            },
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+    let yes = r#"{"jsonrpc":"2.0","factoryApiVersion":"1.0.0","type":"response","id":"q","result":{"selectedOption":"proceed_once","x":1}}"#;
+    assert!(matches!(
+        answer_to(crate::open::Asked::Permission, yes),
+        Order::Answer(_, Answer::Permission { choice: musher_engine::Choice::ProceedOnce, .. })
+    ));
+    // an envelope that is not right is no answer either
+    let bare = r#"{"id":"q","result":{"selectedOption":"proceed_once"}}"#;
+    assert!(matches!(
+        answer_to(crate::open::Asked::Permission, bare),
+        Order::Answer(_, Answer::Refused { .. })
+    ));
+}
+
+#[test]
+fn questions_are_answered_by_objects_only() {
+    let answered = |outcome: &str| {
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","factoryApiVersion":"1.0.0","type":"response","id":"q","result":{outcome}}}"#
+        );
+        match answer_to(crate::open::Asked::Questions, &line) {
+            Order::Answer(_, answer) => answer,
+            other => panic!("{other:?}"),
+        }
+    };
+    let given = answered(r#"{"answers":[{"index":1,"question":"Which?","answer":"Red"}]}"#);
+    assert_eq!(given, Answer::Questions(vec![(1, "Red".to_owned())]));
+    assert_eq!(answered(r#"{"cancelled":true,"answers":[]}"#), Answer::Refused { reason: None });
+    let strings = answered(r#"{"answers":["Red"]}"#);
+    assert_eq!(strings, Answer::Refused { reason: Some("AskUser cancelled".to_owned()) });
+}

@@ -1,0 +1,139 @@
+//! Sessions: open, load, settings, fork, compact, rename, close.
+
+use musher_engine::{Attach, Command, LoadSession, NewSession, SettingsChange};
+use musher_wire as wire;
+use musher_wire::Request;
+use serde_json::{Map, Value};
+
+use super::{asks, succeeds};
+use crate::convert::from_wire;
+use crate::dispatch::{Asked, Handled};
+use crate::open::Shape;
+use crate::params;
+
+pub(super) fn initialize(request: &Request) -> Handled {
+    let given = params::read::<wire::InitializeSession>(request)?;
+    let attach = Attach {
+        mcp_servers: from_wire::servers(request, given.mcp_servers.as_deref())?,
+        auto_reject: given.auto_reject_permission_requests.unwrap_or_default(),
+        skip_permissions: given.skip_permissions_unsafe.unwrap_or_default(),
+        disable_builtin_skills: given.disable_builtin_skills.unwrap_or_default(),
+    };
+    let extra = kept(&given);
+    let settings = from_wire::Settings {
+        model_id: given.model_id,
+        reasoning_effort: given.reasoning_effort,
+        interaction_mode: given.interaction_mode,
+        autonomy_level: given.autonomy_level,
+        autonomy_mode: given.autonomy_mode,
+        spec_mode_model_id: given.spec_mode_model_id.map(Some),
+        spec_mode_reasoning_effort: given.spec_mode_reasoning_effort.map(Some),
+        enabled_tool_ids: given.enabled_tool_ids,
+        disabled_tool_ids: given.disabled_tool_ids,
+        additional_tool_ids: given.additional_tool_ids,
+        restrict_tool_ids: given.restrict_tool_ids,
+        tags: given.tags,
+        compaction_token_limit: None,
+        compaction_check: given.compaction_threshold_check_enabled,
+    };
+    let session = NewSession {
+        id: given.session_id,
+        cwd: given.cwd.into(),
+        settings: from_wire::settings(settings),
+        attach,
+        title: given.title,
+        system_prompt: from_wire::system_prompt(request, given.system_prompt.as_ref())?,
+        extra,
+    };
+    let shape = given.mcp_servers.map_or(Shape::Plain, Shape::WithServers);
+    Ok(Asked::Of(Command::Create(Box::new(session)), shape))
+}
+
+/// What is not ours to understand, but is kept with the session.
+fn kept(given: &wire::InitializeSessionParams) -> Map<String, Value> {
+    let text = |text: &Option<String>| text.clone().map(Value::from);
+    let json = |json: &Option<wire::Json>| json.as_ref().and_then(|json| json.to_value().ok());
+    let fields = [
+        ("workspaceId", text(&given.workspace_id)),
+        ("sessionLocation", json(&given.session_location)),
+        ("sessionOriginHint", given.session_origin_hint.as_ref().map(|it| it.as_str().into())),
+        ("sessionSource", json(&given.session_source)),
+        ("decompSessionType", given.decomp_session_type.as_ref().map(|it| it.as_str().into())),
+        ("decompMissionId", text(&given.decomp_mission_id)),
+    ];
+    fields.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
+}
+
+pub(super) fn load(request: &Request) -> Handled {
+    let given = params::read::<wire::LoadSession>(request)?;
+    let attach = Attach {
+        mcp_servers: from_wire::servers(request, given.mcp_servers.as_deref())?,
+        auto_reject: given.auto_reject_permission_requests.unwrap_or_default(),
+        skip_permissions: given.skip_permissions_unsafe.unwrap_or_default(),
+        disable_builtin_skills: given.disable_builtin_skills.unwrap_or_default(),
+    };
+    let settings = SettingsChange {
+        enabled_tools: given.enabled_tool_ids,
+        disabled_tools: given.disabled_tool_ids,
+        additional_tools: given.additional_tool_ids,
+        ..SettingsChange::default()
+    };
+    let shape = given.mcp_servers.map_or(Shape::Plain, Shape::WithServers);
+    Ok(Asked::Of(Command::Load(Box::new(LoadSession { id: given.session_id, settings, attach })), shape))
+}
+
+pub(super) fn update_settings(request: &Request) -> Handled {
+    let given = params::read::<wire::UpdateSessionSettings>(request)?;
+    // a null clears; it is kept beside the fields
+    let is_cleared = |key: &str| given.extra.get(key).is_some_and(wire::Json::is_null);
+    let settings = from_wire::Settings {
+        spec_mode_model_id: if is_cleared("specModeModelId") {
+            Some(None)
+        } else {
+            given.spec_mode_model_id.map(Some)
+        },
+        spec_mode_reasoning_effort: if is_cleared("specModeReasoningEffort") {
+            Some(None)
+        } else {
+            given.spec_mode_reasoning_effort.map(Some)
+        },
+        model_id: given.model_id,
+        reasoning_effort: given.reasoning_effort,
+        interaction_mode: given.interaction_mode,
+        autonomy_level: given.autonomy_level,
+        autonomy_mode: given.autonomy_mode,
+        enabled_tool_ids: given.enabled_tool_ids,
+        disabled_tool_ids: given.disabled_tool_ids,
+        additional_tool_ids: given.additional_tool_ids,
+        restrict_tool_ids: given.restrict_tool_ids,
+        tags: given.tags,
+        compaction_token_limit: given.compaction_token_limit.map(|count| count.get()),
+        compaction_check: given.compaction_threshold_check_enabled,
+    };
+    asks(Command::ChangeSettings(Box::new(from_wire::settings(settings))))
+}
+
+pub(super) fn fork(request: &Request) -> Handled {
+    let given = params::read::<wire::ForkSession>(request)?;
+    asks(Command::Fork { title: given.title, tags: given.tags.map(from_wire::tags) })
+}
+
+pub(super) fn compact(request: &Request) -> Handled {
+    let given = params::read::<wire::CompactSession>(request)?;
+    asks(Command::Compact { instructions: given.custom_instructions })
+}
+
+pub(super) fn rename(request: &Request) -> Handled {
+    let given = params::read::<wire::RenameSession>(request)?;
+    succeeds(Command::Rename { title: given.title })
+}
+
+pub(super) fn close(request: &Request) -> Handled {
+    let given = params::read::<wire::CloseSession>(request)?;
+    asks(Command::Close { reason: given.reason.map(|reason| reason.as_str().to_owned()) })
+}
+
+pub(super) fn kill_worker(request: &Request) -> Handled {
+    let given = params::read::<wire::KillWorkerSession>(request)?;
+    asks(Command::KillWorker { session: given.worker_session_id })
+}

@@ -1,0 +1,95 @@
+//! Reads the params of a request, and says what is wrong with them in the words clients know.
+
+use musher_wire::{Method, Request, RpcError, ShapeError};
+
+use crate::error_code;
+
+/// The params of a call of `M`.
+pub(crate) fn read<M: Method>(request: &Request) -> Result<M::Params, RpcError> {
+    let received = match &request.params {
+        None => return Err(error_code::invalid_params(&request.method, "params: Required")),
+        Some(params) => kind(params.text()),
+    };
+    if received != "object" {
+        let problem = format!("params: Expected object, received {received}");
+        return Err(error_code::invalid_params(&request.method, &problem));
+    }
+    request.read::<M>().map_err(|error| error_code::invalid_params(&request.method, &problem(&error)))
+}
+
+/// A place in the params that is wrong, and why.
+pub(crate) fn wrong(request: &Request, place: &str, why: &str) -> RpcError {
+    error_code::invalid_params(&request.method, &format!("params.{place}: {why}"))
+}
+
+fn problem(error: &ShapeError) -> String {
+    let place = error.path.as_str();
+    let said = error.source.to_string();
+    // the parser adds where it was in the text, which says nothing to whoever wrote an object
+    let said = said.split(" at line ").next().unwrap_or_default();
+    if let Some(field) = said.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
+        return format!("{place}.{field}: Required");
+    }
+    if let Some((received, expected)) =
+        said.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "))
+    {
+        return format!("{place}: Expected {}, received {}", plain(expected), plain(received));
+    }
+    format!("{place}: {said}")
+}
+
+/// The JSON word for what the parser calls a type.
+fn plain(said: &str) -> &str {
+    let first = said.trim_start_matches("an ").trim_start_matches("a ");
+    match first.split([' ', '`']).next().unwrap_or_default() {
+        "map" | "object" => "object",
+        "sequence" => "array",
+        "string" | "borrowed" => "string",
+        "integer" | "floating" | "number" | "u64" | "i64" | "JSON" => "number",
+        "boolean" => "boolean",
+        "null" | "unit" => "null",
+        _ => first,
+    }
+}
+
+/// What kind of JSON value a text is.
+fn kind(text: &str) -> &'static str {
+    match text.as_bytes().first() {
+        Some(b'{') => "object",
+        Some(b'[') => "array",
+        Some(b'"') => "string",
+        Some(b't' | b'f') => "boolean",
+        Some(b'n') => "null",
+        _ => "number",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use musher_wire::{AddUserMessage, Frame, InitializeSession, ListTools};
+
+    use super::*;
+
+    fn said<M: Method>(params: &str) -> String {
+        let line = format!(r#"{{"type":"request","id":"1","method":"{}"{params}}}"#, M::NAME);
+        let Frame::Request(request) = Frame::parse(line.as_bytes()) else { panic!("{line}") };
+        let message = read::<M>(&request).unwrap_err().message;
+        message.strip_prefix(&format!("Invalid request for {}: ", M::NAME)).unwrap().to_owned()
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_as_the_real_agent_says_it() {
+        assert_eq!(said::<ListTools>(""), "params: Required");
+        assert_eq!(said::<ListTools>(r#","params":[]"#), "params: Expected object, received array");
+        assert_eq!(said::<ListTools>(r#","params":null"#), "params: Expected object, received null");
+        assert_eq!(said::<InitializeSession>(r#","params":{"cwd":"/w"}"#), "params.machineId: Required");
+        assert_eq!(
+            said::<AddUserMessage>(r#","params":{"text":5}"#),
+            "params.text: Expected string, received number"
+        );
+        assert_eq!(
+            said::<AddUserMessage>(r#","params":{"text":"","images":{}}"#),
+            "params.images: Expected array, received object"
+        );
+    }
+}
