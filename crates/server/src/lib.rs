@@ -10,6 +10,7 @@
 //! The way of a message: `dispatch` finds the method, `handle` makes a command of its params, the agent does it, `convert` makes
 //! a message of what came of it. What is not here: what a command does, and where bytes come from.
 
+mod connect;
 mod convert;
 mod dispatch;
 mod error_code;
@@ -18,4 +19,5 @@ mod open;
 mod params;
 mod serve;
 
+pub use connect::connect;
 pub use serve::{End, serve};

@@ -153,12 +153,7 @@ async fn insist(say: impl Fn() -> Result<(), Busy>) {
 }
 
 /// Writes what happens until the agent is done.
-async fn write(
-    events: &mut mpsc::Receiver<Event>,
-    outgoing: &FrameSender,
-    open: &Open,
-    host: &str,
-) -> End {
+async fn write(events: &mut mpsc::Receiver<Event>, outgoing: &FrameSender, open: &Open, host: &str) -> End {
     let mut batch = Vec::with_capacity(BATCH);
     loop {
         if events.recv_many(&mut batch, BATCH).await == 0 {

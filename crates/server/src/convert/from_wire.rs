@@ -134,7 +134,8 @@ pub(crate) fn servers(
 ) -> Result<Vec<SessionServer>, RpcError> {
     let mut servers = Vec::new();
     for (index, server) in given.unwrap_or_default().iter().enumerate() {
-        let missing = |field: &str| params::wrong(request, &format!("mcpServers.{index}.{field}"), "Required");
+        let missing =
+            |field: &str| params::wrong(request, &format!("mcpServers.{index}.{field}"), "Required");
         let headers = || {
             let headers = server.headers.iter().flatten();
             headers.map(|header| (header.name.clone(), header.value.clone())).collect()

@@ -36,11 +36,7 @@ pub(super) fn add(request: &Request) -> Handled {
     })))
 }
 
-fn picture(
-    request: &Request,
-    index: usize,
-    image: wire::Source,
-) -> Result<musher_engine::Media, RpcError> {
+fn picture(request: &Request, index: usize, image: wire::Source) -> Result<musher_engine::Media, RpcError> {
     let place = |field: &str| format!("images.{index}.{field}");
     if image.kind != "base64" {
         return Err(params::wrong(request, &place("type"), "Invalid literal value, expected \"base64\""));
@@ -59,9 +55,7 @@ fn attachment(request: &Request, index: usize, file: wire::Source) -> Result<Att
             parsed: file.parsed_data.clone(),
             media: from_wire::media(file),
         }),
-        ("text", "text/plain") => {
-            Ok(Attachment::Text { text: file.data, name: file.name, mime: file.mime })
-        }
+        ("text", "text/plain") => Ok(Attachment::Text { text: file.data, name: file.name, mime: file.mime }),
         _ => {
             let why = "Invalid value, expected base64 with application/pdf or text with text/plain";
             Err(params::wrong(request, &format!("files.{index}"), why))

@@ -86,4 +86,3 @@ fn succeeds(command: Command) -> Handled {
 fn of_mcp(command: McpCommand) -> Command {
     Command::Mcp(Box::new(command))
 }
-

@@ -151,7 +151,8 @@ fn news(what: Happening, session: Option<&SessionId>) -> Outgoing {
             (No, Box::new(it).into())
         }
         Happening::Settings { settings, ticket } => {
-            let said = if ticket.is_some() { settings::complete(&settings) } else { settings::changed(&settings) };
+            let said =
+                if ticket.is_some() { settings::complete(&settings) } else { settings::changed(&settings) };
             let mut it = wire::SettingsUpdated::new(said);
             it.request_id = ticket.map(|ticket| ticket.0.as_ref().to_owned());
             (No, Box::new(it).into())

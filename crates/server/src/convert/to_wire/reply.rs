@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use musher_engine as engine;
-use musher_engine::{ContextBreakdown, Created, Loaded, ModelView, Reply, Repository, ServerView, WorkingState};
+use musher_engine::{
+    ContextBreakdown, Created, Loaded, ModelView, Reply, Repository, ServerView, WorkingState,
+};
 use musher_wire as wire;
 use musher_wire::{Json, McpServerConfig, RpcError, SessionData};
 use serde_json::{Value, json};
@@ -188,7 +190,8 @@ fn model(view: &ModelView) -> wire::ModelInfo {
     it.model_provider = Some(view.provider.as_str().into());
     it.display_name = Some(view.display_name.clone());
     it.short_display_name = Some(view.display_name.clone());
-    it.supported_reasoning_efforts = Some(view.efforts.iter().map(|effort| settings::effort(*effort)).collect());
+    it.supported_reasoning_efforts =
+        Some(view.efforts.iter().map(|effort| settings::effort(*effort)).collect());
     it.default_reasoning_effort = Some(settings::effort(view.default_effort));
     it.is_custom = Some(true);
     it.no_image_support = Some(view.text_only);
@@ -238,9 +241,10 @@ fn mcp_tool(view: engine::McpToolView) -> wire::McpToolInfo {
 }
 
 fn rewind_info(info: &engine::RewindInfo) -> wire::GetRewindInfoResult {
-    let available = info.available.iter().map(|(file, hash, size)| {
-        wire::RewindFile::new(path(file), hash.as_str(), *size)
-    });
+    let available = info
+        .available
+        .iter()
+        .map(|(file, hash, size)| wire::RewindFile::new(path(file), hash.as_str(), *size));
     let created = info.created.iter().map(|file| wire::RewindCreatedFile::new(path(file)));
     let evicted = info.evicted.iter().map(|(file, reason)| {
         let mut it = wire::RewindEvictedFile::new(path(file));
