@@ -19,7 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("musher-rehearse", &[]),
     ("musher-server", &["musher-engine", "musher-rpc", "musher-wire"]),
     ("musher-claude", &["musher-rpc", "musher-wire"]),
-    ("musher-acp", &["musher"]),
+    ("musher-acp", &["musher", "musher-rpc"]),
     ("musher-bridge", &["musher-claude", "musher-rpc"]),
     ("musher-cli", &["musher", "musher-acp", "musher-bridge", "musher-rehearse", "musher-rpc"]),
     ("testkit", &["musher-rehearse", "musher-rpc"]),

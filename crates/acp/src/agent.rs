@@ -3,35 +3,29 @@
 //! Handlers run in the connection's reading loop, so none of them waits: whatever takes time is a task of its own. That
 //! `session/cancel` finds its prompt is due to the order: a prompt is entered before the next message is read.
 
-use std::collections::HashMap;
 use std::future::Future;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::schema::{
-    AgentCapabilities, AuthMethod, AuthMethodAgent, AuthenticateRequest, AuthenticateResponse,
-    CancelNotification, ClientCapabilities, CloseSessionRequest, CloseSessionResponse, ForkSessionRequest,
-    ForkSessionResponse, Implementation, InitializeRequest, InitializeResponse, ListSessionsRequest,
-    LoadSessionRequest, LoadSessionResponse, McpCapabilities, McpServer, NewSessionRequest,
-    NewSessionResponse, PromptCapabilities, PromptRequest, ResumeSessionRequest, ResumeSessionResponse,
-    SessionCapabilities, SessionCloseCapabilities, SessionForkCapabilities, SessionId,
-    SessionListCapabilities, SessionResumeCapabilities, SetSessionConfigOptionRequest,
-    SetSessionConfigOptionResponse, SetSessionModeRequest, SetSessionModeResponse,
+    AuthenticateRequest, CancelNotification, CloseSessionRequest, CloseSessionResponse, DeleteSessionRequest,
+    ForkSessionRequest, ForkSessionResponse, InitializeRequest, ListSessionsRequest, LoadSessionRequest,
+    LoadSessionResponse, McpServer, NewSessionRequest, NewSessionResponse, PromptRequest,
+    ResumeSessionRequest, ResumeSessionResponse, SessionId, SetSessionConfigOptionRequest,
+    SetSessionConfigOptionResponse, SetSessionModeRequest, SetSessionModeResponse, SetSessionTitleRequest,
 };
 use agent_client_protocol::v1::{ConnectionTo, Responder};
 use agent_client_protocol::{
     Client, ConnectTo, Error, JsonRpcRequest, JsonRpcResponse, on_receive_notification, on_receive_request,
 };
+use musher_rpc::LineConnection;
 use serde::{Deserialize, Serialize};
 
 use crate::convert::mcp;
+use crate::desk::{Desk, authenticate};
 use crate::listing;
 use crate::modes::MODEL;
 use crate::session::{Origin, Session};
-
-/// The name of the one way to log in.
-const API_KEY: &str = "factory-api-key";
 
 /// What the adapter is set to.
 #[derive(Debug, Clone)]
@@ -52,33 +46,21 @@ impl Config {
     }
 }
 
-/// Serves one editor until it is gone or `stop` comes; then all agents are ended.
+/// Serves the editor at the other end of `editor` until it is gone or `stop` comes; then all agents are ended.
 pub async fn serve(
     config: Config,
-    editor: impl ConnectTo<agent_client_protocol::Agent>,
+    editor: LineConnection,
     stop: impl Future<Output = ()>,
 ) -> Result<(), Error> {
-    let desk = Arc::new(Desk { config, client: OnceLock::new(), sessions: Mutex::default() });
+    let desk = Arc::new(Desk::new(config));
+    let (editor, farewell) = desk.link.over(editor);
     let served = tokio::select! {
         served = connect(Arc::clone(&desk), editor) => served,
         () = stop => Ok(()),
     };
-    let sessions: Vec<_> = desk.lock().drain().map(|(_, session)| session).collect();
-    // all at once: an agent may take a moment to say goodbye
-    let mut closing = tokio::task::JoinSet::new();
-    for session in sessions {
-        closing.spawn(async move { session.close().await });
-    }
-    closing.join_all().await;
+    desk.link.end();
+    tokio::join!(desk.close_all(), farewell.say());
     served
-}
-
-/// What all sessions share.
-#[derive(Debug)]
-pub(crate) struct Desk {
-    pub(crate) config: Config,
-    client: OnceLock<ClientCapabilities>,
-    sessions: Mutex<HashMap<SessionId, Arc<Session>>>,
 }
 
 /// An old way to choose the model, which some editors still use without asking.
@@ -188,6 +170,16 @@ async fn connect(desk: Arc<Desk>, editor: impl ConnectTo<agent_client_protocol::
             on_receive_request!(),
         )
         .on_receive_request(
+            answers!(desk, |me, asked: DeleteSessionRequest, _cx| async move { me.delete(&asked).await }),
+            on_receive_request!(),
+        )
+        .on_receive_request(
+            answers!(desk, |me, asked: SetSessionTitleRequest, cx| async move {
+                me.retitle(&asked, &cx).await
+            }),
+            on_receive_request!(),
+        )
+        .on_receive_request(
             answers!(desk, |me, asked: SetSessionModeRequest, _cx| async move {
                 me.find(&asked.session_id)?.choose(crate::modes::MODE, &asked.mode_id.0).await?;
                 Ok(SetSessionModeResponse::new())
@@ -246,90 +238,6 @@ async fn connect(desk: Arc<Desk>, editor: impl ConnectTo<agent_client_protocol::
         .await
 }
 
-impl Desk {
-    /// What the editor said it can do.
-    pub(crate) fn client(&self) -> ClientCapabilities {
-        self.client.get().cloned().unwrap_or_default()
-    }
-
-    fn initialize(&self, hello: InitializeRequest) -> InitializeResponse {
-        // an editor that says hello twice is held to its first word
-        self.client.set(hello.client_capabilities).ok();
-        let sessions = SessionCapabilities::new()
-            .list(SessionListCapabilities::new())
-            .resume(SessionResumeCapabilities::new())
-            .close(SessionCloseCapabilities::new())
-            .fork(SessionForkCapabilities::new());
-        let capabilities = AgentCapabilities::new()
-            .load_session(true)
-            .prompt_capabilities(PromptCapabilities::new().image(true).embedded_context(true))
-            .mcp_capabilities(McpCapabilities::new().http(true).sse(true))
-            .session_capabilities(sessions);
-        let login = AuthMethodAgent::new(API_KEY, "Factory API key").description(
-            "Set FACTORY_API_KEY for the editor's agent, or run `droid` once in a terminal and log in",
-        );
-        let about = Implementation::new("musher", env!("CARGO_PKG_VERSION")).title("musher");
-        // the version we speak, whatever was asked for
-        InitializeResponse::new(ProtocolVersion::V1)
-            .agent_capabilities(capabilities)
-            .auth_methods(vec![AuthMethod::Agent(login)])
-            .agent_info(about)
-    }
-
-    /// Opens a session and keeps it. One that is open under this id already is closed first.
-    async fn open(self: &Arc<Self>, opening: Opening) -> Result<Arc<Session>, Error> {
-        let Opening { origin, servers, cx } = opening;
-        let servers = mcp::servers(servers);
-        let origin = match origin {
-            Origin::Copy { id, cwd } => Origin::Stored { id: self.copy(id, &cwd, &cx).await?, cwd },
-            origin => origin,
-        };
-        if let Origin::Stored { id, .. } = &origin
-            && let Some(open) = self.take(id)
-        {
-            open.close().await;
-        }
-        let session = Session::open(Arc::clone(self), cx, origin, servers).await?;
-        self.lock().insert(session.id().clone(), Arc::clone(&session));
-        Ok(session)
-    }
-
-    /// Copies a session on disk, and tells the id of the copy. One that is not open has to be opened for that.
-    async fn copy(
-        self: &Arc<Self>,
-        id: SessionId,
-        cwd: &Path,
-        cx: &ConnectionTo<Client>,
-    ) -> Result<SessionId, Error> {
-        if let Ok(open) = self.find(&id) {
-            return open.copy().await;
-        }
-        let origin = Origin::Stored { id, cwd: cwd.to_owned() };
-        let session = Session::open(Arc::clone(self), cx.clone(), origin, Vec::new()).await?;
-        let copied = session.copy().await;
-        session.close().await;
-        copied
-    }
-
-    fn find(&self, id: &SessionId) -> Result<Arc<Session>, Error> {
-        self.lock().get(id).cloned().ok_or_else(|| no_session(&id.0))
-    }
-
-    fn take(&self, id: &SessionId) -> Option<Arc<Session>> {
-        self.lock().remove(id)
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, Arc<Session>>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// There is no such session, or it is not open.
-pub(crate) fn no_session(id: &str) -> Error {
-    Error::new(-32002, format!("there is no open session `{id}`"))
-        .data(serde_json::json!({ "sessionId": id }))
-}
-
 /// A session that is to be opened.
 struct Opening {
     origin: Origin,
@@ -347,8 +255,14 @@ impl Opening {
         answer: impl FnOnce(&Session) -> R + Send + 'static,
     ) -> Result<(), Error> {
         let desk = Arc::clone(desk);
+        let withdrawn = responder.cancellation();
         self.cx.clone().spawn(async move {
-            match desk.open(self).await {
+            let opened = tokio::select! {
+                opened = desk.open(self.origin, mcp::servers(self.servers), self.cx) => opened,
+                // an agent that is only half started ends with the wish for it
+                () = withdrawn.cancelled() => Err(Error::request_cancelled()),
+            };
+            match opened {
                 Ok(session) => {
                     responder.respond(answer(&session)).ok();
                     session.introduce();
@@ -358,17 +272,4 @@ impl Opening {
             Ok(())
         })
     }
-}
-
-/// The key can only come from the environment: the agent reads it itself.
-fn authenticate(asked: &AuthenticateRequest) -> Result<AuthenticateResponse, Error> {
-    if &*asked.method_id.0 != API_KEY {
-        return Err(
-            Error::invalid_params().data(format!("there is no way to log in called `{}`", asked.method_id.0))
-        );
-    }
-    if std::env::var_os("FACTORY_API_KEY").is_some_and(|key| !key.is_empty()) {
-        return Ok(AuthenticateResponse::new());
-    }
-    Err(Error::auth_required().data("FACTORY_API_KEY is not set where the editor starts agents"))
 }

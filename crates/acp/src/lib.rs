@@ -7,21 +7,23 @@
 //!
 //! ```no_run
 //! # async fn example() {
-//! use musher_acp::{Config, Stdio};
+//! use musher_acp::Config;
 //!
+//! # fn editor() -> musher_rpc::LineConnection { unimplemented!() }
 //! let config = Config::new(musher::Agent::program("droid"));
-//! musher_acp::serve(config, Stdio::new(), std::future::pending()).await.ok();
+//! // the lines on stdin and stdout, for a program: `musher_rpc::stdio_lines`
+//! musher_acp::serve(config, editor(), std::future::pending()).await.ok();
 //! # }
 //! ```
 
 mod agent;
 mod commands;
 mod convert;
+mod deleting;
+mod desk;
+mod link;
 mod listing;
 mod modes;
 mod session;
 
 pub use agent::{Config, serve};
-/// The official crate of the protocol, whose transports [`serve`] takes.
-pub use agent_client_protocol as protocol;
-pub use agent_client_protocol::Stdio;

@@ -5,6 +5,7 @@
 //! happened, whoever tells them.
 
 mod ask;
+mod buffers;
 mod orders;
 mod process;
 mod prompt;
@@ -23,8 +24,9 @@ use musher::wire::{ForkSessionParams, McpServerConfig, ModelInfo, SessionSetting
 use musher::{CancellationToken, SessionState};
 use tokio::sync::Semaphore;
 
-use crate::agent::{Desk, no_session};
 use crate::convert::update::{Abilities, Scribe};
+use crate::convert::usage::Gauge;
+use crate::desk::{Desk, no_session};
 use crate::{commands, modes};
 
 /// How long the agent may take for what is only nice to have.
@@ -57,6 +59,7 @@ pub(crate) struct Session {
     running: Mutex<CancellationToken>,
     scribe: Mutex<Scribe>,
     told: Mutex<Told>,
+    gauge: Mutex<Gauge>,
     /// The prompts that are not answered yet.
     prompts: Mutex<Vec<CancellationToken>>,
     /// One prompt at a time.
@@ -116,6 +119,7 @@ impl Session {
         let flag = |key: &str| client.meta.as_ref().and_then(|meta| meta.get(key)) == Some(&true.into());
         let can = Abilities {
             notices: client.session.as_ref().is_some_and(|session| session.notices.is_some()),
+            compaction: client.session.as_ref().is_some_and(|session| session.compaction.is_some()),
             terminal_output: flag("terminal_output"),
         };
         let (Origin::New { cwd } | Origin::Stored { cwd, .. } | Origin::Copy { cwd, .. }) = &origin;
@@ -129,6 +133,7 @@ impl Session {
             running: Mutex::default(),
             scribe: Mutex::new(Scribe::new(cwd.clone(), can)),
             told: Mutex::default(),
+            gauge: Mutex::default(),
             prompts: Mutex::default(),
             line: Semaphore::new(1),
             desk,
@@ -172,7 +177,7 @@ impl Session {
         self.tell(|scribe| scribe.history(history.iter().map(|message| &**message)));
     }
 
-    /// Tells the editor what it did not have to wait for: the slash commands and the title.
+    /// Tells the editor what it did not have to wait for: the slash commands, the title, and how full the context is.
     pub(crate) fn introduce(self: &Arc<Self>) {
         let session = Arc::downgrade(self);
         tokio::spawn(async move {
@@ -192,6 +197,7 @@ impl Session {
                 let commands = AvailableCommandsUpdate::new(commands::available(commands, skills));
                 session.send(SessionUpdate::AvailableCommandsUpdate(commands));
                 session.tell_state(&process.state());
+                session.count().await;
             }
         });
     }
@@ -212,6 +218,23 @@ impl Session {
         let copied =
             process.fork_session(ForkSessionParams::default()).await.map_err(|error| internal(&error))?;
         Ok(SessionId::new(copied.new_session_id))
+    }
+
+    /// Gives the session a title.
+    pub(crate) async fn retitle(&self, title: &str) -> Result<(), Error> {
+        let process = self.process().await.map_err(|error| opening_error(&error))?;
+        process.rename(title).await.map_err(|error| internal(&error))?;
+        self.tell_state(&process.state());
+        Ok(())
+    }
+
+    /// The id the agent knows it by, which is another one after it was summed up.
+    pub(crate) fn inner_id(&self) -> Option<String> {
+        match &*lock(&self.process) {
+            Process::Running(process) => Some(process.id()),
+            Process::Gone(state) => Some(state.id.clone()),
+            Process::None => None,
+        }
     }
 
     /// Enters a prompt.
@@ -240,9 +263,7 @@ impl Session {
     /// Sends what happened, in the order in which it happened.
     fn tell(&self, happened: impl FnOnce(&mut Scribe) -> Vec<SessionUpdate>) {
         let mut scribe = lock(&self.scribe);
-        for update in happened(&mut scribe) {
-            self.send(update);
-        }
+        self.send_all(happened(&mut scribe));
     }
 
     /// Tells what is new about settings and title, and nothing that the editor knows already.
@@ -280,9 +301,17 @@ impl Session {
             .collect()
     }
 
+    fn send_all(&self, updates: impl IntoIterator<Item = SessionUpdate>) {
+        for update in updates {
+            self.send(update);
+        }
+    }
+
     fn send(&self, update: SessionUpdate) {
         // an editor that is gone misses nothing
-        self.cx.send_notification(SessionNotification::new(self.id().clone(), update)).ok();
+        if self.cx.send_notification(SessionNotification::new(self.id().clone(), update)).is_ok() {
+            self.desk.link.add_update();
+        }
     }
 }
 

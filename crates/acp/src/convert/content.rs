@@ -1,5 +1,7 @@
 //! What a prompt is made of, from the editor to the agent, and the way back when a session is loaded.
 
+use std::path::PathBuf;
+
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::{ContentBlock, EmbeddedResourceResource, ImageContent, TextContent};
 use musher::Image;
@@ -14,16 +16,33 @@ pub(crate) struct Parts {
     pub(crate) text: String,
     pub(crate) images: Vec<Image>,
     pub(crate) files: Vec<Source>,
+    /// The files that are only named.
+    pub(crate) linked: Vec<PathBuf>,
+    attached: String,
+}
+
+impl Parts {
+    /// Puts a text beside the prompt.
+    pub(crate) fn attach(&mut self, uri: &str, text: &str) {
+        self.attached += &[ATTACHED, uri, "\">\n", text, "\n</attachment>"].concat();
+    }
+
+    /// All text, with what is attached.
+    pub(crate) fn whole_text(&self) -> String {
+        [self.text.as_str(), &self.attached].concat()
+    }
 }
 
 /// Reads a prompt. What the agent cannot be given is an error, never left out silently.
 pub(crate) fn parts(prompt: &[ContentBlock]) -> Result<Parts, Error> {
     let mut parts = Parts::default();
-    let mut attached = String::new();
     for block in prompt {
         match block {
             ContentBlock::Text(text) => parts.text.push_str(&text.text),
-            ContentBlock::ResourceLink(link) => parts.text.push_str(&mention(&link.uri)),
+            ContentBlock::ResourceLink(link) => {
+                parts.text.push_str(&mention(&link.uri));
+                parts.linked.extend(file(&link.uri).map(|(path, _)| PathBuf::from(path)));
+            }
             ContentBlock::Image(image) => {
                 let image = Image::base64(&image.mime_type, &*image.data);
                 parts.images.push(image.map_err(|error| invalid(&error.to_string()))?);
@@ -31,11 +50,11 @@ pub(crate) fn parts(prompt: &[ContentBlock]) -> Result<Parts, Error> {
             ContentBlock::Resource(embedded) => match &embedded.resource {
                 EmbeddedResourceResource::TextResourceContents(text) => {
                     parts.text.push_str(&mention(&text.uri));
-                    attached += &[ATTACHED, &text.uri, "\">\n", &text.text, "\n</attachment>"].concat();
+                    parts.attach(&text.uri, &text.text);
                 }
                 EmbeddedResourceResource::BlobResourceContents(blob) => match blob.mime_type.as_deref() {
                     Some("application/pdf") => {
-                        let name = Some(shown_uri(&blob.uri).to_owned());
+                        let name = Some(shown_uri(&blob.uri));
                         parts.files.push(Source { name, ..Source::base64("application/pdf", &*blob.blob) });
                     }
                     Some(kind) if kind.starts_with("image/") => {
@@ -50,7 +69,6 @@ pub(crate) fn parts(prompt: &[ContentBlock]) -> Result<Parts, Error> {
             _ => return Err(invalid("this kind of content is not known")),
         }
     }
-    parts.text.push_str(&attached);
     Ok(parts)
 }
 
@@ -87,8 +105,36 @@ fn mention(uri: &str) -> String {
     format!("@{}", shown_uri(uri))
 }
 
-fn shown_uri(uri: &str) -> &str {
-    uri.strip_prefix("file://").unwrap_or(uri)
+fn shown_uri(uri: &str) -> String {
+    file(uri).map_or_else(|| uri.to_owned(), |(path, place)| path + place)
+}
+
+/// The path in the address of a file, and the place in it, such as `#L10:20`.
+fn file(uri: &str) -> Option<(String, &str)> {
+    let path = uri.strip_prefix("file://")?;
+    let (path, place) = path.split_at(path.find('#').unwrap_or(path.len()));
+    Some((decoded(path), place))
+}
+
+/// Without the escapes of addresses. What is no escape stays as it is.
+fn decoded(path: &str) -> String {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let escape = after.get(..2).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+        let escape = escape.and_then(|digits| std::str::from_utf8(digits).ok());
+        match escape.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(escaped) if byte == b'%' => {
+                bytes.push(escaped);
+                rest = &after[2..];
+            }
+            _ => {
+                bytes.push(byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn invalid(why: &str) -> Error {
@@ -117,9 +163,23 @@ mod tests {
         ]);
         let parts = read(prompt).unwrap();
         let attached = "<attachment uri=\"file:///w/b.rs\">\nfn b() {}\n</attachment>";
-        assert_eq!(parts.text, format!("Look at @/w/a.rs and @/w/b.rs\n\n{attached}"));
+        assert_eq!(parts.whole_text(), format!("Look at @/w/a.rs and @/w/b.rs\n\n{attached}"));
+        assert_eq!(parts.linked, [PathBuf::from("/w/a.rs")]);
         assert_eq!(parts.images, [Image::base64("image/png", "iVBORw==").unwrap()]);
         assert_eq!((parts.files.len(), parts.files[0].name.as_deref()), (1, Some("/w/c.pdf")));
+    }
+
+    #[test]
+    fn the_address_of_a_file_becomes_its_path() {
+        for (uri, shown) in [
+            ("file:///w/a%20b.rs", "/w/a b.rs"),
+            ("file:///w/%C3%A4.rs#L10:20", "/w/ä.rs#L10:20"),
+            ("file:///w/100%", "/w/100%"),
+            ("file:///w/%zz%+1", "/w/%zz%+1"),
+            ("https://example.org/a%20b", "https://example.org/a%20b"),
+        ] {
+            assert_eq!(shown_uri(uri), shown);
+        }
     }
 
     #[test]
@@ -139,7 +199,7 @@ mod tests {
             {"type": "text", "text": "Explain "},
             {"type": "resource", "resource": {"uri": "file:///w/b.rs", "text": "fn b() {}"}},
         ]));
-        let stored = format!("<system-reminder>be kind</system-reminder>\n{}", sent.unwrap().text);
+        let stored = format!("<system-reminder>be kind</system-reminder>\n{}", sent.unwrap().whole_text());
         let content = json!([{"type": "text", "text": "<system-reminder>x</system-reminder>"}, {"type": "text", "text": stored}]);
         let message = json!({"id": "m", "role": "user", "content": content});
         let message: Message = serde_json::from_value(message).unwrap();

@@ -1,5 +1,6 @@
 //! Between the two protocols: pure functions, which know no connection and wait for nothing.
 
+pub(crate) mod compaction;
 pub(crate) mod content;
 pub(crate) mod mcp;
 pub(crate) mod patch;
@@ -8,3 +9,4 @@ pub(crate) mod plan;
 pub(crate) mod question;
 pub(crate) mod tool_call;
 pub(crate) mod update;
+pub(crate) mod usage;

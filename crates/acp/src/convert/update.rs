@@ -6,16 +6,18 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use agent_client_protocol::v1::schema::{
-    ContentBlock, ContentChunk, MessageId, Meta, Notice, NoticeSeverity, SessionUpdate, Terminal,
-    TextContent, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields, ToolKind,
+    CompactionStatus, ContentBlock, ContentChunk, MessageId, Meta, Notice, NoticeSeverity, SessionUpdate,
+    Terminal, TextContent, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
+    ToolKind,
 };
 use musher::wire::{
-    ContentBlock as WireBlock, Message, MessageRole, PermissionToolUse, ToolExecutionPhase,
-    ToolResultContent, ToolUse,
+    ContentBlock as WireBlock, DroidWorkingState, Message, MessageRole, PermissionToolUse,
+    SessionNotification as News, ToolExecutionPhase, ToolResultContent, ToolUse,
 };
 use musher::{Event, ToolOutcome};
 use serde_json::{Value, json};
 
+use super::compaction::Compaction;
 use super::tool_call::{EXECUTE, Shown, fenced, show, words};
 use super::{content, permission, plan};
 
@@ -27,6 +29,8 @@ const SHOWN_OUTPUT: usize = 64 * 1024;
 pub(crate) struct Abilities {
     /// Notices beside the conversation.
     pub(crate) notices: bool,
+    /// That the conversation is being summed up.
+    pub(crate) compaction: bool,
     /// Terminals that we feed, by the `_meta` fields that editors have agreed on.
     pub(crate) terminal_output: bool,
 }
@@ -39,6 +43,7 @@ pub(crate) struct Scribe {
     /// What was said in each message of this turn.
     said: HashMap<String, Said>,
     calls: HashMap<String, Call>,
+    compaction: Compaction,
 }
 
 #[derive(Debug, Default)]
@@ -59,7 +64,13 @@ struct Call {
 
 impl Scribe {
     pub(crate) fn new(cwd: PathBuf, can: Abilities) -> Self {
-        Self { cwd, can, said: HashMap::new(), calls: HashMap::new() }
+        let compaction = Compaction::new(can.compaction);
+        Self { cwd, can, said: HashMap::new(), calls: HashMap::new(), compaction }
+    }
+
+    /// The conversation begins to be summed up, or that ended.
+    pub(crate) fn compaction(&mut self, status: CompactionStatus, error: Option<&str>) -> Vec<SessionUpdate> {
+        self.compaction.moves(status, error).into_iter().collect()
     }
 
     /// What an event of a turn tells the editor.
@@ -101,6 +112,17 @@ impl Scribe {
             }
             Event::Retry(retry) => {
                 self.notice(NoticeSeverity::Warning, "The model is asked again", retry.reason.as_str())
+            }
+            Event::State(DroidWorkingState::CompactingConversation) => {
+                self.compaction(CompactionStatus::InProgress, None)
+            }
+            Event::State(_) => self.compaction(CompactionStatus::Completed, None),
+            Event::Other(news) if matches!(**news, News::SessionCompacted(_)) => {
+                self.compaction(CompactionStatus::Completed, None)
+            }
+            Event::McpAuthRequired(wanted) => {
+                let title = format!("The MCP server {} wants a login", wanted.server_name);
+                self.notice(NoticeSeverity::Warning, &title, &wanted.auth_url)
             }
             Event::HandlerFailed { reason } => {
                 self.notice(NoticeSeverity::Warning, "A question was answered with no", reason)
@@ -189,7 +211,8 @@ impl Scribe {
             self.calls.drain().filter(|(_, call)| call.is_open).map(|(id, _)| id).collect();
         open.sort();
         let failed = || ToolCallUpdateFields::new().status(ToolCallStatus::Failed);
-        open.iter().map(|id| changed(id, failed())).collect()
+        let closed = open.iter().map(|id| changed(id, failed()));
+        closed.chain(self.compaction.moves(CompactionStatus::Cancelled, None)).collect()
     }
 
     /// The rest of a message: what was not told piece by piece.

@@ -1,7 +1,7 @@
 //! Carries out the slash commands that are ours. Their answers are messages like the agent's own.
 
 use agent_client_protocol::Error;
-use agent_client_protocol::v1::schema::{ContentBlock, ContentChunk, SessionUpdate};
+use agent_client_protocol::v1::schema::{CompactionStatus, ContentBlock, ContentChunk, SessionUpdate};
 use musher::wire::CompactSessionParams;
 
 use super::{Session, internal, opening_error};
@@ -26,8 +26,22 @@ impl Session {
         Ok(())
     }
 
-    /// The agent sums up into a new session; the editor's session goes on with that one.
+    /// Sums the conversation up, and tells how that goes. If it is cancelled, the end of the prompt tells so.
     async fn compact(&self, instructions: Option<String>) -> Result<String, Error> {
+        self.tell(|scribe| scribe.compaction(CompactionStatus::InProgress, None));
+        let summed_up = self.sum_up(instructions).await;
+        match &summed_up {
+            Ok(_) => self.tell(|scribe| scribe.compaction(CompactionStatus::Completed, None)),
+            Err(error) => {
+                self.tell(|scribe| scribe.compaction(CompactionStatus::Failed, Some(&error.message)));
+            }
+        }
+        self.count().await;
+        summed_up
+    }
+
+    /// The agent sums up into a new session; the editor's session goes on with that one.
+    async fn sum_up(&self, instructions: Option<String>) -> Result<String, Error> {
         let process = self.process().await.map_err(|error| opening_error(&error))?;
         let params =
             CompactSessionParams { custom_instructions: instructions, ..CompactSessionParams::default() };

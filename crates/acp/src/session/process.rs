@@ -86,8 +86,11 @@ impl Session {
         }
         *lock(&self.process) = Process::Running(process);
         let this = self.this.clone();
+        let link = self.desk.link.clone();
         tokio::spawn(async move {
             while states.changed().await.is_ok() {
+                // only the last state counts, so a slow editor is told less
+                link.room().await;
                 let Some(session) = this.upgrade() else { return };
                 let state = states.borrow_and_update().clone();
                 session.tell_state(&state);

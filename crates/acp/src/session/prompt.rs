@@ -6,9 +6,7 @@
 use std::time::Duration;
 
 use agent_client_protocol::Error;
-use agent_client_protocol::v1::schema::{
-    ContentBlock, PromptResponse, SessionUpdate, StopReason, UsageUpdate,
-};
+use agent_client_protocol::v1::schema::{ContentBlock, PromptResponse, StopReason};
 use musher::wire::AgentTurnCompletionReason as Reason;
 use musher::{CancellationToken, Event, FailureKind, StoppedBy, Turn, TurnEnd, TurnResult};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -17,6 +15,7 @@ use super::{Session, internal, lock, opening_error};
 use crate::commands::Command;
 use crate::convert::content::{self, Parts};
 use crate::convert::update::Scribe;
+use crate::convert::usage;
 
 /// How long the count of tokens may hold up an answer.
 const COUNTING: Duration = Duration::from_secs(1);
@@ -36,12 +35,15 @@ impl Session {
         // what is still open will not end any more, and nobody may hear of it after the answer
         self.tell(Scribe::close);
         match ended {
-            _ if token.is_cancelled() => Ok(PromptResponse::new(StopReason::Cancelled)),
-            ended => ended.map(PromptResponse::new),
+            Ok(ended) if token.is_cancelled() => {
+                Ok(PromptResponse::new(StopReason::Cancelled).usage(ended.usage))
+            }
+            Err(_) if token.is_cancelled() => Ok(PromptResponse::new(StopReason::Cancelled)),
+            ended => ended,
         }
     }
 
-    async fn in_turn(&self, parts: Parts, token: &CancellationToken) -> Result<StopReason, Error> {
+    async fn in_turn(&self, parts: Parts, token: &CancellationToken) -> Result<PromptResponse, Error> {
         let beginning = async {
             let permit = self.line.acquire().await;
             *lock(&self.running) = token.clone();
@@ -53,18 +55,20 @@ impl Session {
         };
         let (_permit, turn) = tokio::select! {
             biased;
-            () = token.cancelled() => return Ok(StopReason::Cancelled),
+            () = token.cancelled() => return Ok(PromptResponse::new(StopReason::Cancelled)),
             begun = beginning => begun?,
         };
-        let Some(turn) = turn else { return Ok(StopReason::EndTurn) };
+        let Some(turn) = turn else { return Ok(PromptResponse::new(StopReason::EndTurn)) };
         let result = self.follow_turn(turn, token).await?;
         self.count().await;
-        result.as_ref().map_or(Ok(StopReason::Cancelled), stop_reason)
+        let Some(result) = result else { return Ok(PromptResponse::new(StopReason::Cancelled)) };
+        Ok(PromptResponse::new(stop_reason(&result)?).usage(result.usage.as_ref().map(usage::of_turn)))
     }
 
-    async fn begin(&self, parts: Parts, token: &CancellationToken) -> Result<Turn, Error> {
+    async fn begin(&self, mut parts: Parts, token: &CancellationToken) -> Result<Turn, Error> {
+        self.attach_unsaved(&mut parts).await;
         let process = self.process().await.map_err(|error| opening_error(&error))?;
-        let mut prompt = process.send(parts.text).partial().cancel_token(token.clone());
+        let mut prompt = process.send(parts.whole_text()).partial().cancel_token(token.clone());
         prompt = parts.images.into_iter().fold(prompt, musher::Prompt::image);
         if !parts.files.is_empty() {
             prompt.params_mut().files.get_or_insert_default().extend(parts.files);
@@ -81,7 +85,8 @@ impl Session {
         let mut deadline = None;
         loop {
             let event = tokio::select! {
-                event = turn.next() => event,
+                // an editor that does not read makes the agent wait
+                event = async { self.desk.link.room().await; turn.next().await } => event,
                 () = token.cancelled(), if deadline.is_none() => {
                     deadline = Some(Instant::now() + LAST_WORDS);
                     continue;
@@ -91,7 +96,13 @@ impl Session {
             };
             match event {
                 Some(Ok(Event::Result(result))) => return Ok(Some(*result)),
-                Some(Ok(event)) => self.tell(|scribe| scribe.event(&event)),
+                Some(Ok(event)) => {
+                    self.tell(|scribe| scribe.event(&event));
+                    if let Event::Usage(usage) = &event {
+                        let moved = lock(&self.gauge).called(usage);
+                        self.send_all(moved);
+                    }
+                }
                 Some(Err(error)) => return Err(self.failed(&error)),
                 None => return Ok(None),
             }
@@ -99,10 +110,11 @@ impl Session {
     }
 
     /// Tells how full the model's context is, if the agent says so at once.
-    async fn count(&self) {
+    pub(super) async fn count(&self) {
         let Some(process) = self.running_process() else { return };
         if let Ok(Ok(stats)) = timeout(COUNTING, process.get_context_stats()).await {
-            self.send(SessionUpdate::UsageUpdate(UsageUpdate::new(stats.used.get(), stats.limit.get())));
+            let counted = lock(&self.gauge).counted(stats.used.get(), stats.limit.get());
+            self.send_all(counted);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Recorded traffic of the real droid, played to the adapter.
 
-use musher_acp::protocol::v1::schema::StopReason;
+use agent_client_protocol::v1::schema::StopReason;
 use serde_json::json;
 
 use crate::recording::capture;

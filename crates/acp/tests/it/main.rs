@@ -6,7 +6,11 @@
     reason = "a failed expectation is a failed test"
 )]
 
+mod actor; // an agent that does what a function says
 mod captures; // recorded traffic of the real droid
 mod old_agents; // what old agents do that new ones do not
+mod raw_editor; // an editor that writes and reads lines
 mod recording; // agents that play recordings
-mod stage; // the editor
+mod robust; // bad lines, cancelled starts, two prompts at once
+mod slow_editor; // an editor that does not read
+mod stage; // an editor on the official crate

@@ -1,6 +1,6 @@
 //! What old agents do: they end no turn, they only become idle, and that before they have said all.
 
-use musher_acp::protocol::v1::schema::StopReason;
+use agent_client_protocol::v1::schema::StopReason;
 use serde_json::{Value, json};
 
 use crate::recording::{capture, play};

@@ -16,14 +16,17 @@ pub(crate) fn capture(version: &str, name: &str) -> Replay {
 
 /// An agent that says what stands here.
 pub(crate) fn play(mut lines: Vec<Value>) -> Replay {
-    // the commands are asked for as soon as there is a session, the context after the turn
+    // the commands and the context are asked for as soon as there is a session, the context again after the turn
     let opened =
         lines.iter().position(|line| line["dir"] == "s2c" && line["msg"]["type"] == "response").unwrap() + 1;
     let commands = side_call("side-1", "droid.list_commands", &json!({"commands": [{"name": "review"}]}));
     let skills = side_call("side-2", "droid.list_skills", &json!({"skills": []}));
-    lines.splice(opened..opened, commands.into_iter().chain(skills));
-    let stats = json!({"used": 10, "remaining": 90, "limit": 100});
-    lines.extend(side_call("side-3", "droid.get_context_stats", &stats));
+    let stats = |id: &str, used: u64| {
+        let stats = json!({"used": used, "remaining": 100 - used, "limit": 100});
+        side_call(id, "droid.get_context_stats", &stats)
+    };
+    lines.splice(opened..opened, commands.into_iter().chain(skills).chain(stats("side-3", 1)));
+    lines.extend(stats("side-4", 10));
     let text = lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
     Replay::parse(&text).unwrap().patience(Duration::from_secs(10))
 }

@@ -3,16 +3,18 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use musher::Agent;
-use musher_acp::protocol::schema::ProtocolVersion;
-use musher_acp::protocol::v1::schema::{
+use agent_client_protocol::schema::ProtocolVersion;
+use agent_client_protocol::v1::schema::{
     InitializeRequest, NewSessionRequest, PromptRequest, RequestPermissionOutcome, RequestPermissionRequest,
     RequestPermissionResponse, SelectedPermissionOutcome, SessionId, SessionNotification, StopReason,
 };
-use musher_acp::protocol::v1::{ConnectionTo, Responder};
-use musher_acp::protocol::{Channel, Client, Error, on_receive_notification, on_receive_request};
+use agent_client_protocol::v1::{ConnectionTo, Responder};
+use agent_client_protocol::{ByteStreams, Client, Error, on_receive_notification, on_receive_request};
+use musher::Agent;
 use musher_acp::{Config, serve};
+use musher_rpc::{Limits, lines_over};
 use serde_json::Value;
+use tokio_util::compat::{TokioAsyncReadCompatExt as _, TokioAsyncWriteCompatExt as _};
 
 /// How long anything may take before a test counts as hung.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -22,14 +24,18 @@ pub(crate) type Told = Arc<Mutex<Vec<Value>>>;
 
 /// The editor's end of the connection.
 pub(crate) struct Editor {
-    cx: ConnectionTo<musher_acp::protocol::Agent>,
+    cx: ConnectionTo<agent_client_protocol::Agent>,
     told: Told,
 }
 
 /// Runs an editor with this agent. It answers permission requests with the option `choice`.
 pub(crate) async fn with_editor(agent: Agent, choice: &'static str, play: impl AsyncFnOnce(Editor)) {
-    let (ours, theirs) = Channel::duplex();
-    let adapter = tokio::spawn(serve(Config::new(agent), theirs, std::future::pending()));
+    let (ours, theirs) = tokio::io::duplex(64 * 1024);
+    let (reader, writer) = tokio::io::split(theirs);
+    let lines = lines_over(reader, writer, Limits::default());
+    let adapter = tokio::spawn(serve(Config::new(agent), lines, std::future::pending()));
+    let (reader, writer) = tokio::io::split(ours);
+    let ours = ByteStreams::new(writer.compat_write(), reader.compat());
     let told = Told::default();
     let heard = Arc::clone(&told);
     let client = Client

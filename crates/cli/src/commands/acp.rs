@@ -5,7 +5,8 @@
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
-use musher_acp::{Config, Stdio};
+use musher_acp::Config;
+use musher_rpc::{Limits, MAX_LINE_LIMIT, stdio_lines};
 
 use super::stop::Stop;
 use crate::args::Acp;
@@ -20,6 +21,9 @@ pub(crate) async fn run(args: Acp) -> Result<Exit, Failure> {
     let mut config = Config::new(musher::Agent::program(&args.agent));
     config.model = args.model;
     config.sessions_dir = args.sessions_dir;
-    musher_acp::serve(config, Stdio::new(), stop.wait()).await.context("the editor's side failed")?;
+    // prompts have pictures in them
+    let limits = Limits { line: MAX_LINE_LIMIT, ..Limits::default() };
+    let editor = stdio_lines(limits).context("cannot serve stdin and stdout")?;
+    musher_acp::serve(config, editor, stop.wait()).await.context("the editor's side failed")?;
     Ok(Exit::Done)
 }

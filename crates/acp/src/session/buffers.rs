@@ -1,0 +1,55 @@
+//! What the editor has and the disk has not: files with changes that are not saved.
+//!
+//! The agent reads files itself, from the disk. So the files that a prompt names are asked of the editor, if it lets us, and
+//! where its text is another one, that is put beside the prompt.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use agent_client_protocol::v1::schema::ReadTextFileRequest;
+use tokio::time::timeout;
+
+use super::Session;
+use crate::convert::content::Parts;
+
+/// How long the editor may take for a file. A prompt does not wait longer for what is only nice to have.
+const READING: Duration = Duration::from_secs(2);
+/// How many files are asked for.
+const MOST_FILES: usize = 20;
+/// The largest text that is put beside a prompt.
+const LARGEST: usize = 256 * 1024;
+
+impl Session {
+    /// Puts the unsaved text of the files that are named beside the prompt.
+    pub(super) async fn attach_unsaved(&self, parts: &mut Parts) {
+        if !self.desk.client().fs.read_text_file {
+            return;
+        }
+        let files: Vec<_> = parts.linked.iter().take(MOST_FILES).cloned().collect();
+        for path in files {
+            let request = self.cx.send_request(ReadTextFileRequest::new(self.id().clone(), path.clone()));
+            // letting go of the request withdraws it
+            let Ok(Ok(read)) = timeout(READING, request.block_task()).await else { continue };
+            if read.content.len() <= LARGEST && !is_on_disk(path.clone(), read.content.clone()).await {
+                parts.attach(&unsaved(&path), &read.content);
+            }
+        }
+    }
+}
+
+/// The name under which an unsaved text is attached.
+fn unsaved(path: &Path) -> String {
+    format!("{} (not saved yet)", path.display())
+}
+
+/// Whether this is what the file says. If nobody knows, there is nothing to tell.
+async fn is_on_disk(path: PathBuf, text: String) -> bool {
+    let compare = tokio::task::spawn_blocking(move || match fs_err::metadata(&path) {
+        Ok(found) if found.is_file() && found.len() == text.len() as u64 => {
+            fs_err::read(&path).is_ok_and(|bytes| bytes == text.as_bytes())
+        }
+        Ok(found) => !found.is_file(),
+        Err(_missing) => false,
+    });
+    compare.await.unwrap_or(true)
+}
