@@ -22,7 +22,7 @@ pub mod permission;
 #[allow(dead_code, reason = "tools come next")]
 mod session;
 mod settings;
-mod skills;
+pub mod skills;
 pub mod store;
 
 pub use agent::{AgentHandle, start};

@@ -1,0 +1,192 @@
+//! Subagents: those of files, and the two that are always there.
+
+use std::path::{Path, PathBuf};
+
+use super::front_matter::Document;
+use crate::Effort;
+use crate::config::Level;
+
+/// A subagent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Droid {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Its model; `None` is that of the session.
+    pub model: Option<String>,
+    /// How much it thinks; `None` is as much as the session.
+    pub effort: Option<Effort>,
+    /// What it may use.
+    pub tools: DroidTools,
+    /// The MCP servers it may use; `None` is all, if it may use any.
+    pub mcp_servers: Option<Vec<String>>,
+    /// What it is told beside the usual.
+    pub prompt: String,
+    /// Whose it is; `None` if it comes with the engine.
+    pub level: Option<Level>,
+    /// Its file.
+    pub path: Option<PathBuf>,
+}
+
+/// What a subagent may use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DroidTools {
+    /// Whatever the session may.
+    All,
+    /// Only these.
+    Only {
+        /// The names the model knows them by.
+        names: Vec<String>,
+        /// And the tools of MCP servers.
+        has_mcp: bool,
+    },
+}
+
+/// The groups that can be named in the place of single tools.
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("read-only", &["Read", "LS", "Grep", "Glob"]),
+    ("edit", &["Create", "Edit", "ApplyPatch"]),
+    ("execute", &["Execute"]),
+    ("web", &["WebSearch", "FetchUrl"]),
+];
+
+const WORKER: &str = "Do the whole task yourself: look, change, and check with what the project has for it.";
+const EXPLORER: &str = "\
+You only look; you cannot change anything. Search broadly first, then read what matters, and stop when the question is answered. Answer the \
+question itself before anything else, then give the evidence: paths, lines, and the few words of code that show it. Say what you did not find.";
+
+impl Droid {
+    /// Those that are always there.
+    pub(super) fn builtin() -> [Self; 2] {
+        let one = |name: &str, description: &str, prompt: &str, tools| Self {
+            name: name.to_owned(),
+            description: description.to_owned(),
+            model: None,
+            effort: None,
+            tools,
+            mcp_servers: None,
+            prompt: prompt.to_owned(),
+            level: None,
+            path: None,
+        };
+        let explorer_tools = DroidTools::Only {
+            names: group("read-only").chain(group("web")).map(str::to_owned).collect(),
+            has_mcp: false,
+        };
+        [
+            one("worker", "Does a task of several steps on its own, with all tools", WORKER, DroidTools::All),
+            one(
+                "explorer",
+                "Answers questions about the code by searching and reading; changes nothing",
+                EXPLORER,
+                explorer_tools,
+            ),
+        ]
+    }
+
+    pub(super) fn parse(text: &str, path: PathBuf, level: Level) -> Self {
+        let document = Document::read(text);
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let effort = document.text("reasoningEffort");
+        Self {
+            name: document.text("name").or(stem).unwrap_or_default(),
+            description: document.text("description").unwrap_or_default(),
+            model: document.text("model").filter(|model| model != "inherit"),
+            effort: effort.and_then(|effort| serde_json::from_value(effort.into()).ok()),
+            tools: document.words("tools").map_or(DroidTools::All, |words| typed(&words)),
+            mcp_servers: document.words("mcpServers"),
+            prompt: document.body.trim().to_owned(),
+            level: Some(level),
+            path: Some(path),
+        }
+    }
+
+    /// Where it is from, in the word of the protocol.
+    pub fn location(&self) -> &'static str {
+        self.level.map_or("builtin", super::skill::location)
+    }
+
+    /// Whether a tool may be used, by the name the model knows it by. `mcp_server` names the server of an MCP tool.
+    pub fn may_use(&self, tool: &str, mcp_server: Option<&str>) -> bool {
+        let is_named = |names: &[String]| names.iter().any(|name| name == tool);
+        match (&self.tools, mcp_server) {
+            (DroidTools::All, None) => true,
+            (DroidTools::Only { names, .. }, None) => is_named(names),
+            (tools, Some(server)) => {
+                let is_open = match tools {
+                    DroidTools::All => true,
+                    DroidTools::Only { names, has_mcp } => {
+                        *has_mcp || self.mcp_servers.is_some() || is_named(names)
+                    }
+                };
+                is_open
+                    && self.mcp_servers.as_ref().is_none_or(|servers| servers.iter().any(|it| it == server))
+            }
+        }
+    }
+}
+
+fn typed(words: &[String]) -> DroidTools {
+    if words.is_empty() || words.iter().any(|word| word == "all" || word == "*") {
+        return DroidTools::All;
+    }
+    let mut names = Vec::new();
+    for word in words {
+        match GROUPS.iter().find(|(group, _)| group == word) {
+            Some((_, tools)) => names.extend(tools.iter().map(|tool| (*tool).to_owned())),
+            None if word == "mcp" => {}
+            None => names.push(word.clone()),
+        }
+    }
+    DroidTools::Only { names, has_mcp: words.iter().any(|word| word == "mcp") }
+}
+
+fn group(name: &str) -> impl Iterator<Item = &'static str> + use<'_> {
+    GROUPS.iter().filter(move |(group, _)| *group == name).flat_map(|(_, tools)| tools.iter().copied())
+}
+
+/// Whether a file can be a subagent's.
+pub(super) fn is_droid(path: &Path) -> bool {
+    path.extension().is_some_and(|it| it == "md")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Droid {
+        Droid::parse(text, "/d/reviewer.md".into(), Level::User)
+    }
+
+    #[test]
+    fn files_become_subagents() {
+        let droid = read(
+            "---\ndescription: Reviews\nmodel: inherit\nreasoningEffort: high\ntools: read-only\n---\nLook hard.\n",
+        );
+        assert_eq!(
+            (droid.name.as_str(), droid.model.as_deref(), droid.effort),
+            ("reviewer", None, Some(Effort::High))
+        );
+        assert!(
+            droid.may_use("Grep", None) && !droid.may_use("Edit", None) && !droid.may_use("s___t", Some("s"))
+        );
+        assert_eq!((droid.prompt.as_str(), droid.location()), ("Look hard.", "personal"));
+        let droid =
+            read("---\nname: x\nmodel: custom:y\ntools: [Read, Execute, mcp]\nmcpServers: [a]\n---\n");
+        assert_eq!((droid.name.as_str(), droid.model.as_deref()), ("x", Some("custom:y")));
+        assert!(droid.may_use("a___t", Some("a")) && !droid.may_use("b___t", Some("b")));
+        assert_eq!(read("No head at all").tools, DroidTools::All);
+    }
+
+    #[test]
+    fn the_explorer_changes_nothing_and_the_worker_may_do_everything() {
+        let [worker, explorer] = Droid::builtin();
+        assert!(worker.may_use("Edit", None) && worker.may_use("s___t", Some("s")));
+        for tool in ["Edit", "Create", "Execute", "ApplyPatch", "Task"] {
+            assert!(!explorer.may_use(tool, None), "{tool}");
+        }
+        assert!(explorer.may_use("Read", None) && !explorer.may_use("s___t", Some("s")));
+    }
+}

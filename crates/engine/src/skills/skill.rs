@@ -1,0 +1,135 @@
+//! A skill: instructions for one kind of work, with files beside them.
+
+use std::path::{Path, PathBuf};
+
+use super::front_matter::Document;
+use crate::SkillView;
+use crate::config::Level;
+
+/// Instructions for one kind of work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Skill {
+    /// Its name.
+    pub name: String,
+    /// When to use it.
+    pub description: Option<String>,
+    /// Whose it is.
+    pub level: Level,
+    /// Its file.
+    pub path: PathBuf,
+    /// What it says.
+    pub body: String,
+    /// Its version, if the file tells one.
+    pub version: Option<String>,
+    /// Whether it is on.
+    pub is_enabled: bool,
+    /// Whether people may call it, as `/name`.
+    pub is_user_invocable: bool,
+    /// Whether the model may load it.
+    pub is_model_invocable: bool,
+    /// Files beside it.
+    pub resources: Vec<Resource>,
+}
+
+/// A file beside a skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resource {
+    /// Its name, from the folder of the skill on.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether it is text for the model, and not something to be used by programs.
+    pub is_reference: bool,
+}
+
+/// More files are not listed.
+const MOST_RESOURCES: usize = 200;
+const DEEPEST: usize = 4;
+
+impl Skill {
+    pub(super) fn parse(text: &str, path: PathBuf, level: Level) -> Self {
+        let document = Document::read(text);
+        let folder = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+        Self {
+            name: document.text("name").or(folder).unwrap_or_default(),
+            description: document.text("description"),
+            level,
+            body: document.body.trim_end().to_owned(),
+            version: document.text("version"),
+            is_enabled: true,
+            is_user_invocable: document.flag("user-invocable").unwrap_or(true),
+            is_model_invocable: !document.flag("disable-model-invocation").unwrap_or(false),
+            resources: Vec::new(),
+            path,
+        }
+    }
+
+    /// What the Skill tool answers.
+    pub fn activation(&self) -> String {
+        let mut files = String::new();
+        if !self.resources.is_empty() {
+            let names: Vec<_> = self.resources.iter().map(|one| one.path.display().to_string()).collect();
+            files = format!("\nFiles of the skill:\n{}\n", names.join("\n"));
+        }
+        let Self { name, body, .. } = self;
+        let path = self.path.display();
+        format!(
+            "Skill \"{name}\" is now active.\n\n<skill name=\"{name}\" filePath=\"{path}\">\n{body}\n{files}</skill>"
+        )
+    }
+
+    /// As clients list it.
+    pub fn view(&self) -> SkillView {
+        let resources =
+            self.resources.iter().map(|one| (one.name.clone(), one.path.clone(), one.is_reference));
+        SkillView {
+            name: self.name.clone(),
+            description: self.description.clone(),
+            location: location(self.level).to_owned(),
+            path: self.path.clone(),
+            enabled: self.is_enabled,
+            user_invocable: self.is_user_invocable,
+            content: self.body.clone(),
+            resources: resources.collect(),
+            disabled_by: (!self.is_enabled).then(|| Level::User.name().to_owned()),
+        }
+    }
+}
+
+/// The word of the protocol for where something is from.
+pub(super) fn location(level: Level) -> &'static str {
+    if level.is_repository() { "project" } else { "personal" }
+}
+
+/// The files beside a skill, by name.
+pub(super) fn resources(folder: &Path) -> Vec<Resource> {
+    let mut found = Vec::new();
+    look(folder, folder, 0, &mut found);
+    found.sort_by(|a: &Resource, b| a.name.cmp(&b.name));
+    found
+}
+
+fn look(base: &Path, folder: &Path, depth: usize, found: &mut Vec<Resource>) {
+    let Ok(entries) = fs_err::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        // links are not followed: they could lead anywhere, and round in circles
+        let Ok(kind) = entry.file_type() else { continue };
+        let path = entry.path();
+        let name = entry.file_name();
+        if found.len() >= MOST_RESOURCES {
+            return;
+        }
+        if name.as_encoded_bytes().starts_with(b".") || (depth == 0 && name == "SKILL.md") {
+            continue;
+        }
+        if kind.is_dir() && depth < DEEPEST {
+            look(base, &path, depth + 1, found);
+        } else if kind.is_file() {
+            let name = path.strip_prefix(base).unwrap_or(&path).to_string_lossy().into_owned();
+            let is_reference =
+                path.extension().is_some_and(|it| it == "md" || it == "txt" || it == "markdown");
+            found.push(Resource { name, path, is_reference });
+        }
+    }
+}
