@@ -2,6 +2,7 @@
 //!
 //! Immutable once an agent runs. Reads no environment variable and no file itself.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use musher_model::{Catalog, Http, Provider, RetryPolicy};
 use musher_tools::Registry;
 
 use crate::command::ModelView;
+use crate::config::{Config, Places, Problem, TrustRule};
 use crate::models::Models;
 
 /// What all agents of a process share.
@@ -29,6 +31,10 @@ pub struct Environment {
     pub(crate) limits: Limits,
     pub(crate) retries: RetryPolicy,
     pub(crate) makes_titles: bool,
+    pub(crate) variables: Vec<(OsString, OsString)>,
+    factory_home: Option<PathBuf>,
+    runtime_settings: Option<PathBuf>,
+    trust: TrustRule,
 }
 
 impl Environment {
@@ -41,6 +47,10 @@ impl Environment {
             limits: Limits::default(),
             retries: RetryPolicy::default(),
             makes_titles: true,
+            variables: Vec::new(),
+            factory_home: None,
+            runtime_settings: None,
+            trust: TrustRule::Store,
         }
     }
 
@@ -98,6 +108,57 @@ impl Environment {
     pub fn with_model_titles(mut self, makes_titles: bool) -> Self {
         self.makes_titles = makes_titles;
         self
+    }
+
+    /// With the variables of the environment: keys of models, where programs are, and what commands get of them.
+    #[must_use]
+    pub fn with_variables(mut self, variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        self.variables = variables.into_iter().collect();
+        self
+    }
+
+    /// With droid's home, read for what ours does not have.
+    #[must_use]
+    pub fn with_factory_home(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.factory_home = Some(folder.into());
+        self
+    }
+
+    /// With a settings file that counts more than all others.
+    #[must_use]
+    pub fn with_runtime_settings(mut self, file: impl Into<PathBuf>) -> Self {
+        self.runtime_settings = Some(file.into());
+        self
+    }
+
+    /// Whether the settings of repositories count.
+    #[must_use]
+    pub fn with_trust(mut self, trust: TrustRule) -> Self {
+        self.trust = trust;
+        self
+    }
+
+    /// A variable of the environment.
+    pub(crate) fn variable(&self, name: &str) -> Option<String> {
+        let found = self.variables.iter().find(|(known, _)| known == name);
+        found.and_then(|(_, value)| value.to_str()).map(str::to_owned)
+    }
+
+    /// What the settings files say for a session that works there.
+    pub(crate) fn config(&self, cwd: &Path) -> (Config, Vec<Problem>) {
+        Config::load(&Places {
+            home: &self.home,
+            factory_home: self.factory_home.as_deref(),
+            cwd,
+            runtime_settings: self.runtime_settings.as_deref(),
+            environment: &|name| self.variable(name),
+            trust: self.trust,
+        })
+    }
+
+    /// The homes with notes for agents.
+    pub(crate) fn homes(&self) -> Vec<&Path> {
+        std::iter::once(self.home.as_path()).chain(self.factory_home.as_deref()).collect()
     }
 
     /// Where sessions, plans and settings are kept.

@@ -5,7 +5,6 @@
 //! What is not here: the wire. Whoever serves a client turns its messages into commands and the events into messages.
 
 mod agent;
-#[allow(dead_code, reason = "the tools that need it come next")]
 mod ask_user;
 mod command;
 pub mod config;
@@ -16,10 +15,8 @@ mod event;
 mod hooks;
 pub mod mcp;
 mod message;
-#[allow(dead_code, reason = "titles and shaped answers come next")]
 mod models;
 pub mod permission;
-#[allow(dead_code, reason = "tools come next")]
 mod session;
 mod settings;
 pub mod skills;

@@ -10,6 +10,8 @@ use crate::command::ModelView;
 #[derive(Clone, Default)]
 pub(crate) struct Models {
     pub(crate) catalog: Catalog,
+    /// Those of the settings files of a session.
+    pub(crate) configured: Catalog,
     pub(crate) http: Arc<Http>,
     pub(crate) added: Vec<(ModelView, Arc<dyn Provider>)>,
     pub(crate) default: Option<String>,
@@ -17,6 +19,7 @@ pub(crate) struct Models {
 
 /// A model that can be asked.
 #[derive(Debug, Clone)]
+#[expect(dead_code, reason = "titles, shaped answers and statistics come next")]
 pub(crate) struct Model {
     /// The vendor's name of it.
     pub(crate) name: String,
@@ -50,7 +53,7 @@ impl Models {
                 makes_titles: false,
             });
         }
-        let entry = self.catalog.find(id)?;
+        let entry = self.entry(id)?;
         Some(Model {
             name: entry.model.clone(),
             display_name: entry.display_name.clone(),
@@ -64,22 +67,27 @@ impl Models {
         })
     }
 
-    /// The model of a session that names none.
-    pub(crate) fn default_id(&self) -> Option<String> {
-        let wished = self.default.as_ref().filter(|id| self.find(id).is_some());
-        let wished = wished.map(|id| match self.catalog.find(id) {
-            Some(entry) => entry.listed_id,
-            None => id.clone(),
-        });
+    fn entry(&self, id: &str) -> Option<ModelEntry> {
+        self.catalog.find(id).or_else(|| self.configured.find(id))
+    }
+
+    fn entries(&self) -> impl Iterator<Item = &ModelEntry> {
+        self.catalog.entries().iter().chain(self.configured.entries())
+    }
+
+    /// The model of a session that names none: the one that is wished for, or the first there is.
+    pub(crate) fn default_id(&self, wished: Option<&str>) -> Option<String> {
+        let wished = wished.or(self.default.as_deref()).filter(|id| self.find(id).is_some());
+        let wished = wished.map(|id| self.entry(id).map_or_else(|| id.to_owned(), |entry| entry.listed_id));
         wished
-            .or_else(|| self.catalog.entries().first().map(|entry| entry.listed_id.clone()))
+            .or_else(|| self.entries().next().map(|entry| entry.listed_id.clone()))
             .or_else(|| self.added.first().map(|(view, _)| view.id.clone()))
     }
 
     /// All of them, for a list.
     pub(crate) fn views(&self) -> Vec<ModelView> {
         let added = self.added.iter().map(|(view, _)| view.clone());
-        self.catalog.entries().iter().map(view).chain(added).collect()
+        self.entries().map(view).chain(added).collect()
     }
 }
 

@@ -193,7 +193,7 @@ impl Actor {
             Input::Prepared { index, verdict, .. } => {
                 self.with_turn(|turn, effects| turn.prepared(index, verdict, effects));
             }
-            Input::Progress { id, name, progress, .. } => self.progress(id, name, progress),
+            Input::Progress { what, .. } => self.progress(*what),
             Input::Done { index, output, .. } => {
                 self.with_turn(|turn, effects| turn.done(index, output, effects));
             }

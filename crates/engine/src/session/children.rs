@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::turn::Verdict;
+use crate::Happening;
 
 /// Everything that comes back from tasks of an agent.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ pub(crate) enum Input {
     /// Whether a call may run.
     Prepared { turn: u64, index: usize, verdict: Verdict },
     /// A call that runs has something to show.
-    Progress { turn: u64, id: String, name: String, progress: musher_tools::Progress },
+    Progress { turn: u64, what: Box<Happening> },
     /// A call is over.
     Done { turn: u64, index: usize, output: ToolOutput },
     /// A task of a turn has ended, whatever it sent before.

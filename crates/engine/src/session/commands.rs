@@ -6,10 +6,15 @@ use super::actor::Actor;
 use super::prompt::Queued;
 use super::state::Session;
 use super::turn::{Turn, message, now_ms};
-use crate::command::{Command, Created, LoadSession, Loaded, NewSession, Prompt, Reply, Ticket};
+use super::{offer, open};
+use crate::command::{
+    Command, Created, LoadSession, Loaded, NewSession, Prompt, Reply, Repository, Ticket, ToolFilter,
+};
+use crate::context::Git;
 use crate::event::{TitleCause, WorkingState};
 use crate::message::{Content, Role, Visibility};
-use crate::{Error, Happening, SessionId, Settings, SettingsChange, ToolSelection};
+use crate::models::Models;
+use crate::{Error, Happening, Settings, SettingsChange};
 
 impl Actor {
     pub(super) fn command(&mut self, ticket: Ticket, command: Command) {
@@ -21,7 +26,8 @@ impl Actor {
             Command::ChangeSettings(change) => return self.change_settings(ticket, &change),
             Command::Rename { title } => return self.rename(ticket, title),
             Command::Close { .. } => return self.close(ticket),
-            Command::ListModels => Ok(Reply::Models(self.environment.models.views())),
+            Command::ListModels => Ok(Reply::Models(self.models().views())),
+            Command::ListTools(filter) => self.list_tools(&filter),
             Command::ContextStats => self.context_stats(),
             _ => Err(Error::Internal("this is not built in yet".to_owned())),
         };
@@ -29,7 +35,10 @@ impl Actor {
     }
 
     fn create(&mut self, ticket: Ticket, new: NewSession) {
-        match self.open_new(new) {
+        if !new.cwd.is_dir() {
+            return self.reply(ticket, Err(Error::NoDirectory(new.cwd)));
+        }
+        match open::new(&self.environment, new) {
             Err(error) => self.reply(ticket, Err(error)),
             Ok(session) => {
                 self.leave_session();
@@ -37,64 +46,14 @@ impl Actor {
                 let created = Created {
                     id: session.id.clone(),
                     settings: settings.clone(),
-                    models: self.environment.models.views(),
-                    repository: None,
+                    models: session.models.views(),
+                    repository: repository(&session),
                 };
                 self.session = Some(session);
                 self.emit(Happening::McpStatus(Vec::new()));
                 self.emit(Happening::Settings { settings: Box::new(settings), ticket: None });
                 self.reply(ticket, Ok(Reply::Created(Box::new(created))));
             }
-        }
-    }
-
-    fn open_new(&self, new: NewSession) -> Result<Session, Error> {
-        if !new.cwd.is_dir() {
-            return Err(Error::NoDirectory(new.cwd));
-        }
-        let id = match new.id {
-            None => SessionId::random(),
-            Some(id) => {
-                SessionId::parse(&id).ok_or_else(|| Error::Invalid(format!("not a session id: `{id}`")))?
-            }
-        };
-        let mut settings = self.default_settings();
-        apply(&mut settings, &new.settings);
-        if new.settings.effort.is_none() {
-            settings.effort = self
-                .environment
-                .models
-                .find(&settings.model)
-                .map_or(settings.effort, |model| model.default_effort);
-        }
-        Ok(Session {
-            id,
-            cwd: new.cwd,
-            settings,
-            attach: new.attach,
-            system_prompt: new.system_prompt,
-            messages: Vec::new(),
-            title: new.title,
-            updated_at_ms: None,
-            usage: crate::Usage::default(),
-            child_usage: crate::Usage::default(),
-            last_call: None,
-        })
-    }
-
-    fn default_settings(&self) -> Settings {
-        Settings {
-            model: self.environment.models.default_id().unwrap_or_default(),
-            effort: crate::Effort::Off,
-            mode: crate::Mode::default(),
-            autonomy: crate::Autonomy::default(),
-            spec_model: None,
-            spec_effort: None,
-            tools: ToolSelection::default(),
-            tags: None,
-            compaction_token_limit: None,
-            compaction_check: true,
-            system_prompt: None,
         }
     }
 
@@ -129,7 +88,7 @@ impl Actor {
             cwd: session.cwd.clone(),
             updated_at_ms: session.updated_at_ms,
             settings: session.settings.clone(),
-            models: self.environment.models.views(),
+            models: session.models.views(),
             state: self.state,
             usage: session.usage,
             last_call: session.last_call,
@@ -139,7 +98,7 @@ impl Actor {
                 .iter()
                 .map(|queued| (queued.ticket.clone(), queued.prompt.text.clone()))
                 .collect(),
-            repository: None,
+            repository: repository(session),
         }
     }
 
@@ -179,6 +138,11 @@ impl Actor {
         let Some(session) = &mut self.session else { return self.reply(ticket, Err(Error::NoSession)) };
         let before = session.settings.clone();
         apply(&mut session.settings, change);
+        if let Some(most) = session.config.settings.max_autonomy {
+            session.settings.autonomy = session.settings.autonomy.min(most);
+        }
+        session.policy.autonomy = session.settings.autonomy;
+        session.policy.mode = session.settings.mode;
         let after = session.settings.clone();
         if before != after {
             self.emit(Happening::Settings { settings: Box::new(after.clone()), ticket: None });
@@ -201,6 +165,21 @@ impl Actor {
         self.stop();
     }
 
+    /// The models there are; those of the user's files, as long as no session says where else to look.
+    fn models(&self) -> Models {
+        if let Some(session) = &self.session {
+            return session.models.clone();
+        }
+        let (config, _) = self.environment.config(&self.environment.home);
+        Models { configured: config.models, ..self.environment.models.clone() }
+    }
+
+    fn list_tools(&self, filter: &ToolFilter) -> Result<Reply, Error> {
+        let session = self.session.as_ref().ok_or(Error::NoSession)?;
+        let skips = session.attach.skip_permissions;
+        Ok(Reply::Tools(offer::list(&session.settings, skips, filter, &self.environment.tools)))
+    }
+
     fn context_stats(&self) -> Result<Reply, Error> {
         let session = self.session.as_ref().ok_or(Error::NoSession)?;
         let used = session
@@ -210,6 +189,11 @@ impl Actor {
         let limit = session.settings.compaction_token_limit.unwrap_or(window);
         Ok(Reply::ContextStats { used, limit, is_exact: false })
     }
+}
+
+/// The repository a session works in, if it has a remote.
+fn repository(session: &Session) -> Option<Repository> {
+    Git::read(&session.config.root)?.remote
 }
 
 /// Applies what changes.

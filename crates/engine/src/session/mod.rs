@@ -8,10 +8,14 @@ mod actor;
 mod answer;
 mod children;
 mod commands;
+mod consent;
+mod offer;
+mod open;
 mod outbox;
 mod perform;
 mod prompt;
 mod request;
+mod run;
 mod state;
 mod turn;
 

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use musher_model::{Usage, with_retries};
-use musher_tools::ToolOutput;
 use tokio::time::Instant;
 
 use super::actor::{Actor, Running};
 use super::children::{ask_model, spawn};
 use super::state::sum;
-use super::turn::{Effect, Turn, Verdict};
-use super::{prompt, request};
+use super::turn::{Effect, Turn};
+use super::{offer, prompt, request};
 use crate::command::Ticket;
+use crate::context::system_prompt;
 use crate::event::{TitleCause, TurnCompleted, TurnEnd, WorkingState};
 use crate::message::{Message, Role};
 use crate::{Happening, models::Model};
@@ -26,12 +26,9 @@ impl Actor {
             }
             Effect::Used(usage) => self.used(usage),
             Effect::CallModel => self.call_model(),
-            Effect::Prepare { index, call } => {
-                let text = format!("the tool {} is not available", call.name);
-                let verdict = Verdict::Refuse(ToolOutput::error(&text, &text));
-                self.with_turn(|turn, effects| turn.prepared(index, verdict, effects));
-            }
-            Effect::Consented { .. } | Effect::Run { .. } => {}
+            Effect::Prepare { index, call } => self.prepare(index, call),
+            Effect::Consented { request, choice } => self.consented(&request, choice),
+            Effect::Run { index, call, access, consent } => self.run_call(index, call, access, consent),
             Effect::Ask(question) => {
                 self.emit(Happening::Question(question));
                 self.refuse_question();
@@ -77,7 +74,8 @@ impl Actor {
 
     /// The model of the session, if there is one.
     pub(super) fn model(&self) -> Option<Model> {
-        self.environment.models.find(&self.session.as_ref()?.settings.model)
+        let session = self.session.as_ref()?;
+        session.models.find(&session.settings.model)
     }
 
     fn call_model(&mut self) {
@@ -89,7 +87,9 @@ impl Actor {
         };
         running.model.cancel();
         running.model = running.cancel.child_token();
-        let request = request::build(session, &model, Vec::new(), Vec::new());
+        let system = vec![system_prompt(session.system_prompt.as_ref())];
+        let tools = offer::specs(&self.environment.tools, &session.settings.tools, &session.loaded_tools);
+        let request = request::build(session, &model, system, tools);
         let stream = with_retries(model.provider, request, self.environment.retries);
         let call = (running.number, running.turn.model_calls());
         let task = ask_model(stream, call, running.model.clone(), self.inputs.clone());
@@ -97,18 +97,11 @@ impl Actor {
         spawn(running.number, self.inputs.clone(), task);
     }
 
-    pub(super) fn progress(&mut self, id: String, name: String, progress: musher_tools::Progress) {
-        let at_ms = super::turn::now_ms();
-        let full_output = (!progress.text.is_empty()).then(|| progress.text.clone());
-        let what = Happening::ToolProgress {
-            id,
-            name,
-            text: progress.text,
-            full_output,
-            terminal: progress.terminal,
-            at_ms,
-        };
-        self.emit(what);
+    /// A call that runs has something to show, unless its result was shown already.
+    pub(super) fn progress(&mut self, what: Happening) {
+        if self.running.as_ref().is_some_and(|running| !running.turn.is_over()) {
+            self.emit(what);
+        }
     }
 
     /// Ends the turn if it is decided and everything it started has ended, or had time enough to.

@@ -1,16 +1,20 @@
 //! The session that is open: its settings, its messages, and what it has used.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use musher_model::Usage;
+use musher_tools::Context;
 
 use crate::command::{Attach, SystemPrompt};
+use crate::config::Config;
 use crate::message::Message;
+use crate::models::Models;
+use crate::permission::Policy;
 use crate::{SessionId, Settings};
 
 /// The session that is open.
-#[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) id: SessionId,
     pub(crate) cwd: PathBuf,
@@ -25,6 +29,15 @@ pub(crate) struct Session {
     /// What its subagents have used.
     pub(crate) child_usage: Usage,
     pub(crate) last_call: Option<Usage>,
+    /// What may run without asking.
+    pub(crate) policy: Policy,
+    /// What the settings files say.
+    pub(crate) config: Config,
+    pub(crate) models: Models,
+    /// What tools get besides their arguments.
+    pub(crate) tools: Context,
+    /// Tools that are offered since the model looked for them.
+    pub(crate) loaded_tools: BTreeSet<String>,
 }
 
 impl Session {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use musher_model::{FinishReason, ModelError, ModelEvent, ToolUse, Usage};
+use musher_tools::Access;
 use uuid::Uuid;
 
 use super::answer::{Answer, Draft, Progress};
@@ -38,10 +39,10 @@ pub(crate) enum Effect {
     CallModel,
     /// Find out whether a call may run.
     Prepare { index: usize, call: ToolUse },
-    /// A call has consent of this kind: remember it.
-    Consented { index: usize, choice: Choice },
-    /// Run a call.
-    Run { index: usize, call: ToolUse, consent: Option<Consent> },
+    /// Somebody agreed: what follows for the session.
+    Consented { request: Box<PermissionRequest>, choice: Choice },
+    /// Run a call. Its file tools may go this far.
+    Run { index: usize, call: ToolUse, access: Access, consent: Option<Consent> },
     /// Ask somebody. Another question is never open.
     Ask(Question),
     /// The turn is over, once everything it started has ended.
@@ -58,10 +59,10 @@ pub(crate) struct Consent {
 /// Whether a call may run.
 #[derive(Debug)]
 pub(crate) enum Verdict {
-    /// It may.
-    Run,
+    /// It may, and its file tools may go this far.
+    Run(Access),
     /// Somebody has to be asked.
-    Ask { request: PermissionRequest, choices: Vec<Choice> },
+    Ask(Box<PermissionRequest>),
     /// It may not; the model reads why and goes on.
     Refuse(musher_tools::ToolOutput),
     /// Somebody would have to be asked, and nobody is there: the turn ends.

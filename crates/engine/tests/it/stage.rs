@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use musher_engine::{
     AgentHandle, Command, Content, Effort, Environment, Event, Happening, ModelView, NewSession, Prompt,
-    Question, Reply, Role, SettingsChange, Ticket, ToolPhase, Visibility, start,
+    Question, Reply, Role, Ticket, ToolPhase, Visibility, start,
 };
 use musher_model::RetryPolicy;
 use musher_tools::Part;
@@ -70,7 +70,9 @@ impl Stage {
             text_only: false,
         };
         let retries = RetryPolicy { first_delay: Duration::from_millis(1), ..RetryPolicy::default() };
+        let variables = [("PATH".into(), "/usr/bin:/bin".into()), ("HOME".into(), home.path().into())];
         let environment = Environment::new(home.path())
+            .with_variables(variables)
             .with_provider(view, Arc::clone(&model) as Arc<dyn musher_model::Provider>)
             .with_retries(retries);
         let (agent, events) = start(Arc::new(environment));
@@ -94,10 +96,6 @@ impl Stage {
 
     pub(crate) fn say(&mut self, text: &str) -> Ticket {
         self.submit(Command::Prompt(Box::new(Prompt { text: text.to_owned(), ..Prompt::default() })))
-    }
-
-    pub(crate) fn change(&mut self, settings: SettingsChange) -> Ticket {
-        self.submit(Command::ChangeSettings(Box::new(settings)))
     }
 
     pub(crate) async fn next(&mut self) -> Event {

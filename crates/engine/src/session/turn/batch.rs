@@ -6,12 +6,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use musher_model::{Arguments, ToolCall, ToolUse};
-use musher_tools::{ToolOutput, tool_info};
+use musher_tools::{Access, ToolOutput, tool_info};
 use uuid::Uuid;
 
 use super::{Consent, Effect, Phase, Turn, UserAnswer, Verdict, message, new_id};
 use crate::event::{Question, QuestionedCall, ToolPhase, TurnEnd, WorkingState};
 use crate::message::{Content, Role, Visibility};
+use crate::permission::Kind;
 use crate::{Choice, Happening, PermissionRequest};
 
 /// Calls that run at the same time as their neighbours, although they are listed as reading: each has the floor to itself.
@@ -26,7 +27,7 @@ pub(super) struct Batch {
     /// How many results are announced.
     announced: usize,
     /// Calls somebody has to be asked about, and what.
-    asks: VecDeque<(usize, PermissionRequest, Vec<Choice>)>,
+    asks: VecDeque<(usize, Box<PermissionRequest>)>,
     open: Option<Open>,
 }
 
@@ -132,14 +133,15 @@ impl Batch {
         if self.open.is_some() {
             return;
         }
-        let Some((index, request, choices)) = self.asks.pop_front() else { return };
+        let Some((index, request)) = self.asks.pop_front() else { return };
         let Some(call) = self.calls.get(index) else { return };
         let questioned = QuestionedCall {
             id: call.tool.id.clone(),
             name: call.tool.name.clone(),
             input: call.tool.input.clone(),
-            request,
+            request: (*request).clone(),
         };
+        let choices = request.choices.clone();
         let id = Uuid::new_v4().to_string();
         let question = Question::Permission { id, calls: vec![questioned], choices };
         self.open = Some(Open { index, question: question.clone() });
@@ -147,11 +149,11 @@ impl Batch {
         out.push(Effect::Ask(question));
     }
 
-    fn run(&mut self, index: usize, consent: Option<Consent>, out: &mut Vec<Effect>) {
+    fn run(&mut self, index: usize, access: Access, consent: Option<Consent>, out: &mut Vec<Effect>) {
         let Some(call) = self.calls.get(index) else { return };
         let (id, name) = (call.tool.id.clone(), call.tool.name.clone());
         out.push(Effect::Emit(Happening::ToolPhase { id, name, phase: ToolPhase::Executing }));
-        out.push(Effect::Run { index, call: call.tool.clone(), consent });
+        out.push(Effect::Run { index, call: call.tool.clone(), access, consent });
     }
 
     fn done(&mut self, index: usize, output: ToolOutput, out: &mut Vec<Effect>) {
@@ -200,12 +202,12 @@ impl Turn {
     pub(crate) fn prepared(&mut self, index: usize, verdict: Verdict, out: &mut Vec<Effect>) {
         let Phase::Tools(batch) = &mut self.phase else { return };
         match verdict {
-            Verdict::Run => {
+            Verdict::Run(access) => {
                 self.tool_count += 1;
-                batch.run(index, None, out);
+                batch.run(index, access, None, out);
             }
-            Verdict::Ask { request, choices } => {
-                batch.asks.push_back((index, request, choices));
+            Verdict::Ask(request) => {
+                batch.asks.push_back((index, request));
                 batch.ask_next(out);
             }
             Verdict::Refuse(output) => {
@@ -243,16 +245,18 @@ impl Turn {
             return;
         };
         match question {
-            Question::Permission { id, calls, choices } => {
-                let ids = calls.into_iter().map(|call| call.id).collect();
+            Question::Permission { id, mut calls, choices } => {
+                let Some(asked) = calls.pop() else { return };
                 let consent = match answer {
-                    UserAnswer::Permission { choice, edited_plan } if may_choose(choice, &choices) => {
+                    UserAnswer::Permission { choice, edited_plan }
+                        if may_choose(choice, &choices, &asked.request) =>
+                    {
                         Ok(Consent { choice, edited_plan })
                     }
                     UserAnswer::Refused { reason } => Err(reason),
                     UserAnswer::Permission { .. } | UserAnswer::Questions(_) => Err(None),
                 };
-                self.permission(index, (id, ids), consent, out);
+                self.permission(index, id, asked, consent, out);
             }
             Question::Ask { questions, .. } => {
                 out.push(Effect::Emit(Happening::State(WorkingState::Streaming)));
@@ -272,7 +276,8 @@ impl Turn {
     fn permission(
         &mut self,
         index: usize,
-        (question, ids): (String, Vec<String>),
+        question: String,
+        asked: QuestionedCall,
         consent: Result<Consent, Option<String>>,
         out: &mut Vec<Effect>,
     ) {
@@ -280,10 +285,11 @@ impl Turn {
         match consent {
             Ok(consent) if consent.choice != Choice::Cancel => {
                 out.push(Effect::Emit(Happening::State(WorkingState::Executing)));
-                out.push(Effect::Emit(resolved(question, ids, consent.choice)));
-                out.push(Effect::Consented { index, choice: consent.choice });
+                out.push(Effect::Emit(resolved(question, vec![asked.id], consent.choice)));
+                let access = asked.request.access.clone();
+                out.push(Effect::Consented { request: Box::new(asked.request), choice: consent.choice });
                 self.tool_count += 1;
-                batch.run(index, Some(consent), out);
+                batch.run(index, access, Some(consent), out);
                 batch.ask_next(out);
             }
             refused => {
@@ -337,8 +343,10 @@ fn is_parallel(name: &str) -> bool {
     !ALONE.contains(&name) && tool_info(name).is_some_and(|info| info.is_read_only)
 }
 
-fn may_choose(choice: Choice, choices: &[Choice]) -> bool {
-    choices.contains(&choice)
+/// What is not offered is no answer; only a changed plan is taken all the same.
+fn may_choose(choice: Choice, choices: &[Choice], request: &PermissionRequest) -> bool {
+    let is_plan = matches!(request.kind, Kind::ExitSpecMode { .. });
+    choices.contains(&choice) || (is_plan && choice == Choice::ProceedEdit)
 }
 
 fn id_of(question: &Question) -> &str {

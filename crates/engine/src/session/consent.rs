@@ -1,0 +1,98 @@
+//! Whether a call may run: asks the rules, off the agent's task since they look at files, and takes in what somebody agreed to.
+
+use musher_model::ToolUse;
+use musher_tools::{Context, ToolOutput, tool_info};
+use serde_json::Value;
+
+use super::actor::Actor;
+use super::children::{Input, spawn};
+use super::offer;
+use super::turn::Verdict;
+use crate::permission::{self, Call, Kind, Outcome, PermissionRequest as Request, Policy, Refusal};
+use crate::{Choice, Happening};
+
+/// A file that is larger is not shown in a question.
+const LARGEST_SHOWN: u64 = 512 * 1024;
+
+impl Actor {
+    /// Finds out whether a call may run.
+    pub(super) fn prepare(&mut self, index: usize, call: ToolUse) {
+        let Some(session) = &self.session else { return };
+        if let Err(output) = offer::known(&call.name, &self.environment.tools, &session.settings.tools) {
+            return self.with_turn(|turn, effects| turn.prepared(index, Verdict::Refuse(output), effects));
+        }
+        let (policy, context) = (session.policy.clone(), session.tools.clone());
+        let Some(running) = &mut self.running else { return };
+        let (turn, inputs) = (running.number, self.inputs.clone());
+        running.children += 1;
+        spawn(turn, inputs.clone(), async move {
+            let judged = tokio::task::spawn_blocking(move || judge(&policy, &call, &context)).await;
+            let verdict = judged.unwrap_or_else(|error| {
+                let text = format!("The call could not be judged: {error}");
+                Verdict::Refuse(ToolOutput::error(&text, &text))
+            });
+            inputs.send(Input::Prepared { turn, index, verdict }).await.ok();
+        });
+    }
+
+    /// Somebody agreed to a call.
+    pub(super) fn consented(&mut self, request: &Request, choice: Choice) {
+        let Some(session) = &mut self.session else { return };
+        match permission::apply(&mut session.policy, request, choice) {
+            Outcome::Cancelled | Outcome::Proceed { raised: None } => return,
+            Outcome::Proceed { raised: Some(autonomy) } => session.settings.autonomy = autonomy,
+            Outcome::LeaveSpec { .. } => {
+                session.settings.mode = crate::Mode::Auto;
+                session.settings.autonomy = session.policy.autonomy;
+                session.policy.mode = crate::Mode::Auto;
+            }
+        }
+        let settings = Box::new(session.settings.clone());
+        self.emit(Happening::Settings { settings, ticket: None });
+    }
+}
+
+/// The rules' verdict on a call. Looks at files.
+fn judge(policy: &Policy, call: &ToolUse, context: &Context) -> Verdict {
+    let Some(info) = tool_info(&call.name) else {
+        let text = format!("There is no tool {}", call.name);
+        return Verdict::Refuse(ToolOutput::error(&text, &text));
+    };
+    let asked = Call::built_in(info, &call.input);
+    let can_ask = Policy { auto_reject: false, ..policy.clone() };
+    match permission::decide(&can_ask, &asked, &context.workspace) {
+        permission::Verdict::Run(access) => Verdict::Run(access),
+        permission::Verdict::Refuse(refusal) => Verdict::Refuse(refused(&refusal)),
+        permission::Verdict::Ask(_) if policy.auto_reject => {
+            match permission::decide(policy, &asked, &context.workspace) {
+                permission::Verdict::Refuse(refusal) => Verdict::Reject(refused(&refusal)),
+                _ => Verdict::Reject(ToolOutput::cancelled()),
+            }
+        }
+        permission::Verdict::Ask(mut request) => {
+            show_edit(&mut request, call);
+            Verdict::Ask(request)
+        }
+    }
+}
+
+fn refused(refusal: &Refusal) -> ToolOutput {
+    ToolOutput::error(&refusal.for_wire, &refusal.for_model)
+}
+
+/// Puts the whole file into the question, before and after.
+fn show_edit(request: &mut Request, call: &ToolUse) {
+    let Kind::Edit { path, old_content, new_content, .. } = &mut request.kind else { return };
+    let text = |key: &str| call.input.get(key).and_then(Value::as_str);
+    let is_small = |path: &std::path::Path| {
+        fs_err::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() <= LARGEST_SHOWN)
+    };
+    if let (true, Some(old), Some(new)) = (is_small(path), text("old_str"), text("new_str"))
+        && let Ok(before) = fs_err::read_to_string(&*path)
+    {
+        let is_all = call.input.get("change_all").and_then(Value::as_bool).unwrap_or(false);
+        let after = if is_all { before.replace(old, new) } else { before.replacen(old, new, 1) };
+        *new_content = Some(permission::visible(&after).into_owned());
+        *old_content = Some(permission::visible(&before).into_owned());
+    }
+}

@@ -1,0 +1,312 @@
+//! Turns with tools. The order is that of the captures named in each test.
+
+use musher_engine::{
+    Answer, Attach, Autonomy, Choice, Command, Mode, NewSession, Reply, SettingsChange, ToolFilter,
+};
+use serde_json::{Value, json};
+
+use crate::scripted::{calls, text};
+use crate::stage::{Stage, line};
+
+fn execute(command: &str) -> (&'static str, Value) {
+    (
+        "Execute",
+        json!({"command": command, "riskLevel": "medium", "riskLevelReason": "a test", "summary": "Run it"}),
+    )
+}
+
+fn permission(choice: Choice) -> Answer {
+    Answer::Permission { choice, edited_plan: None }
+}
+
+fn at(autonomy: Autonomy) -> NewSession {
+    let settings = SettingsChange { autonomy: Some(autonomy), ..SettingsChange::default() };
+    NewSession { settings, ..NewSession::default() }
+}
+
+/// `tool_permission_allow`.
+#[tokio::test]
+async fn a_command_is_asked_for_and_then_runs() {
+    let first = calls("I will run it.", &[execute("echo one > perm.txt")]);
+    let mut stage = Stage::open([first, text("Finished.")]).await;
+    stage.say("Run it.");
+    let (seen, question) = stage.until_question().await;
+    assert_eq!(
+        seen[4..],
+        [
+            "state Thinking",
+            "state Streaming",
+            "text 0 \"I \"",
+            "text 0 \"will \"",
+            "text 0 \"run \"",
+            "text 0 \"it.\"",
+            "call call_0 Execute begins",
+            "text 0 complete",
+            "call call_0 Execute complete",
+            "message assistant: I will run it. | call_0 Execute",
+            "used 800",
+            "state Executing",
+            "call_0 queued",
+            "state Waiting",
+            "may call_0 run? [ProceedOnce, ProceedAlways, Cancel]",
+        ]
+    );
+    assert!(!stage.work.path().join("perm.txt").exists());
+    stage.agent.answer(question, permission(Choice::ProceedOnce)).unwrap();
+    assert_eq!(
+        stage.until_idle().await,
+        [
+            "state Executing",
+            "resolved call_0 ProceedOnce",
+            "call_0 executing",
+            "call_0 says \"\"",
+            "call_0 done: Command completed successfully\n\n[Process exited with code 0]",
+            "state Streaming",
+            "state Thinking",
+            "state Streaming",
+            "text 0 \"Finished.\"",
+            "text 0 complete",
+            "message assistant: Finished.",
+            "used 1600",
+            "turn Completed",
+            "state Idle",
+        ]
+    );
+    assert!(stage.work.path().join("perm.txt").exists());
+}
+
+/// `tool_permission_cancel`.
+#[tokio::test]
+async fn a_refusal_ends_the_turn_without_asking_the_model_again() {
+    let mut stage =
+        Stage::open([calls("", &[execute("echo one > denied.txt"), execute("touch also.txt")])]).await;
+    stage.say("Do it.");
+    let (_, question) = stage.until_question().await;
+    stage.agent.answer(question, permission(Choice::Cancel)).unwrap();
+    assert_eq!(
+        stage.until_idle().await,
+        [
+            "state Streaming",
+            "resolved  Cancel",
+            "call_0 failed: Error: Tool execution cancelled by user",
+            "call_1 failed: Error: Tool execution cancelled by user",
+            "turn Completed",
+            "state Idle",
+        ]
+    );
+    assert!(!stage.work.path().join("denied.txt").exists());
+}
+
+/// `tool_permission_error_response`.
+#[tokio::test]
+async fn a_broken_answer_is_a_refusal_with_its_reason() {
+    let mut stage = Stage::open([calls("", &[execute("echo one > er.txt")])]).await;
+    stage.say("Do it.");
+    let (_, question) = stage.until_question().await;
+    let reason = Some("[code -32603] handler failed".to_owned());
+    stage.agent.answer(question, Answer::Refused { reason }).unwrap();
+    let seen = stage.until_idle().await;
+    assert_eq!(seen[2], "call_0 failed: Error: Tool execution cancelled: [code -32603] handler failed");
+    assert_eq!(seen[3], "turn Completed");
+}
+
+/// `tool_permission_always`.
+#[tokio::test]
+async fn always_raises_the_level_for_the_calls_that_follow() {
+    let script = [calls("", &[execute("touch a1.txt")]), calls("", &[execute("touch a2.txt")]), text("ok")];
+    let mut stage = Stage::open(script).await;
+    stage.say("Do it.");
+    let (_, question) = stage.until_question().await;
+    stage.agent.answer(question, permission(Choice::ProceedAlways)).unwrap();
+    let seen = stage.until_idle().await;
+    assert_eq!(
+        seen[..4],
+        ["state Executing", "resolved call_0 ProceedAlways", "settings Auto Medium", "call_0 executing",]
+    );
+    assert!(!seen.iter().any(|line| line.starts_with("may ")), "{seen:?}");
+    assert!(stage.work.path().join("a2.txt").exists());
+}
+
+#[tokio::test]
+async fn an_answer_that_was_not_offered_or_comes_late_does_nothing_good() {
+    let mut stage = Stage::open([calls("", &[execute("touch no.txt")]), text("ok")]).await;
+    stage.say("Do it.");
+    let (_, question) = stage.until_question().await;
+    stage.agent.answer("another".to_owned(), permission(Choice::ProceedOnce)).unwrap();
+    stage.agent.answer(question.clone(), permission(Choice::ProceedAutoRunHigh)).unwrap();
+    stage.agent.answer(question, permission(Choice::ProceedOnce)).unwrap();
+    let seen = stage.until_idle().await;
+    assert_eq!(seen[1], "resolved  Cancel");
+    assert!(!stage.work.path().join("no.txt").exists());
+}
+
+/// `permission_no_answer_interrupt`.
+#[tokio::test]
+async fn an_interrupt_settles_the_question() {
+    let mut stage = Stage::open([calls("", &[execute("echo one > na.txt")]), text("after")]).await;
+    stage.say("Run.");
+    let (_, question) = stage.until_question().await;
+    stage.submit(Command::Interrupt);
+    assert_eq!(
+        stage.until_idle().await,
+        [
+            "resolved  Cancel",
+            "call_0 failed: Error: Tool execution cancelled by user",
+            "reply 3",
+            "turn Cancelled",
+            "state Idle",
+        ]
+    );
+    stage.agent.answer(question, permission(Choice::ProceedOnce)).unwrap();
+    stage.say("And now?");
+    stage.until_idle().await;
+    assert!(!stage.work.path().join("na.txt").exists());
+}
+
+/// `interrupt_tool`.
+#[tokio::test]
+async fn an_interrupt_ends_the_command_that_runs() {
+    let mut stage =
+        Stage::open_with([calls("", &[execute("echo start; sleep 30; echo end")])], at(Autonomy::High)).await;
+    stage.say("Sleep.");
+    stage.until(|what| line(what).contains("start")).await;
+    stage.submit(Command::Interrupt);
+    assert_eq!(
+        stage.until_idle().await,
+        ["call_0 failed: Error: Tool execution cancelled by user", "reply 3", "turn Cancelled", "state Idle",]
+    );
+}
+
+#[tokio::test]
+async fn what_only_reads_runs_together_and_is_told_in_order() {
+    let stage = Stage::empty([]);
+    fs_err::write(stage.work.path().join("one.txt"), "one\n").unwrap();
+    fs_err::write(stage.work.path().join("two.txt"), "two\n").unwrap();
+    let read = |name: &str| ("Read", json!({"file_path": stage.work.path().join(name)}));
+    let script = [calls("", &[read("one.txt"), read("two.txt"), ("Nope", json!({}))]), text("ok")];
+    let mut stage = Stage::at(stage.home, stage.work, script);
+    stage.create(NewSession::default()).await;
+    stage.say("Read.");
+    let seen = stage.until_idle().await;
+    let from = seen.iter().position(|line| line == "state Executing").unwrap();
+    assert_eq!(
+        seen[from + 1..from + 6],
+        ["call_0 queued", "call_1 queued", "call_2 queued", "call_0 executing", "call_1 executing"]
+    );
+    assert_eq!(seen[from + 6..from + 8], ["call_0 done: one", "call_1 done: two"]);
+    assert!(
+        seen[from + 8].starts_with("call_2 failed: Error: Tool \"Nope\" is not available."),
+        "{}",
+        seen[from + 8]
+    );
+}
+
+#[tokio::test]
+async fn arguments_that_cannot_be_read_are_an_error_for_the_model() {
+    let mut stage = Stage::open([calls("", &[("Read", json!("oops"))]), text("ok")]).await;
+    stage.say("Read.");
+    let seen = stage.until_idle().await;
+    assert!(seen.contains(&"call_0 failed: Error: not an object".to_owned()), "{seen:?}");
+    assert!(seen.contains(&"turn Completed".to_owned()));
+}
+
+#[tokio::test]
+async fn the_same_call_again_and_again_ends_the_turn() {
+    let same = || calls("", &[("LS", json!({}))]);
+    let mut stage = Stage::open((0..20).map(|_| same())).await;
+    stage.say("List.");
+    let seen = stage.until_idle().await;
+    assert_eq!(seen[seen.len() - 2], "turn Error");
+    assert_eq!(stage.model.requests().len(), 8);
+}
+
+#[tokio::test]
+async fn with_nobody_to_ask_the_turn_is_rejected() {
+    let attach = Attach { auto_reject: true, ..Attach::default() };
+    let new = NewSession { attach, ..NewSession::default() };
+    let mut stage = Stage::open_with([calls("", &[execute("touch x")])], new).await;
+    stage.say("Do it.");
+    let seen = stage.until_idle().await;
+    assert!(!seen.iter().any(|line| line.starts_with("may ")));
+    assert_eq!(seen[seen.len() - 2], "turn PermissionRejected");
+}
+
+/// `ask_user`.
+#[tokio::test]
+async fn the_model_can_ask_the_user() {
+    let questionnaire = "1. [question] Which color?\n[topic] Color\n[option] Red\n[option] Blue";
+    let script = [calls("", &[("AskUser", json!({"questionnaire": questionnaire}))]), text("Thanks.")];
+    let mut stage = Stage::open(script).await;
+    stage.say("Do it.");
+    let (seen, question) = stage.until_question().await;
+    assert_eq!(seen[seen.len() - 4..], ["call_0 queued", "call_0 executing", "state Waiting", "asks 1"]);
+    stage.agent.answer(question, Answer::Questions(vec![(1, "Red".to_owned())])).unwrap();
+    let seen = stage.until_idle().await;
+    assert_eq!(
+        seen[..3],
+        ["state Streaming", "call_0 done: 1. [question] Which color?\n[answer] Red", "state Thinking"]
+    );
+}
+
+/// `ask_user_cancel`.
+#[tokio::test]
+async fn a_user_who_does_not_answer_ends_the_turn() {
+    let script =
+        [calls("", &[("AskUser", json!({"questionnaire": "1. [question] Well?\n[topic] T\n[option] A"}))])];
+    let mut stage = Stage::open(script).await;
+    stage.say("Do it.");
+    let (_, question) = stage.until_question().await;
+    stage.agent.answer(question, Answer::Refused { reason: None }).unwrap();
+    assert_eq!(
+        stage.until_idle().await,
+        [
+            "state Streaming",
+            "call_0 failed: Error: Tool execution cancelled by user",
+            "turn Completed",
+            "state Idle",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn draining_refuses_what_is_asked() {
+    let mut stage = Stage::open([calls("", &[execute("touch x")])]).await;
+    stage.say("Do it.");
+    stage.until_question().await;
+    stage.agent.drain().unwrap();
+    let seen = stage.until_end().await;
+    assert!(seen.contains(&"call_0 failed: Error: Tool execution cancelled by user".to_owned()), "{seen:?}");
+    assert!(seen.contains(&"turn Completed".to_owned()));
+}
+
+#[tokio::test]
+async fn the_model_is_offered_tools_and_finds_the_others() {
+    let script = [calls("", &[("ToolSearch", json!({"query": "select:FetchUrl"}))]), text("ok")];
+    let mut stage = Stage::open(script).await;
+    stage.say("Look.");
+    stage.until_idle().await;
+    let requests = stage.model.requests();
+    let names = |index: usize| {
+        requests[index].tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>().join(" ")
+    };
+    let usual = "Read LS Execute Edit Grep Glob Create ExitSpecMode AskUser TodoWrite TaskOutput TaskStop ToolSearch Skill Task";
+    assert_eq!(names(0), usual);
+    assert_eq!(names(1), format!("{usual} FetchUrl"));
+}
+
+#[tokio::test]
+async fn the_list_of_tools_says_what_runs_without_asking() {
+    let mut stage = Stage::open([]).await;
+    for (settings, allowed) in [
+        (SettingsChange::default(), 12),
+        (SettingsChange { autonomy: Some(Autonomy::Low), ..SettingsChange::default() }, 15),
+        (SettingsChange { autonomy: Some(Autonomy::High), ..SettingsChange::default() }, 26),
+        (SettingsChange { mode: Some(Mode::Spec), ..SettingsChange::default() }, 14),
+    ] {
+        let filter = ToolFilter { settings, ..ToolFilter::default() };
+        let ticket = stage.submit(Command::ListTools(Box::new(filter)));
+        let Reply::Tools(tools) = stage.reply(&ticket).await else { panic!("no tools") };
+        assert_eq!(tools.len(), 27);
+        assert_eq!(tools.iter().filter(|tool| tool.currently_allowed).count(), allowed);
+    }
+}
