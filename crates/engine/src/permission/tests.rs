@@ -1,6 +1,9 @@
 //! What runs, what is asked for, what is refused.
 
+mod advisories;
+mod against_bash;
 mod answers;
+mod harmless;
 mod table;
 
 use std::path::PathBuf;
@@ -70,4 +73,9 @@ pub(super) fn asked(verdict: Verdict) -> PermissionRequest {
         Verdict::Ask(request) => *request,
         other => panic!("not asked for: {other:?}"),
     }
+}
+
+/// How many cases are tried: this many, or more if `PROPTEST_CASES` says so.
+pub(super) fn cases(least: u32) -> u32 {
+    proptest::test_runner::Config::default().cases.max(least)
 }

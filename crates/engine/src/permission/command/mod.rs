@@ -13,9 +13,12 @@ mod word;
 use musher_tools::{Risk, Workspace};
 
 use self::place::Place;
+pub(super) use self::plain::read_plain;
 pub(super) use self::programs::{base_name, is_system_program};
 use self::tree::Step;
 pub(super) use self::word::Word;
+#[cfg(test)]
+pub(super) use self::word::read_word;
 use super::files::Finding;
 use super::show::is_deceiving;
 use super::{Policy, Rule};
@@ -86,7 +89,7 @@ pub(super) fn judge(line: &str, policy: &Policy, workspace: &Workspace) -> Judge
 
 /// The words of a text that is one plain command.
 pub(super) fn word_texts(text: &str) -> Option<Vec<String>> {
-    let [words] = <[Vec<Word>; 1]>::try_from(plain::read_plain(text, "")?).ok()?;
+    let [words] = <[Vec<Word>; 1]>::try_from(read_plain(text, "")?).ok()?;
     let text = |word: Word| match word {
         Word::Literal(text) | Word::Pattern { text, .. } => Some(text),
         Word::Unknown => None,
@@ -114,7 +117,7 @@ fn judge_at(line: &str, place: &mut Place<'_>, depth: usize) -> Judged {
     if in_tree().count() > MOST_COMMANDS {
         return Judged::unreadable("The command has too many parts to be judged.");
     }
-    match plain::read_plain(line, &home) {
+    match read_plain(line, &home) {
         Some(commands) if !commands.iter().eq(in_tree()) => {
             Judged::unreadable("The command could not be read with certainty.")
         }
@@ -145,7 +148,7 @@ fn walk(steps: Vec<Step>, is_plain: bool, place: &mut Place<'_>, depth: usize) -
             Step::Redirect { is_write: true, target } => place.write_word(&target),
             Step::Redirect { is_write: false, target } => place.read_word(&target, false),
             Step::Function { is_recursive: true } => Finding::ask("It has a function that calls itself."),
-            Step::Function { is_recursive: false } => Finding::of(Risk::High),
+            Step::Function { is_recursive: false } | Step::Evaluate => Finding::of(Risk::High),
             Step::Structure => Finding::of(Risk::Medium),
         };
         judged.finding = judged.finding.and(finding);

@@ -13,7 +13,7 @@ const RESERVED: [&str; 22] = [
 /// The commands of a plain line, in order. Nothing if the line is not plain.
 ///
 /// The only redirections are between the two outputs, and from and to `/dev/null`: they change nothing and are left out.
-pub(super) fn read_plain(source: &str, home: &str) -> Option<Vec<Vec<Word>>> {
+pub(in crate::permission) fn read_plain(source: &str, home: &str) -> Option<Vec<Vec<Word>>> {
     let mut scanner = Scanner::new(source, home);
     let mut commands = Vec::new();
     let mut words: Vec<Word> = Vec::new();

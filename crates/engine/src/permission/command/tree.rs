@@ -27,6 +27,8 @@ pub(super) enum Step {
         /// Whether it calls itself.
         is_recursive: bool,
     },
+    /// Evaluates a text that may run something.
+    Evaluate,
     /// Anything else that is more than a list of simple commands.
     Structure,
 }
@@ -106,6 +108,16 @@ impl Walk<'_> {
                 }
                 self.steps.push(Step::Structure);
                 self.children(node, true, depth)
+            }
+            // names with an index are evaluated here, also in quotes
+            "test_command" | "arithmetic_expansion" | "subscript" => {
+                let text = self.text(node.start_byte(), node.end_byte());
+                let inside = text.trim_start_matches('[').trim_end_matches(']');
+                let is_hidden = node.kind() == "subscript"
+                    || inside.contains(['`', '['])
+                    || inside.matches("$(").count() > usize::from(inside.starts_with("$(("));
+                self.steps.push(if is_hidden { Step::Evaluate } else { Step::Structure });
+                self.children(node, is_repeated, depth)
             }
             // words and comments, with what may be inside of them
             "word"

@@ -24,10 +24,15 @@ impl Word {
 }
 
 /// Reads a text that is one word.
-pub(super) fn read_word(source: &str, home: &str) -> Word {
+pub(in crate::permission) fn read_word(source: &str, home: &str) -> Word {
+    let source = source.trim_start_matches("\\\n");
+    // that would be nothing, or a remark
+    if source.is_empty() || source.starts_with('#') {
+        return Word::Unknown;
+    }
     let mut scanner = Scanner::new(source, home);
     match scanner.word() {
-        Some(scanned) if scanner.rest.is_empty() && !scanned.raw.is_empty() => scanned.word,
+        Some(scanned) if scanner.rest.is_empty() => scanned.word,
         _ => Word::Unknown,
     }
 }

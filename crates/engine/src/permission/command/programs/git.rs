@@ -153,15 +153,23 @@ fn reading(command: &str, words: &[Word]) -> Option<Finding> {
         }
         ("stash", "show") => return Options::new("pu", SHOWN).read(rest).map(|_| Finding::NOTHING),
         ("config", _) => return config(words),
-        ("reflog", "delete" | "expire" | "drop" | "write") => return None,
+        ("reflog", _) if forgets(words) => return None,
         _ => {}
     }
     let known = READING.iter().find(|known| known.name == command)?;
     let given = known.options.read(words)?;
     let lists =
         command == "tag" && given.has(&["-l", "--list"]) || command == "branch" && given.has(&["--list"]);
+    let leads_out = given.operands.iter().any(|word| word.literal().is_none_or(is_elsewhere));
     let is_shown = known.has_operands || given.operands.is_empty() || lists;
-    (is_shown && !verifies(&given) && !is_elsewhere(&given)).then_some(Finding::NOTHING)
+    (is_shown && !verifies(&given) && !leads_out).then_some(Finding::NOTHING)
+}
+
+/// Whether a list of what was changed is changed itself.
+fn forgets(words: &[Word]) -> bool {
+    words
+        .iter()
+        .any(|word| matches!(word.literal(), None | Some("delete" | "expire" | "drop" | "write" | "exists")))
 }
 
 /// Formats can ask for signatures, which runs the program that checks them.
@@ -172,44 +180,48 @@ fn verifies(given: &Given<'_>) -> bool {
         .any(|format| format.contains("%G") || format.contains("signature"))
 }
 
-/// Two paths of which one is outside are compared without any repository.
-fn is_elsewhere(given: &Given<'_>) -> bool {
-    let is_outside = |word: &&Word| {
-        word.literal().is_none_or(|text| text.starts_with('/') || text.split('/').any(|part| part == ".."))
-    };
-    given.operands.iter().any(is_outside)
+/// Whether a path may lead out. Two paths of which one is outside are compared without any repository.
+fn is_elsewhere(text: &str) -> bool {
+    text.starts_with('/') || text.split('/').any(|part| part == "..")
 }
 
-/// Settings that are shown.
+/// Settings that are shown. Behind the first word that is no option everything is a word: a name, and then its new value.
 fn config(words: &[Word]) -> Option<Finding> {
     const GET: Options = Options::new(
         "lz",
         "get get-all get-regexp list show-origin show-scope name-only local global system null includes",
     );
-    let given = GET.read(words)?;
-    let is_asked = given.has(&["-l", "--list", "--get", "--get-all", "--get-regexp"]);
-    is_asked.then_some(Finding::NOTHING)
+    let (given, names) = GET.read_front(words)?;
+    let is_listed = given.has(&["-l", "--list"]) && names.is_empty();
+    let is_asked = given.has(&["--get", "--get-all", "--get-regexp"]) && names.len() == 1;
+    (is_listed || is_asked).then_some(Finding::NOTHING)
 }
 
 fn changing(command: &str, words: &[Word]) -> Finding {
-    let has =
-        |names: &[&str]| words.iter().any(|word| word.literal().is_none_or(|text| names.contains(&text)));
-    match command {
-        "config" => Finding::ask("It changes the settings of version control, which can run programs."),
-        // what is lost here was never stored
-        "reset" if has(&["--hard"]) => Finding::of(Risk::High),
-        // these store settings or run what others wrote
-        "submodule" | "remote" | "maintenance" => Finding::of(Risk::High),
-        "rebase" if has(&["-x", "--exec", "-i", "--interactive"]) => Finding::of(Risk::High),
-        "clone" | "fetch" | "pull" | "ls-remote" | "init" if !words.iter().all(is_plain_source) => {
-            Finding::of(Risk::High)
+    // options may be abbreviated and have their values with them
+    let has = |options: &[&str]| {
+        let is_one = |text: &str| options.iter().any(|option| text.starts_with(option));
+        words.iter().any(|word| word.literal().is_none_or(is_one))
+    };
+    let is_outside = |word: &Word| word.literal().is_none_or(is_elsewhere);
+    let risk = match command {
+        "config" => {
+            return Finding::ask("It changes the settings of version control, which can run programs.");
         }
-        "apply" | "am" | "checkout" | "merge" if words.contains(&Word::Unknown) => Finding::of(Risk::High),
-        "apply" if has(&["--unsafe-paths"]) => Finding::of(Risk::High),
-        command if is_listed(LOCAL, command) => Finding::of(Risk::Medium),
+        // what is lost here was never stored
+        "reset" if has(&["--h"]) => Risk::High,
+        "checkout" | "switch" if has(&["-f", "--f", "--di"]) => Risk::High,
+        // these store settings or run what others wrote
+        "submodule" | "remote" | "maintenance" => Risk::High,
+        "rebase" if has(&["-x", "--e", "-i", "--i"]) => Risk::High,
+        "clone" | "fetch" | "pull" | "ls-remote" | "init" if !words.iter().all(is_plain_source) => Risk::High,
+        "clone" | "init" | "worktree" | "mv" | "apply" | "am" if words.iter().any(is_outside) => Risk::High,
+        "apply" if has(&["--u", "--d"]) => Risk::High,
+        command if is_listed(LOCAL, command) => Risk::Medium,
         // `push`, `clean`, `filter-branch`, `bisect run`, aliases and what is still to come
-        _ => Finding::of(Risk::High),
-    }
+        _ => Risk::High,
+    };
+    Finding::of(risk)
 }
 
 /// Options of these can run programs, and so can some addresses.

@@ -1,0 +1,280 @@
+//! Our reading of plain lines and of words, against the shell itself.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::command::{Word, read_plain, read_word};
+
+/// Where the shell of these tests believes to be at home.
+const HOME: &str = "/h o/me";
+
+/// Pieces of lines: what is in quotes, what is not, and what the shell does something with.
+const PIECES: &[&str] = &[
+    "a",
+    "b-c",
+    "--x=y",
+    "1",
+    "2",
+    "12",
+    ".",
+    "/",
+    ",",
+    ":",
+    "%",
+    "@",
+    "+",
+    "^",
+    "=",
+    "!",
+    "-",
+    "_",
+    "#",
+    "]",
+    "é",
+    "\u{a0}",
+    "'",
+    "\"",
+    "''",
+    "\"\"",
+    "'a b'",
+    "\"a b\"",
+    "'$x'",
+    "\"$x\"",
+    "\"\\$x\"",
+    "\"\\a\\\"\"",
+    "\"a$\"",
+    "\"$ b\"",
+    "\"$/\"",
+    "\"$'\"",
+    "\"`x`\"",
+    "'é ü'",
+    "\"\\\nb\"",
+    "'\\\n'",
+    "\\ ",
+    "\\a",
+    "\\\\",
+    "\\'",
+    "\\\"",
+    "\\$",
+    "\\;",
+    "\\|",
+    "\\\n",
+    "\\",
+    "$",
+    "$x",
+    "${x}",
+    "$(x)",
+    "$'a'",
+    "$\"a\"",
+    "`x`",
+    "~",
+    "~/",
+    "~x",
+    "=~",
+    ":~",
+    "a=~/b",
+    "*",
+    "?",
+    "[",
+    "[a]",
+    "{",
+    "}",
+    "{}",
+    "{a}",
+    "{a,b}",
+    "{1..2}",
+    "@{1}",
+    "'{'",
+    "\\{",
+    " ",
+    " ",
+    " ",
+    "  ",
+    "\t",
+    "\n",
+    " # remark\n",
+    " ;",
+    "; ",
+    " && ",
+    "&&",
+    " | ",
+    "|",
+    "& ",
+    "|& ",
+    ";;",
+    "(",
+    ")",
+    " 2>&1",
+    "2>&1",
+    " >&2 ",
+    " 1>&2",
+    " >/dev/null",
+    "> /dev/null ",
+    " 2>/dev/null ",
+    " &>/dev/null",
+    "&>>/dev/null ",
+    " </dev/null",
+    " < ",
+    " > f",
+    "<<x",
+    "<(x)",
+    "3>&1",
+    "{f}>/dev/null",
+];
+
+/// How a command begins: mostly with a name that is nothing to the shell.
+const STARTS: &[&str] = &[
+    "zq",
+    "zq",
+    "zq",
+    "zq",
+    "z'q'",
+    "\\zq",
+    "zq=1",
+    "zq+=1",
+    "if",
+    "time",
+    "!",
+    "{",
+    "}",
+    "[[",
+    "function",
+    "'if'",
+    "~/zq",
+    "zq*",
+    "2>/dev/null zq",
+];
+
+fn line() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![3 => select(PIECES).prop_map(str::to_owned), 1 => select(STARTS).prop_map(|start| format!("; {start} "))];
+    (select(STARTS), proptest::collection::vec(piece, 0..10))
+        .prop_map(|(start, pieces)| format!("{start} {}", pieces.concat()))
+}
+
+/// What the shell runs: every name is unknown to it, and whoever is told of unknown names writes them down.
+fn ran_by_bash(line: &str, folder: &Path) -> Result<Vec<Vec<String>>, String> {
+    let log = folder.join("../log");
+    fs_err::write(&log, "").unwrap();
+    let note = "command_not_found_handle() { printf '%s\\0' $# \"$@\" >> \"$LOG\"; }\n";
+    #[expect(clippy::disallowed_methods, reason = "the shell is what we are compared with")]
+    let output = Command::new("/bin/bash")
+        .args(["--noprofile", "--norc", "-c", &format!("{note}{line}")])
+        .current_dir(folder)
+        .env_clear()
+        .envs([("PATH", "/nowhere"), ("HOME", HOME), ("LC_ALL", "C.UTF-8")])
+        .env("LOG", &log)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    if errors.contains("syntax error") || errors.contains("unexpected") {
+        return Err(errors);
+    }
+    let text = fs_err::read_to_string(&log).unwrap();
+    let mut fields = text.split_terminator('\0').map(str::to_owned);
+    let mut commands = Vec::new();
+    while let Some(count) = fields.next() {
+        commands.push(fields.by_ref().take(count.parse().unwrap()).collect());
+    }
+    Ok(commands)
+}
+
+fn texts(words: Vec<Word>) -> Vec<String> {
+    // nothing is there for a pattern to stand for
+    let text = |word| match word {
+        Word::Literal(text) | Word::Pattern { text, .. } => text,
+        Word::Unknown => panic!("a plain line has no unknown words"),
+    };
+    words.into_iter().map(text).collect()
+}
+
+fn compare(line: &str) -> Result<(), TestCaseError> {
+    let Some(commands) = read_plain(line, HOME) else { return Ok(()) };
+    let folder = tempfile::tempdir().unwrap();
+    let empty = folder.path().join("empty");
+    fs_err::create_dir(&empty).unwrap();
+    let mut ours: Vec<_> = commands.into_iter().map(texts).collect();
+    // nobody is told of what is not looked up by name, and of what the shell does itself
+    let is_untold = |name: &str| name.contains('/') || ["", ":", "."].contains(&name);
+    if ours.iter().any(|words| is_untold(&words[0])) {
+        return Ok(());
+    }
+    let theirs = ran_by_bash(line, &empty);
+    prop_assert!(theirs.is_ok(), "{line:?}: we read {ours:?}, bash says {theirs:?}");
+    let mut theirs = theirs.unwrap_or_default();
+    // the parts of a pipeline run at the same time
+    ours.sort();
+    theirs.sort();
+    prop_assert_eq!(ours, theirs, "{:?}", line);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: super::cases(1000), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_line_we_take_for_plain_runs_the_commands_we_have_read(line in line()) {
+        compare(&line)?;
+    }
+
+    #[test]
+    fn a_word_we_take_for_literal_is_what_the_program_gets(pieces in proptest::collection::vec(select(PIECES), 1..6)) {
+        let source = pieces.concat();
+        if let Word::Literal(text) = read_word(&source, HOME) {
+            compare(&format!("zq {source}"))?;
+            prop_assert_eq!(read_plain(&format!("zq {source}"), HOME), Some(vec![vec![Word::Literal("zq".to_owned()), Word::Literal(text)]]));
+        }
+    }
+}
+
+#[test]
+fn lines_that_need_care_are_read_as_bash_does_or_not_at_all() {
+    for line in [
+        "zq a\\\n b",
+        "zq a\\\nb",
+        "zq \\\n# no remark",
+        "zq a#b # remark ' with a quote",
+        "zq 'a'\"b\"c\\ d",
+        "zq \"a\\b\\\"\\\\\"",
+        "zq 2>&1 | zq 2> /dev/null",
+        "zq 2 >/dev/null",
+        "zq a2>/dev/null",
+        "zq 1>&2",
+        "zq && zq\n\n\nzq;\nzq",
+        "zq &&\n\n zq",
+        "zq |\n zq",
+        "zq HEAD@{1} {} a{b}c",
+        "zq ~ ~/x a~ 'x'~ x/~",
+        "zq $ \"a$\" a$",
+        "zq ! !x a!b",
+        "zq [ ] * ?",
+        "zq ''",
+        "\\zq x",
+        "zq -- -",
+        "zq a=b c+=d",
+    ] {
+        assert!(read_plain(line, HOME).is_some(), "{line:?} is plain");
+        compare(line).unwrap();
+    }
+    for line in [
+        "zq &",
+        "(zq)",
+        "zq $x",
+        "zq a=~",
+        "zq {a,b}",
+        "zq `x`",
+        "zq <<x",
+        "zq > f",
+        "a=1 zq",
+        "zq;;",
+        "zq |& zq",
+        "",
+        "# x",
+        "zq \u{a0}",
+    ] {
+        assert_eq!(read_plain(line, HOME), None, "{line:?}");
+    }
+}
