@@ -2,12 +2,12 @@
 
 use musher_engine as engine;
 use musher_engine::{
-    Answer, Autonomy, Effort, Mode, ServerTransport, SessionServer, SettingsChange, SystemPrompt,
+    Answer, Autonomy, Choice, Effort, Mode, ServerTransport, SessionServer, SettingsChange, SystemPrompt,
 };
 use musher_wire as wire;
 use musher_wire::{
     AskUserResult, AutonomyLevel, AutonomyMode, InteractionMode, Json, McpServerConfig, McpServerType,
-    ReasoningEffort, Request, RequestPermissionResult, RpcError, ToolConfirmationOutcome,
+    ReasoningEffort, Request, RequestPermissionResult, RpcError,
 };
 
 use crate::open::Asked;
@@ -188,24 +188,11 @@ fn permission(result: &Json) -> Answer {
         Ok(given) => given,
         Err(error) => return broken_answer(&error.to_string()),
     };
-    match choice(&given.selected_option) {
-        Some(engine::Choice::Cancel) => Answer::Refused { reason: None },
+    match Choice::parse(given.selected_option.as_str()) {
+        Some(Choice::Cancel) => Answer::Refused { reason: None },
         Some(choice) => Answer::Permission { choice, edited_plan: given.edited_spec_content },
         None => broken_answer(&format!("`{}` is no option", given.selected_option)),
     }
-}
-
-/// The choice a wire value names.
-pub(crate) fn choice(outcome: &ToolConfirmationOutcome) -> Option<engine::Choice> {
-    use ToolConfirmationOutcome as Wire;
-    use engine::Choice;
-
-    Some(match outcome {
-        Wire::ProceedOnce => Choice::ProceedOnce,
-        Wire::ProceedAlways => Choice::ProceedAlways,
-        Wire::Cancel => Choice::Cancel,
-        _ => return None,
-    })
 }
 
 fn questions(result: &Json) -> Answer {

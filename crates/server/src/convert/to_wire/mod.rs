@@ -51,9 +51,5 @@ fn state(state: WorkingState) -> DroidWorkingState {
 }
 
 fn choice(choice: Choice) -> ToolConfirmationOutcome {
-    match choice {
-        Choice::ProceedOnce => ToolConfirmationOutcome::ProceedOnce,
-        Choice::ProceedAlways => ToolConfirmationOutcome::ProceedAlways,
-        Choice::Cancel => ToolConfirmationOutcome::Cancel,
-    }
+    choice.name().into()
 }

@@ -1,8 +1,12 @@
 //! Questions to the client: may these calls run, and what the model wants to know.
 
+use std::path::Path;
+
+use musher_engine::permission::{Kind, Operation};
 use musher_engine::{Choice, Question, QuestionedCall, UserQuestion};
 use musher_wire as wire;
 use musher_wire::{Json, PendingAskUser, PendingPermission, PermissionOption, PermissionToolUse};
+use serde_json::{Value, json};
 
 use super::count;
 
@@ -51,12 +55,79 @@ fn tool_uses(calls: &[QuestionedCall]) -> Vec<PermissionToolUse> {
 }
 
 fn details(call: &QuestionedCall) -> wire::PermissionDetails {
-    wire::McpToolDetails::new(call.name.as_str()).into()
+    let impact = || Some(call.request.impact().into());
+    let path = |path: &Path| path.to_string_lossy().into_owned();
+    match &call.request.kind {
+        Kind::Exec { full_command, command, extracted_commands, reason } => {
+            let mut it = wire::ExecDetails::new(full_command.as_str());
+            it.command = Some(command.clone());
+            it.extracted_commands = Some(extracted_commands.clone());
+            it.impact_level = impact();
+            it.risk_level_reason.clone_from(reason);
+            it.into()
+        }
+        Kind::Create { path: file, file_name, content } => {
+            let mut it = wire::CreateDetails::new(path(file));
+            it.file_name = Some(file_name.clone());
+            it.content = Some(content.clone());
+            it.into()
+        }
+        Kind::Edit { path: file, file_name, old_content, new_content } => {
+            let mut it = wire::EditDetails::new(path(file));
+            it.file_name = Some(file_name.clone());
+            it.old_content.clone_from(old_content);
+            it.new_content.clone_from(new_content);
+            it.into()
+        }
+        Kind::ApplyPatch { path: file, file_name, patch, files, old_content, new_content } => {
+            let mut it = wire::ApplyPatchDetails::new(path(file));
+            it.file_name = Some(file_name.clone());
+            it.patch_content = Some(patch.clone());
+            it.old_content.clone_from(old_content);
+            it.new_content.clone_from(new_content);
+            let all: Vec<_> = files.iter().map(|file| json!({"filePath": path(file)})).collect();
+            it.files = Some(Json::from(Value::from(all)));
+            it.into()
+        }
+        Kind::McpTool { tool_name, server, actual_tool } => {
+            let mut it = wire::McpToolDetails::new(tool_name.as_str());
+            it.impact_level = impact();
+            it.server_name = Some(server.clone());
+            it.actual_tool_name = Some(actual_tool.clone());
+            it.into()
+        }
+        Kind::ExitSpecMode { plan, title, option_names } => {
+            let mut it = wire::ExitSpecModeDetails::new(plan.as_str());
+            it.title.clone_from(title);
+            it.option_names = (!option_names.is_empty()).then(|| option_names.clone());
+            it.into()
+        }
+        Kind::Beyond { tool, target, operation, reason } => {
+            let violation = match operation {
+                Operation::Read => wire::SandboxViolationType::FilesystemRead,
+                Operation::Network => wire::SandboxViolationType::Network,
+                Operation::Tool => wire::SandboxViolationType::Tool,
+            };
+            let it = wire::SandboxViolationDetails {
+                violating_tool_name: Some(tool.clone()),
+                target: Some(target.clone()),
+                operation_type: Some(operation.name().into()),
+                violation_type: Some(violation),
+                reason: Some(reason.clone()),
+                is_org_deny: Some(false),
+                ..wire::SandboxViolationDetails::default()
+            };
+            it.into()
+        }
+    }
 }
 
-fn options(_calls: &[QuestionedCall], choices: &[Choice]) -> Vec<PermissionOption> {
+fn options(calls: &[QuestionedCall], choices: &[Choice]) -> Vec<PermissionOption> {
+    // of several calls the riskiest says what "always" would mean
+    let foremost = calls.iter().max_by_key(|call| call.request.risk);
     let one = |choice: &Choice| {
-        let mut option = PermissionOption::new(format!("{choice:?}"), super::choice(*choice));
+        let label = foremost.map_or_else(|| choice.name().to_owned(), |call| call.request.label(*choice));
+        let mut option = PermissionOption::new(label, super::choice(*choice));
         let is_cancel = *choice == Choice::Cancel;
         option.selected_color = Some(if is_cancel { CANCEL_COLOR } else { PROCEED_COLOR }.to_owned());
         option.selected_prefix = is_cancel.then(|| "✕ ".to_owned());
