@@ -16,6 +16,11 @@ const PRIVATE_FOLDER: Mode = Mode::from_raw_mode(0o700);
 
 /// The calls.
 pub(crate) trait Disk: fmt::Debug + Send + Sync {
+    /// The longest line of a log, without its end. What is longer is put aside.
+    fn longest_line(&self) -> usize {
+        1024 * 1024
+    }
+
     /// One write, which may be short.
     fn write(&self, file: &File, bytes: &[u8]) -> io::Result<usize> {
         Ok(rustix::io::write(file, bytes)?)
@@ -83,6 +88,26 @@ pub(super) fn read_small(path: &Path, most: u64) -> io::Result<Vec<u8>> {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, "larger than anybody writes it"));
     }
     Ok(bytes)
+}
+
+/// Puts a file of the user in its place, with its mode: whole or not at all.
+pub(super) fn write_beside(path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
+    use std::io::Write as _;
+
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
+    let temporary = path.with_file_name(format!(".{name:.100}.{}.tmp", uuid::Uuid::new_v4()));
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let written = openat(CWD, &temporary, flags, PRIVATE).map_err(io::Error::from).and_then(|file| {
+        let mut file = File::from(file);
+        file.write_all(content)?;
+        fchmod(&file, Mode::from_raw_mode(mode))?;
+        fs_err::rename(&temporary, path)
+    });
+    if written.is_err() {
+        // it may not have come to exist
+        fs_err::remove_file(&temporary).ok();
+    }
+    written
 }
 
 /// Makes a private folder, and those above it that are missing.

@@ -6,10 +6,10 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::disk::{self, Disk};
 use super::error::{At, Result, StoreError};
@@ -17,7 +17,8 @@ use super::lock::Lock;
 use super::paths::Paths;
 use super::record::{Record, Start};
 use super::scan::{self, Cure};
-use super::{Durability, SessionId, settings_file, side};
+use super::snapshots::{Restored, RewindFiles, SnapshotLimits, Snapshots};
+use super::{Durability, SessionId, fork, settings_file, side};
 
 /// More than this is not kept in memory for a sync that may fail.
 const MOST_UNSYNCED: usize = 8 * 1024 * 1024;
@@ -44,6 +45,9 @@ pub struct Log {
     pub(super) is_name_unsynced: bool,
     /// The messages, and how many came before each.
     pub(super) order: HashMap<String, usize>,
+    /// Opened when it is first needed.
+    pub(super) snapshots: Option<Snapshots>,
+    pub(super) limits: SnapshotLimits,
 }
 
 impl Log {
@@ -136,6 +140,33 @@ impl Log {
         Ok(true)
     }
 
+    /// Keeps a file as it is, before a tool changes it because of a message. The path is absolute and without links.
+    pub fn snapshot(&mut self, message_id: &str, path: &Path) -> Result<()> {
+        let disk = Arc::clone(&self.disk);
+        let is_synced = self.durability == Durability::Power;
+        self.snapshots().take(&*disk, message_id, path, is_synced)
+    }
+
+    /// The files that were changed because of a message or a later one. A message that is not known changed none.
+    pub fn rewind_info(&mut self, message_id: &str) -> RewindFiles {
+        let Some(&from) = self.order.get(message_id) else { return RewindFiles::default() };
+        let order = std::mem::take(&mut self.order);
+        let is_undone = |id: &str| order.get(id).is_some_and(|at| *at >= from);
+        let files = self.snapshots().rewind(is_undone);
+        self.order = order;
+        files
+    }
+
+    /// Puts files back, each with the content of that hash, and removes files. Those that no snapshot knows are refused.
+    pub fn restore(&mut self, restore: &[(PathBuf, String)], delete: &[PathBuf]) -> Restored {
+        self.snapshots().restore(restore, delete)
+    }
+
+    fn snapshots(&mut self) -> &mut Snapshots {
+        let (paths, limits) = (&self.paths, self.limits);
+        self.snapshots.get_or_insert_with(|| Snapshots::open(paths, limits))
+    }
+
     /// Puts the session away: lists do not show it any more.
     pub fn archive(&mut self) -> Result<()> {
         let mut settings = self.settings.clone();
@@ -145,8 +176,7 @@ impl Log {
     }
 
     pub(super) fn write_settings(&mut self, mut settings: Map<String, Value>, is_synced: bool) -> Result<()> {
-        let cwd = self.start.get("cwd").cloned().unwrap_or_default();
-        settings.insert("musher".to_owned(), json!({"cwd": cwd, "title": self.start.title()}));
+        settings.insert("musher".to_owned(), self.start.summary());
         settings_file::write(&*self.disk, &self.paths, &settings, is_synced)?;
         self.settings = settings;
         Ok(())
@@ -276,17 +306,12 @@ impl Log {
         Ok(content)
     }
 
-    /// What is whole in the file, behind the first line.
+    /// A log of all that is whole in this one.
     fn whole_records(&self) -> Result<Vec<u8>> {
-        let path = self.paths.log();
-        let file = disk::open_to_read(&path).at("open", &path)?;
-        // what lies aside stays there
-        let scan = scan::scan(file, &|_| None).at("read", &path)?;
-        let old = self.content()?;
+        let (old, scan) = fork::whole(&self.paths)?;
         let mut content = self.start.line();
         for (at, _) in scan.records {
-            let at = usize::try_from(at.start).unwrap_or(usize::MAX)..usize::try_from(at.end).unwrap_or(0);
-            content.extend_from_slice(old.get(at).unwrap_or_default());
+            content.extend_from_slice(scan::slice(&old, &at));
             content.push(b'\n');
         }
         Ok(content)

@@ -13,8 +13,10 @@
 mod branch;
 mod disk;
 mod error;
+mod fork;
 mod hash;
 mod id;
+mod import;
 mod list;
 mod lock;
 mod log;
@@ -25,6 +27,7 @@ mod record;
 mod scan;
 mod settings_file;
 mod side;
+mod snapshots;
 
 pub use error::{Result, StoreError};
 pub use id::{InvalidId, SessionId, slug};
@@ -32,6 +35,7 @@ pub use list::Summary;
 pub use log::Log;
 pub use open::{Compacted, Damage, Loaded, NewSession, Store, Stored};
 pub use record::{Compaction, Record, Start};
+pub use snapshots::{Restored, RewindFiles, SnapshotFile, SnapshotLimits};
 
 /// What a record outlasts once it is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

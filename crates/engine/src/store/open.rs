@@ -15,7 +15,7 @@ use super::log::Log;
 use super::paths::Paths;
 use super::record::{Compaction, Record, Start};
 use super::scan::{self, Scan};
-use super::{Durability, SessionId, settings_file, side, slug};
+use super::{Durability, SessionId, SnapshotLimits, settings_file, side, slug};
 use crate::Message;
 
 /// The title of a session in which nothing was said.
@@ -25,8 +25,9 @@ const NO_TITLE: &str = "New Session";
 #[derive(Debug, Clone)]
 pub struct Store {
     sessions: PathBuf,
-    durability: Durability,
-    disk: Arc<dyn Disk>,
+    pub(super) durability: Durability,
+    limits: SnapshotLimits,
+    pub(super) disk: Arc<dyn Disk>,
 }
 
 /// A session to be made.
@@ -149,13 +150,25 @@ impl Store {
     }
 
     pub(super) fn on(home: &Path, disk: Arc<dyn Disk>) -> Self {
-        Self { sessions: home.join("sessions"), durability: Durability::default(), disk }
+        Self {
+            sessions: home.join("sessions"),
+            durability: Durability::default(),
+            limits: SnapshotLimits::default(),
+            disk,
+        }
     }
 
     /// The same with another promise.
     #[must_use]
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
+        self
+    }
+
+    /// The same with other limits for the files that are kept to go back to.
+    #[must_use]
+    pub fn snapshot_limits(mut self, limits: SnapshotLimits) -> Self {
+        self.limits = limits;
         self
     }
 
@@ -175,10 +188,7 @@ impl Store {
         let folder = self.sessions.join(slug(&cwd));
         disk::make_folder(&folder)?;
         let paths = Paths::new(folder, new.id.clone());
-        let lock = Lock::take(&*self.disk, &paths.lock(), &new.id)?;
-        if self.find(&new.id).is_some() {
-            return Err(StoreError::Exists(new.id));
-        }
+        let lock = self.lock_new(&paths)?;
         let start = first_line(&new, &cwd);
         let is_synced = self.durability == Durability::Power;
         let mut content = start.line();
@@ -203,12 +213,26 @@ impl Store {
             unsynced: Vec::new(),
             is_name_unsynced: false,
             order,
+            snapshots: None,
+            limits: self.limits,
             paths,
         };
         // the settings come first: a session without them would be one with others
         log.write_settings(new.settings, is_synced)?;
         self.disk.replace(&log.path(), &content, is_synced)?;
         Ok(log)
+    }
+
+    /// Takes the lock of a session that must not be there.
+    pub(super) fn lock_new(&self, paths: &Paths) -> Result<Lock> {
+        let is_there = || self.find(paths.id()).is_some();
+        let exists = || StoreError::Exists(paths.id().clone());
+        // before, since its writer has the lock; after, since somebody may have been quicker
+        if is_there() {
+            return Err(exists());
+        }
+        let lock = Lock::take(&*self.disk, &paths.lock(), paths.id())?;
+        if is_there() { Err(exists()) } else { Ok(lock) }
     }
 
     /// Opens a session to go on with it.
@@ -231,6 +255,8 @@ impl Store {
             unsynced: Vec::new(),
             is_name_unsynced: false,
             order: HashMap::new(),
+            snapshots: None,
+            limits: self.limits,
             paths,
         };
         fill(&mut session, scan.records.into_iter().map(|(_, record)| record), Some(&mut log));
@@ -346,7 +372,7 @@ fn first_line(new: &NewSession, cwd: &Path) -> Start {
 }
 
 /// A first line for a log that has lost its own.
-fn recovered(id: &SessionId, settings: &Map<String, Value>) -> Start {
+pub(super) fn recovered(id: &SessionId, settings: &Map<String, Value>) -> Start {
     let known = |key: &str| settings.get("musher")?.get(key)?.as_str();
     let cwd = known("cwd").unwrap_or_default();
     let mut start = Start::new(id, known("title").unwrap_or("Recovered session"), "unknown", Path::new(cwd));

@@ -21,6 +21,10 @@ impl Paths {
         &self.id
     }
 
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The conversation.
     pub(super) fn log(&self) -> PathBuf {
         self.file("jsonl")
@@ -48,6 +52,11 @@ impl Paths {
     /// A record that is too large for a line.
     pub(super) fn side(&self, hash: &str) -> PathBuf {
         self.sides().join(format!("{hash}.json"))
+    }
+
+    /// The folder of file contents to go back to.
+    pub(super) fn snapshots(&self) -> PathBuf {
+        self.file("snapshots")
     }
 
     /// A damaged log, kept for those who want to look into it.

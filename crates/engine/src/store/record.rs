@@ -132,6 +132,11 @@ impl Start {
         self.fields.shift_remove(field);
     }
 
+    /// What is said again in the settings, should this line be lost.
+    pub(super) fn summary(&self) -> Value {
+        serde_json::json!({"cwd": self.get("cwd"), "title": self.title()})
+    }
+
     pub(super) fn into_fields(self) -> Map<String, Value> {
         self.fields
     }

@@ -3,7 +3,6 @@
 //! A damaged line is searched for whole records, since one lost line end makes two records one line. Only what stands at the
 //! beginning of a line, or behind a whole record, is believed: an object inside of a damaged record may be the model's.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
 
@@ -53,8 +52,8 @@ pub(super) enum Tail {
 pub(super) type Sides<'a> = dyn Fn(&str) -> Option<Value> + 'a;
 
 /// Reads all of a log.
-pub(super) fn scan(file: File, sides: &Sides<'_>) -> io::Result<Scan> {
-    let mut reader = BufReader::with_capacity(256 * 1024, file);
+pub(super) fn scan(log: impl Read, sides: &Sides<'_>) -> io::Result<Scan> {
+    let mut reader = BufReader::with_capacity(256 * 1024, log);
     let mut scan = Scan::default();
     let mut line = Vec::new();
     loop {
@@ -78,6 +77,21 @@ pub(super) fn scan(file: File, sides: &Sides<'_>) -> io::Result<Scan> {
         } else {
             scan.tail = if is_whole { Tail::Unterminated } else { Tail::Torn };
         }
+    }
+}
+
+/// The bytes at a place.
+pub(super) fn slice<'a>(content: &'a [u8], at: &Range<u64>) -> &'a [u8] {
+    let (Ok(begin), Ok(end)) = (usize::try_from(at.start), usize::try_from(at.end)) else { return &[] };
+    content.get(begin..end).unwrap_or_default()
+}
+
+/// The first line of a log that is whole.
+pub(super) fn scan_start(content: &[u8]) -> Option<Start> {
+    let line = content.split(|byte| *byte == b'\n').next()?;
+    match record::parse(serde_json::from_slice(line).ok()?)? {
+        Line::Start(start) => Some(start),
+        Line::Record(_) => None,
     }
 }
 

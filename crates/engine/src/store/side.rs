@@ -11,15 +11,13 @@ use super::message_form::shortened;
 use super::paths::Paths;
 use super::record::line;
 
-/// The longest line, without its end.
-const LONGEST_LINE: usize = 1024 * 1024;
 /// The largest side file that is read.
 const LARGEST_SIDE: u64 = 256 * 1024 * 1024;
 
 /// The line of a record. What is too large is put aside first.
 pub(super) fn line_of(disk: &dyn Disk, paths: &Paths, mut record: Value, is_synced: bool) -> Result<Vec<u8>> {
     let whole = line(&record);
-    if whole.len() <= LONGEST_LINE + 1 {
+    if whole.len() <= disk.longest_line() + 1 {
         return Ok(whole);
     }
     let content = &whole[..whole.len() - 1];
@@ -34,7 +32,7 @@ pub(super) fn line_of(disk: &dyn Disk, paths: &Paths, mut record: Value, is_sync
         shortened(&mut record, longest);
         record["musher"] = json!({"side": hash, "size": content.len()});
         let short = line(&record);
-        if short.len() <= LONGEST_LINE {
+        if short.len() <= disk.longest_line() {
             return Ok(short);
         }
     }

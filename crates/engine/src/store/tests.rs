@@ -1,5 +1,9 @@
 //! The store as a whole: what is written is read again, whatever happens in between.
 
+mod branches;
 mod damage;
+mod faults;
 mod life;
+mod locks;
+mod rewind;
 mod stage;
