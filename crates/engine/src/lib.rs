@@ -12,7 +12,7 @@ pub mod context;
 mod environment;
 mod error;
 mod event;
-mod hooks;
+pub mod hooks;
 pub mod mcp;
 mod message;
 mod models;

@@ -77,7 +77,7 @@ impl Child {
 }
 
 async fn drain(mut pipe: pipe::Receiver, kept: Arc<Mutex<Vec<u8>>>) {
-    let mut buffer = [0; 4 << 10];
+    let mut buffer = vec![0; 4 << 10];
     while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
         // held for a few instructions only
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
