@@ -270,3 +270,6 @@ pub(super) fn timestamp(milliseconds: i64) -> String {
 pub(super) fn milliseconds(text: &str) -> Option<i64> {
     Some(text.parse::<Timestamp>().ok()?.as_millisecond())
 }
+
+#[cfg(test)]
+mod tests;

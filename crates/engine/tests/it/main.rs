@@ -3,5 +3,6 @@
 
 mod scripted;
 mod stage;
+mod stored_sessions;
 mod text_turns;
 mod tool_turns;
