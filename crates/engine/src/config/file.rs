@@ -53,8 +53,25 @@ pub(super) struct Json {
 }
 
 impl Json {
-    /// `None` if it is not there, and if nothing in it can be used.
+    /// `None` if it is not there, and if it cannot be read.
     pub(super) fn read(path: &Path, problems: &mut Vec<Problem>) -> Option<Self> {
+        // a pipe in the place of a file would be waited for
+        match path.metadata() {
+            Ok(metadata) if metadata.is_file() => Self::read_any(path, problems),
+            Ok(_) => {
+                problems.push(Problem::new(path, "it is no file"));
+                None
+            }
+            Err(error) if is_absent(&error) => None,
+            Err(error) => {
+                problems.push(Problem::new(path, error.to_string()));
+                None
+            }
+        }
+    }
+
+    /// The same for a path that the user gave for this run, which may well be a pipe.
+    pub(super) fn read_any(path: &Path, problems: &mut Vec<Problem>) -> Option<Self> {
         let bytes = match read_bounded(path) {
             Ok(bytes) => bytes,
             Err(error) if is_absent(&error) => return None,
@@ -143,7 +160,8 @@ pub(super) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-pub(super) fn parse(bytes: &[u8]) -> Result<Map<String, Value>, Problem> {
+/// The object in a file. The problem has no file yet.
+pub(crate) fn parse(bytes: &[u8]) -> Result<Map<String, Value>, Problem> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Ok(Map::new());
@@ -227,6 +245,17 @@ mod tests {
         assert_eq!(problem.line, Some(2), "the first thing that is no JSON: {problem:?}");
         let problem = parse(b"{\n\"a\": 1,\n\"b\": }").unwrap_err();
         assert_eq!(problem.line, Some(3));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_is_too_much_for_it(text in "[{}\\[\\]\"/*\\\\,:a1 \n-]{0,60}") {
+            proptest::prop_assert_eq!(plain(text.as_bytes()).len(), text.len());
+            // what is JSON already is read as it is
+            if let Ok(Value::Object(map)) = serde_json::from_str(&text) {
+                proptest::prop_assert_eq!(parse(text.as_bytes()).ok(), Some(map));
+            }
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Which folders have configuration: the user's, droid's as a fallback, and the repository's.
 
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::Places;
@@ -58,17 +60,27 @@ pub(super) fn find(places: &Places<'_>) -> (PathBuf, Vec<Folder>) {
     candidates.push((places.home.to_owned(), Level::User));
     candidates.extend(places.factory_home.map(|path| (path.to_owned(), Level::User)));
 
-    let mut found: Vec<Folder> = Vec::new();
+    // by what they are, not by how they are written: links may lead to the same folder
+    let users = [Some(places.home), places.factory_home].map(|path| path.and_then(identity));
+    let mut seen = Vec::new();
+    let mut found = Vec::new();
     for (path, level) in candidates {
+        let Some(identity) = identity(&path) else { continue };
         // a session in the home folder of the user has no repository there
-        let is_users = path == places.home || Some(path.as_path()) == places.factory_home;
-        let is_twice = found.iter().any(|folder| folder.path == path);
-        if is_twice || (is_users && level != Level::User) || !path.is_dir() {
+        let is_users = users.contains(&Some(identity));
+        if seen.contains(&identity) || (is_users && level != Level::User) {
             continue;
         }
+        seen.push(identity);
         found.push(Folder { path, level });
     }
     (root, found)
+}
+
+/// Device and number of a folder; `None` if there is none.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    let metadata = path.metadata().ok().filter(Metadata::is_dir)?;
+    Some((metadata.dev(), metadata.ino()))
 }
 
 /// The nearest folder above (or the folder itself) with a `.git` in it; the folder itself if there is none.

@@ -26,6 +26,7 @@ use serde_json::Value;
 
 pub use edit::edit_json;
 pub use file::Problem;
+pub(crate) use file::parse as parse_json;
 pub use folders::{Folder, Level};
 pub use hooks::{HookCommand, HookGroup};
 pub(crate) use servers::parse_server;
@@ -101,7 +102,7 @@ impl Config {
         let (root, folders) = folders::find(places);
         let layers: Vec<Layer> =
             folders.into_iter().map(|folder| Layer::read(folder, &mut problems)).collect();
-        let runtime = places.runtime_settings.map(|path| (path, Json::read(path, &mut problems)));
+        let runtime = places.runtime_settings.map(|path| (path, Json::read_any(path, &mut problems)));
         if let Some((path, None)) = &runtime
             && !path.exists()
         {

@@ -146,6 +146,15 @@ fn a_folder_in_the_place_of_a_file_is_a_problem_and_no_more() {
 }
 
 #[test]
+fn a_pipe_in_the_place_of_a_file_is_not_waited_for() {
+    let world = World::new();
+    fs_err::create_dir_all(world.path("repo/.factory")).unwrap();
+    let path = world.path("repo/.factory/settings.json");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+    assert_eq!(world.load("repo", TrustRule::Everything).1, [Problem::new(path, "it is no file")]);
+}
+
+#[test]
 fn models_of_all_layers_are_there_and_their_variables_are_noted() {
     let world = World::new();
     let model = |name: &str, key: &str| json!({"model": name, "baseUrl": "http://h", "apiKey": key, "provider": "openai"});
@@ -264,6 +273,10 @@ fn the_home_folder_itself_is_no_repository() {
     };
     let (config, _) = Config::load(&places);
     assert_eq!(config.settings.model.as_deref(), Some("mine"));
+    assert_eq!(config.folders, [Folder { path: home.clone(), level: Level::User }]);
+    // also if the way there is another
+    fs_err::os::unix::fs::symlink(world.path("repo"), world.path("link")).unwrap();
+    let (config, _) = Config::load(&Places { cwd: &world.path("link"), ..places });
     assert_eq!(config.folders, [Folder { path: home.clone(), level: Level::User }]);
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::config::{Transport, edit_json};
+use crate::config::{Transport, edit_json, parse_json};
 
 const FILE: &str = "mcp.json";
 
@@ -70,7 +70,7 @@ pub(super) fn is_in(home: &Path, name: &str) -> bool {
 fn entry_in(home: &Path, name: &str) -> Option<Value> {
     // a file that cannot be read has been complained about when the configuration was loaded
     let text = fs_err::read(home.join(FILE)).ok()?;
-    let mut file: Value = serde_json::from_slice(&text).ok()?;
+    let mut file = parse_json(&text).ok()?;
     file.get_mut("mcpServers")?.get_mut(name).map(Value::take)
 }
 

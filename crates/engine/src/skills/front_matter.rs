@@ -104,6 +104,19 @@ mod tests {
         assert_eq!((folded.text("description").as_deref(), folded.body), (Some("one two"), "x"));
     }
 
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read(head in "[a-c:\\[\\]{}&*!|>'\"#, \n\t-]{0,80}", body in ".{0,20}") {
+            let text = format!("---\n{head}\n---\n{body}");
+            let document = Document::read(&text);
+            for name in ["a", "b", "c"] {
+                proptest::prop_assert!(document.text(name).is_none_or(|text| !text.is_empty()));
+                document.words(name);
+                document.flag(name);
+            }
+        }
+    }
+
     #[test]
     fn what_is_no_yaml_is_read_line_by_line() {
         let document = Document::read(

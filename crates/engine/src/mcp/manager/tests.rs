@@ -170,6 +170,21 @@ async fn a_server_without_sessions_is_asked_over_http() {
 }
 
 #[tokio::test]
+async fn a_server_of_the_older_type_is_asked_in_the_newer_way() {
+    let (address, _guard) = serve_http(None, true).await;
+    let older = |transport| match transport {
+        Transport::Http { url, headers } => Transport::Sse { url, headers },
+        other => other,
+    };
+    let elsewhere = Transport::Sse { url: "http://127.0.0.1:9/sse".to_owned(), headers: vec![] };
+    let (mcp, _home) = start(vec![("old", older(at(address, "t0ken"))), ("none", elsewhere)]).await;
+    assert_eq!(status(&mcp), pairs([("old", "connected"), ("none", "failed")]));
+    let servers = mcp.servers();
+    assert_eq!(servers[0].kind, "sse");
+    assert!(servers[1].error.as_deref().unwrap().contains("older transport is not supported"), "{servers:?}");
+}
+
+#[tokio::test]
 async fn a_server_that_wants_a_login_fails_and_says_so() {
     let (address, _guard) = serve_http(None, true).await;
     let (mcp, _home) = start(vec![("web", at(address, "wrong"))]).await;
