@@ -21,7 +21,20 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("musher-claude", &["musher-rpc", "musher-wire"]),
     ("musher-acp", &["musher", "musher-rpc"]),
     ("musher-bridge", &["musher-claude", "musher-rpc"]),
-    ("musher-cli", &["musher", "musher-acp", "musher-bridge", "musher-rehearse", "musher-rpc"]),
+    (
+        "musher-cli",
+        &[
+            "musher",
+            "musher-acp",
+            "musher-bridge",
+            // the embedded engine, and the scripted model as one of its models
+            "musher-engine",
+            "musher-model",
+            "musher-rehearse",
+            "musher-rpc",
+            "musher-server",
+        ],
+    ),
     ("testkit", &["musher-rehearse", "musher-rpc"]),
     ("xtask", &["musher-wire", "testkit"]),
 ];

@@ -13,7 +13,6 @@ pub(crate) enum Exit {
     /// Wrong usage, or something is not set up.
     Setup = 2,
     /// The user stopped a task before it was done.
-    #[expect(dead_code, reason = "for commands with a task; a server that is stopped is done")]
     Interrupted = 130,
 }
 

@@ -4,7 +4,9 @@
 
 mod args;
 mod commands;
+mod embedded;
 mod exit;
+mod names;
 mod printer;
 
 use std::process::ExitCode;
@@ -17,7 +19,7 @@ use printer::Printer;
 
 fn main() -> ExitCode {
     let printer = Printer::new();
-    let outcome = match Args::try_parse() {
+    let outcome = match Args::try_parse_from(names::arguments(std::env::args_os())) {
         Ok(args) => run(args, printer),
         Err(error) => return printer.usage(&error).into(),
     };

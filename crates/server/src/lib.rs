@@ -20,4 +20,4 @@ mod params;
 mod serve;
 
 pub use connect::connect;
-pub use serve::{End, serve};
+pub use serve::{End, serve, serve_without_asking};

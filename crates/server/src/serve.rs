@@ -40,6 +40,41 @@ pub async fn serve(connection: Connection, agent: AgentHandle, events: mpsc::Rec
     run(connection, agent, events).await
 }
 
+/// [`serve`], and nothing is ever asked for: every session runs as if its client had switched consent off.
+pub async fn serve_without_asking(
+    connection: Connection,
+    agent: AgentHandle,
+    events: mpsc::Receiver<Event>,
+) -> End {
+    run(connection, WithoutAsking(agent), events).await
+}
+
+/// An agent whose sessions ask for nothing.
+struct WithoutAsking(AgentHandle);
+
+impl Desk for WithoutAsking {
+    fn submit(&self, ticket: Ticket, mut command: Command) -> Result<(), Busy> {
+        match &mut command {
+            Command::Create(session) => session.attach.skip_permissions = true,
+            Command::Load(session) => session.attach.skip_permissions = true,
+            _ => {}
+        }
+        self.0.submit(ticket, command)
+    }
+
+    fn answer(&self, question: String, answer: Answer) -> Result<(), Busy> {
+        self.0.answer(question, answer)
+    }
+
+    fn drain(&self) -> Result<(), Busy> {
+        self.0.drain()
+    }
+
+    fn stop(&self) -> Result<(), Busy> {
+        self.0.stop()
+    }
+}
+
 /// What the reading half wants of an agent. There is one; tests have another.
 pub(crate) trait Desk {
     fn submit(&self, ticket: Ticket, command: Command) -> Result<(), Busy>;

@@ -2,6 +2,7 @@
 
 mod acp;
 mod bridge;
+mod exec;
 mod rehearse;
 mod stop;
 
@@ -14,6 +15,7 @@ pub(crate) async fn run(command: Command, printer: Printer) -> Result<Exit, Fail
     match command {
         Command::Acp(args) => acp::run(args).await,
         Command::Bridge(args) => bridge::run(args, printer).await,
+        Command::Exec(args) => exec::run(*args, printer).await,
         Command::Rehearse(args) => rehearse::run(args, printer).await,
     }
 }

@@ -1,0 +1,38 @@
+//! `musher exec`: the built-in agent on one task, or as a server of the Droid protocol.
+//!
+//! Only wiring: the agent is the crate `musher-engine`, the protocol `musher-server`. The plain forms drive it through the SDK, like
+//! every other client.
+
+mod protocol;
+mod report;
+mod session;
+mod task;
+mod tools;
+
+use std::sync::Arc;
+
+use anyhow::anyhow;
+
+use crate::args::{Exec, InputFormat, OutputFormat};
+use crate::embedded;
+use crate::exit::{Exit, Failure};
+use crate::printer::Printer;
+
+pub(crate) async fn run(args: Exec, printer: Printer) -> Result<Exit, Failure> {
+    let environment = embedded::environment(args.model.as_deref(), args.settings.as_deref())?;
+    let environment = Arc::new(environment);
+    let speaks = (args.input_format, args.output_format);
+    if let (Some(InputFormat::StreamJsonrpc), _) | (_, OutputFormat::StreamJsonrpc) = speaks {
+        if speaks != (Some(InputFormat::StreamJsonrpc), OutputFormat::StreamJsonrpc) {
+            let failure = Failure::setup(anyhow!("stream-jsonrpc is spoken in both directions or in none"));
+            return Err(
+                failure.hint("use `--input-format stream-jsonrpc --output-format stream-jsonrpc` together")
+            );
+        }
+        return protocol::serve(environment, args.skip_permissions_unsafe).await;
+    }
+    if args.list_tools {
+        return tools::list(&args, environment, printer).await;
+    }
+    task::run(args, environment, printer).await
+}

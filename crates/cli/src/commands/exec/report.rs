@@ -1,0 +1,166 @@
+//! What a task prints: the answer, one object at the end, or one for each thing that happens. The fields are those of droid.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use musher::wire::{ListToolsParams, Message, TokenUsage, ToolResultContent};
+use musher::{Event, Session, TurnEnd, TurnResult};
+use serde_json::{Value, json};
+
+use crate::args::OutputFormat;
+use crate::exit::Failure;
+use crate::printer::{Printer, sanitized};
+
+/// Prints what happens.
+#[derive(Debug)]
+pub(super) struct Report {
+    format: OutputFormat,
+    session: String,
+    printer: Printer,
+    /// The message whose tool calls come next.
+    last_message: String,
+}
+
+impl Report {
+    /// Says what runs, if everything is said.
+    pub(super) async fn begin(
+        format: OutputFormat,
+        session: &Session,
+        printer: Printer,
+    ) -> Result<Self, Failure> {
+        let report = Self { format, session: session.id(), printer, last_message: String::new() };
+        if format == OutputFormat::StreamJson {
+            let tools = session.list_tools(ListToolsParams::default()).await?.tools;
+            let state = session.state();
+            let names: Vec<_> = tools.into_iter().map(|tool| tool.llm_id).collect();
+            report.line(&json!({
+                "type": "system", "subtype": "init", "cwd": state.cwd, "session_id": report.session,
+                "tools": names, "model": state.settings.model_id,
+                "reasoning_effort": state.settings.reasoning_effort,
+            }))?;
+        }
+        Ok(report)
+    }
+
+    pub(super) fn event(&mut self, event: &Event) -> Result<(), Failure> {
+        if self.format != OutputFormat::StreamJson {
+            return Ok(());
+        }
+        match event {
+            Event::User(message) if message.is_for_people() => self.message("user", message)?,
+            Event::Assistant(message) => {
+                self.last_message.clone_from(&message.id);
+                if !message.text().is_empty() {
+                    self.message("assistant", message)?;
+                }
+            }
+            Event::ToolCall(call) => self.line(&json!({
+                "type": "tool_call", "id": call.id, "messageId": self.last_message, "toolId": call.name,
+                "toolName": call.name, "parameters": call.input, "timestamp": now(), "session_id": self.session,
+            }))?,
+            Event::ToolResult(outcome) => {
+                let value = match &outcome.content {
+                    ToolResultContent::Text(text) => Value::from(text.as_str()),
+                    other => serde_json::to_value(other)?,
+                };
+                self.line(&json!({
+                    "type": "tool_result", "id": outcome.tool_use_id, "toolId": outcome.tool_name,
+                    "isError": outcome.is_error, "value": value, "timestamp": now(), "session_id": self.session,
+                }))?;
+            }
+            Event::Error(error) => self.error("agent_loop", &error.message)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Something went wrong, and it goes on.
+    pub(super) fn error(&self, source: &str, message: &str) -> Result<(), Failure> {
+        if self.format == OutputFormat::StreamJson {
+            return self.line(&json!({
+                "type": "error", "source": source, "message": message, "timestamp": now(),
+                "session_id": self.session,
+            }));
+        }
+        self.printer.note(&format!("error: {}", sanitized(message, 2000)));
+        Ok(())
+    }
+
+    /// The turn is over.
+    pub(super) fn end(&self, result: &TurnResult) -> Result<(), Failure> {
+        let failure = failure(result);
+        match self.format {
+            OutputFormat::Text => match &failure {
+                None => self.printer.data(&result.text)?,
+                Some(why) => self.printer.note(&format!("error: {}", sanitized(why, 2000))),
+            },
+            OutputFormat::StreamJson => match &failure {
+                None => self.line(&json!({
+                    "type": "completion", "finalText": result.text, "numTurns": result.steps,
+                    "durationMs": milliseconds(result), "session_id": self.session, "timestamp": now(),
+                    "usage": usage(result.usage.as_ref()),
+                }))?,
+                Some(why) => self.error("cli", why)?,
+            },
+            OutputFormat::Json | OutputFormat::StreamJsonrpc => self.line(&json!({
+                "type": "result", "subtype": if failure.is_none() { "success" } else { "failure" },
+                "is_error": failure.is_some(), "duration_ms": milliseconds(result), "num_turns": result.steps,
+                "result": failure.as_deref().unwrap_or(&result.text), "session_id": self.session,
+                "usage": usage(result.usage.as_ref()),
+            }))?,
+        }
+        Ok(())
+    }
+
+    fn message(&self, role: &str, message: &Message) -> Result<(), Failure> {
+        self.line(&json!({
+            "type": "message", "role": role, "id": message.id, "text": message.text(), "timestamp": now(),
+            "session_id": self.session,
+        }))
+    }
+
+    fn line(&self, value: &Value) -> Result<(), Failure> {
+        Ok(self.printer.data(&value.to_string())?)
+    }
+}
+
+/// Why the task was not done, with what would help.
+fn failure(result: &TurnResult) -> Option<String> {
+    let reason = match &result.end {
+        TurnEnd::Completed | TurnEnd::HandedOver => return None,
+        TurnEnd::Interrupted(musher::StoppedBy::Denied) => Some("permission_rejected"),
+        TurnEnd::Interrupted(_) => return Some("the task was stopped".to_owned()),
+        TurnEnd::Failed(
+            musher::FailureKind::Execution(reason) | musher::FailureKind::StructuredOutput(reason),
+        ) => Some(reason.as_str()),
+        _ => None,
+    };
+    if reason == Some("permission_rejected") {
+        return Some(
+            "stopped: the task needs a permission that nobody is there to give; \
+             allow more with `--auto low`, `medium` or `high`"
+                .to_owned(),
+        );
+    }
+    let told = result.errors.last().map(|error| error.message.clone());
+    Some(told.unwrap_or_else(|| format!("the task failed ({})", reason.unwrap_or("unknown"))))
+}
+
+fn usage(usage: Option<&TokenUsage>) -> Value {
+    let number = |count: Option<&musher::wire::Count>| count.map_or(0, musher::wire::Count::get);
+    json!({
+        "input_tokens": number(usage.map(|it| &it.input_tokens)),
+        "output_tokens": number(usage.map(|it| &it.output_tokens)),
+        "cache_read_input_tokens": number(usage.and_then(|it| it.cache_read_tokens.as_ref())),
+        "cache_creation_input_tokens": number(usage.and_then(|it| it.cache_creation_tokens.as_ref())),
+        "factory_credits": 0,
+    })
+}
+
+fn milliseconds(result: &TurnResult) -> u64 {
+    u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,183 @@
+//! The session a task runs in: a new one, an old one, or a copy, with what the arguments say about it.
+
+use std::fmt;
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use anyhow::{Context as _, anyhow};
+use musher::wire::{
+    AutonomyLevel, InteractionMode, ListModelsParams, ReasoningEffort, SessionOrigin, Tag,
+    UpdateSessionSettingsParams,
+};
+use musher::{Agent, Connection, Connector, Session};
+use musher_engine::Environment;
+
+use crate::args::{Exec, Level};
+use crate::exit::Failure;
+
+/// Nobody is there to answer.
+const NO_QUESTIONS: &str = "ask-user";
+
+/// The agent in this process.
+pub(super) fn agent(environment: Arc<Environment>) -> Agent {
+    Agent::connector(InProcess(environment))
+}
+
+/// Connects with the engine of this process.
+struct InProcess(Arc<Environment>);
+
+impl fmt::Debug for InProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("InProcess")
+    }
+}
+
+impl Connector for InProcess {
+    fn connect(&self) -> Pin<Box<dyn Future<Output = musher::Result<Connection>> + Send + '_>> {
+        Box::pin(async { Ok(musher_server::connect(Arc::clone(&self.0))) })
+    }
+}
+
+/// Opens the session.
+pub(super) async fn open(args: &Exec, environment: Arc<Environment>) -> Result<Session, Failure> {
+    let agent = agent(environment);
+    let session = match (&args.session_id, &args.fork) {
+        (Some(id), _) => resume(args, agent, id).await?,
+        (None, Some(id)) => {
+            let original = resume(args, agent, id).await?;
+            let copy = original.fork().await.context("cannot copy the session")?;
+            original.close().await?;
+            copy
+        }
+        (None, None) => return create(args, agent).await,
+    };
+    let settings = changed(args)?;
+    if settings != UpdateSessionSettingsParams::default() {
+        session.update_settings(settings).await?;
+    }
+    Ok(session)
+}
+
+async fn create(args: &Exec, agent: Agent) -> Result<Session, Failure> {
+    let cwd = working_directory(args)?;
+    let mut builder = Session::builder()
+        .agent(agent)
+        .cwd(cwd)
+        .origin(SessionOrigin::from("cli_exec"))
+        .auto_reject_permissions();
+    let settings = changed(args)?;
+    let params = builder.params_mut();
+    params.model_id = settings.model_id;
+    params.reasoning_effort = settings.reasoning_effort;
+    params.autonomy_level = settings.autonomy_level;
+    params.interaction_mode = settings.interaction_mode;
+    params.spec_mode_model_id = settings.spec_mode_model_id;
+    params.spec_mode_reasoning_effort = settings.spec_mode_reasoning_effort;
+    params.restrict_tool_ids = settings.restrict_tool_ids;
+    params.enabled_tool_ids = settings.enabled_tool_ids;
+    params.disabled_tool_ids = settings.disabled_tool_ids;
+    params.tags = settings.tags;
+    params.skip_permissions_unsafe = args.skip_permissions_unsafe.then_some(true);
+    params.disable_builtin_skills = args.disable_builtin_skills.then_some(true);
+    if let Some(more) = appended(args)? {
+        builder = builder.append_system_prompt(more);
+    }
+    let session = builder.open().await.map_err(Failure::setup)?;
+    with_its_model(args, session).await
+}
+
+/// A session that has the model which was wished for; any other would be a surprise.
+async fn with_its_model(args: &Exec, session: Session) -> Result<Session, Failure> {
+    let has = session.state().settings.model_id.unwrap_or_default();
+    let failure = match &args.model {
+        None if has.is_empty() => Failure::setup(anyhow!("no model is set up")),
+        Some(wished) if *wished != has => Failure::setup(anyhow!("there is no model `{wished}`")),
+        _ => return Ok(session),
+    };
+    let models = session.list_models(ListModelsParams::default()).await?.models;
+    session.close().await?;
+    let names: Vec<_> = models.into_iter().map(|model| model.id).collect();
+    let failure = if names.is_empty() {
+        failure.hint("name one in `customModels` of settings.json, or set a key such as ANTHROPIC_API_KEY or OPENAI_API_KEY")
+    } else {
+        failure.hint(format!("there are {}", names.join(", ")))
+    };
+    Err(failure.hint("`--model rehearsal` plays a script instead: no account, and no intelligence"))
+}
+
+async fn resume(args: &Exec, agent: Agent, id: &str) -> Result<Session, Failure> {
+    let mut builder = Session::resume(id).agent(agent);
+    let params = builder.params_mut();
+    params.auto_reject_permission_requests = Some(true);
+    params.skip_permissions_unsafe = args.skip_permissions_unsafe.then_some(true);
+    params.disabled_tool_ids = Some(disabled(args));
+    let found = builder.open().await;
+    found.map_err(|error| match error.kind() {
+        musher::ErrorKind::SessionNotFound { .. } => Failure::setup(anyhow!("there is no session `{id}`")),
+        _ => Failure::setup(error),
+    })
+}
+
+/// What the arguments say about the settings.
+fn changed(args: &Exec) -> Result<UpdateSessionSettingsParams, Failure> {
+    let list = |ids: &[String]| (!ids.is_empty()).then(|| ids.to_vec());
+    let tags: Vec<_> = args.tags.iter().map(|text| tag(text)).collect::<Result<_, _>>()?;
+    Ok(UpdateSessionSettingsParams {
+        model_id: args.model.clone(),
+        reasoning_effort: args.reasoning_effort.as_deref().map(effort).transpose()?,
+        autonomy_level: args.auto.map(|level| match level {
+            Level::Low => AutonomyLevel::Low,
+            Level::Medium => AutonomyLevel::Medium,
+            Level::High => AutonomyLevel::High,
+        }),
+        interaction_mode: args.use_spec.then_some(InteractionMode::Spec),
+        spec_mode_model_id: args.spec_model.clone(),
+        spec_mode_reasoning_effort: args.spec_reasoning_effort.as_deref().map(effort).transpose()?,
+        restrict_tool_ids: list(&args.only_tools),
+        enabled_tool_ids: list(&args.add_tools),
+        disabled_tool_ids: Some(disabled(args)),
+        tags: (!tags.is_empty()).then_some(tags),
+        ..UpdateSessionSettingsParams::default()
+    })
+}
+
+fn disabled(args: &Exec) -> Vec<String> {
+    args.remove_tools.iter().map(String::as_str).chain([NO_QUESTIONS]).map(str::to_owned).collect()
+}
+
+fn effort(word: &str) -> Result<ReasoningEffort, Failure> {
+    match ReasoningEffort::from(word) {
+        ReasoningEffort::Unrecognized(_) => {
+            let failure = Failure::setup(anyhow!("`{word}` is no reasoning effort"));
+            Err(failure.hint(format!("use one of {}", ReasoningEffort::KNOWN.join(", "))))
+        }
+        known => Ok(known),
+    }
+}
+
+/// A name, or a JSON object.
+fn tag(text: &str) -> Result<Tag, Failure> {
+    if text.starts_with('{') {
+        let tag = serde_json::from_str(text).with_context(|| format!("`{text}` is no tag"));
+        return tag.map_err(Failure::setup);
+    }
+    Ok(Tag::new(text))
+}
+
+fn appended(args: &Exec) -> Result<Option<String>, Failure> {
+    let from_file = args.append_system_prompt_file.as_ref().map(fs_err::read_to_string).transpose();
+    let from_file = from_file.map_err(Failure::setup)?;
+    let texts: Vec<_> = args.append_system_prompt.iter().cloned().chain(from_file).collect();
+    Ok((!texts.is_empty()).then(|| texts.join("\n\n")))
+}
+
+/// The folder to work in.
+pub(super) fn working_directory(args: &Exec) -> Result<PathBuf, Failure> {
+    #[expect(clippy::disallowed_methods, reason = "a task of one process, started where it shall work")]
+    let here = std::env::current_dir().context("there is no working directory")?;
+    let Some(cwd) = &args.cwd else { return Ok(here) };
+    let cwd = here.join(cwd);
+    if cwd.is_dir() { Ok(cwd) } else { Err(Failure::setup(anyhow!("`{}` is no directory", cwd.display()))) }
+}

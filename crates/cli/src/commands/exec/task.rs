@@ -1,0 +1,170 @@
+//! One prompt, or one after the other, in one session; what happens goes to the report.
+
+use std::io::{IsTerminal as _, Read as _};
+use std::sync::Arc;
+
+use anyhow::{Context as _, anyhow};
+use musher::{CancellationToken, Event, Session, TurnEnd};
+use musher_engine::Environment;
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+
+use super::report::Report;
+use super::session;
+use crate::args::{Exec, InputFormat};
+use crate::commands::stop::Stop;
+use crate::exit::{Exit, Failure};
+use crate::printer::Printer;
+
+/// The longest prompt that is read from stdin.
+const LONGEST: u64 = 16 * 1024 * 1024;
+
+pub(super) async fn run(
+    args: Exec,
+    environment: Arc<Environment>,
+    printer: Printer,
+) -> Result<Exit, Failure> {
+    let stop = Stop::listen().context("cannot listen for signals")?;
+    let is_stopped = CancellationToken::new();
+    let told = is_stopped.clone();
+    let listening = tokio::spawn(async move {
+        stop.wait().await;
+        told.cancel();
+    });
+    let outcome = if args.input_format == Some(InputFormat::StreamJson) {
+        many(&args, environment, printer, &is_stopped).await
+    } else {
+        one(&args, environment, printer, &is_stopped).await
+    };
+    listening.abort();
+    outcome
+}
+
+async fn one(
+    args: &Exec,
+    environment: Arc<Environment>,
+    printer: Printer,
+    is_stopped: &CancellationToken,
+) -> Result<Exit, Failure> {
+    let prompt = prompt(args)?;
+    let session = session::open(args, environment).await?;
+    let mut report = Report::begin(args.output_format, &session, printer).await?;
+    let outcome = turn(&session, prompt, &mut report, is_stopped).await;
+    session.close().await?;
+    outcome
+}
+
+/// A prompt per line, until there are no more.
+async fn many(
+    args: &Exec,
+    environment: Arc<Environment>,
+    printer: Printer,
+    is_stopped: &CancellationToken,
+) -> Result<Exit, Failure> {
+    let session = session::open(args, environment).await?;
+    let mut report = Report::begin(args.output_format, &session, printer).await?;
+    let mut lines = BufReader::new(tokio::io::stdin()).lines();
+    let mut exit = Exit::Done;
+    loop {
+        let line = tokio::select! {
+            line = lines.next_line() => line?,
+            () = is_stopped.cancelled() => {
+                exit = Exit::Interrupted;
+                break;
+            }
+        };
+        let Some(line) = line else { break };
+        if line.trim().is_empty() {
+            continue;
+        }
+        match said(&line) {
+            Some(prompt) => exit = turn(&session, prompt, &mut report, is_stopped).await?,
+            None => report.error("cli", "a line must be a JSON object with text in `content`")?,
+        }
+        if exit == Exit::Interrupted {
+            break;
+        }
+    }
+    session.close().await?;
+    Ok(exit)
+}
+
+/// The text of a line, in each of the forms clients write.
+fn said(line: &str) -> Option<String> {
+    let value: Value = serde_json::from_str(line).ok()?;
+    let content = value.get("content").or_else(|| value.get("message")?.get("content"));
+    let content = content.or_else(|| value.get("text"))?;
+    if let Some(text) = content.as_str() {
+        return Some(text.to_owned());
+    }
+    let blocks = content.as_array()?.iter().filter_map(|block| block.get("text")?.as_str());
+    Some(blocks.collect::<Vec<_>>().join("\n")).filter(|text| !text.is_empty())
+}
+
+async fn turn(
+    session: &Session,
+    prompt: String,
+    report: &mut Report,
+    is_stopped: &CancellationToken,
+) -> Result<Exit, Failure> {
+    let mut turn = session.send(prompt).cancel_token(is_stopped.clone()).start().await?;
+    while let Some(event) = turn.next().await {
+        match event? {
+            Event::Result(result) => {
+                report.end(&result)?;
+                return Ok(match result.end {
+                    TurnEnd::Completed | TurnEnd::HandedOver => Exit::Done,
+                    TurnEnd::Interrupted(_) if is_stopped.is_cancelled() => Exit::Interrupted,
+                    _ => Exit::Failed,
+                });
+            }
+            event => report.event(&event)?,
+        }
+    }
+    Err(anyhow!("the turn ended without a result").into())
+}
+
+/// The words, a file, or stdin.
+fn prompt(args: &Exec) -> Result<String, Failure> {
+    let words = args.prompt.join(" ");
+    let text = match &args.file {
+        Some(file) => fs_err::read_to_string(file).map_err(Failure::setup)?,
+        None if !words.is_empty() && words != "-" => words,
+        None if words.is_empty() && std::io::stdin().is_terminal() => String::new(),
+        None => {
+            let mut text = String::new();
+            let stdin = std::io::stdin().lock();
+            stdin
+                .take(LONGEST)
+                .read_to_string(&mut text)
+                .context("stdin is no text")
+                .map_err(Failure::setup)?;
+            text
+        }
+    };
+    if text.trim().is_empty() {
+        let failure = Failure::setup(anyhow!("there is no prompt"));
+        return Err(failure.hint("write it behind the command, give a file with `-f`, or pipe it in"));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::said;
+
+    #[test]
+    fn a_line_of_input_is_text_in_one_of_the_known_places() {
+        for line in [
+            r#"{"role":"user","content":"Hello"}"#,
+            r#"{"type":"user","message":{"role":"user","content":"Hello"}}"#,
+            r#"{"role":"user","content":[{"type":"text","text":"Hello"}]}"#,
+            r#"{"text":"Hello"}"#,
+        ] {
+            assert_eq!(said(line).as_deref(), Some("Hello"), "{line}");
+        }
+        for line in ["Hello", "{}", r#"{"content":7}"#, r#"{"content":[]}"#] {
+            assert_eq!(said(line), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! `--list-tools`: which tools there are, and which would run unasked.
+
+use std::sync::Arc;
+
+use musher::Session;
+use musher::wire::{ListToolsParams, ToolInfo};
+use musher_engine::Environment;
+
+use super::session;
+use crate::args::{Exec, OutputFormat};
+use crate::exit::{Exit, Failure};
+use crate::printer::Printer;
+
+pub(super) async fn list(
+    args: &Exec,
+    environment: Arc<Environment>,
+    printer: Printer,
+) -> Result<Exit, Failure> {
+    let session: Session = session::open(args, environment).await?;
+    let listed = session.list_tools(ListToolsParams::default()).await;
+    session.close().await?;
+    let tools = listed?.tools;
+    if args.output_format == OutputFormat::Text {
+        return text(args, &tools, printer);
+    }
+    printer.data(&serde_json::to_string(&tools)?)?;
+    Ok(Exit::Done)
+}
+
+fn text(args: &Exec, tools: &[ToolInfo], printer: Printer) -> Result<Exit, Failure> {
+    let level = match args.auto {
+        _ if args.skip_permissions_unsafe => "everything".to_owned(),
+        Some(level) => format!("{level:?}").to_lowercase(),
+        None => "read-only".to_owned(),
+    };
+    printer.data(&format!("Autonomy: {level}"))?;
+    for (category, title) in [("read", "Read"), ("edit", "Edit"), ("execute", "Execute")] {
+        let of_it: Vec<_> = tools
+            .iter()
+            .filter(|tool| tool.category.as_ref().is_some_and(|it| it.as_str() == category))
+            .collect();
+        if of_it.is_empty() {
+            continue;
+        }
+        printer.data(&format!("\n{title}"))?;
+        for tool in of_it {
+            let runs = if tool.currently_allowed == Some(true) { "runs" } else { "is not run unasked" };
+            printer.data(&format!("  {:<20} {:<22} {runs}", tool.llm_id, tool.id))?;
+        }
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,62 @@
+//! The engine in this process: where its files are, which variables it sees, and the scripted model if it is wished for.
+//!
+//! The one place of the program that reads the environment for it.
+
+mod rehearsal;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::anyhow;
+use musher_engine::{Effort, Environment, ModelView};
+
+use crate::exit::Failure;
+
+/// The model that only follows a script.
+pub(crate) const REHEARSAL: &str = "rehearsal";
+
+/// Where settings and sessions are kept, instead of `~/.musher`.
+pub(crate) const HOME_VARIABLE: &str = "MUSHER_HOME";
+
+/// The engine as the user has set it up. The scripted model is there only if it is the one wished for.
+pub(crate) fn environment(model: Option<&str>, settings: Option<&Path>) -> Result<Environment, Failure> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let user = variable("HOME").map(PathBuf::from);
+    let home = match (variable(HOME_VARIABLE), &user) {
+        (Some(home), _) => PathBuf::from(home),
+        (None, Some(user)) => user.join(".musher"),
+        (None, None) => {
+            let failure = Failure::setup(anyhow!("neither {HOME_VARIABLE} nor HOME is set"));
+            return Err(failure.hint(format!("set {HOME_VARIABLE} to a folder for settings and sessions")));
+        }
+    };
+    let mut environment = Environment::new(home).with_variables(std::env::vars_os());
+    if let Some(user) = user {
+        environment = environment.with_factory_home(user.join(".factory"));
+    }
+    if let Some(settings) = settings {
+        if !settings.is_file() {
+            return Err(Failure::setup(anyhow!("cannot read the settings file `{}`", settings.display())));
+        }
+        environment = environment.with_runtime_settings(settings);
+    }
+    if model == Some(REHEARSAL) {
+        environment = environment.with_provider(scripted(), Arc::new(rehearsal::Scripted::tour()?));
+    }
+    Ok(match model {
+        Some(model) => environment.with_default_model(model),
+        None => environment,
+    })
+}
+
+/// The scripted model in a list.
+fn scripted() -> ModelView {
+    ModelView {
+        id: REHEARSAL.to_owned(),
+        provider: "musher".to_owned(),
+        display_name: "Rehearsal (scripted, no intelligence)".to_owned(),
+        efforts: vec![Effort::Off],
+        default_effort: Effort::Off,
+        text_only: true,
+    }
+}
