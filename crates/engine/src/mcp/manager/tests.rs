@@ -152,7 +152,7 @@ async fn new_tools_are_seen() {
 
 #[tokio::test]
 async fn a_server_with_sessions_and_streams_is_asked_over_http() {
-    let (address, _guard) = serve_http(None, true).await;
+    let (address, _served) = serve_http(None, true).await;
     let (mcp, _home) = start(vec![("web", at(address, "t0ken"))]).await;
     assert_eq!(status(&mcp), pairs([("web", "connected")]), "{:?}", mcp.servers());
     does_its_work(&mcp, "web").await;
@@ -164,14 +164,14 @@ async fn a_server_with_sessions_and_streams_is_asked_over_http() {
 
 #[tokio::test]
 async fn a_server_without_sessions_is_asked_over_http() {
-    let (address, _guard) = serve_http(None, false).await;
+    let (address, _served) = serve_http(None, false).await;
     let (mcp, _home) = start(vec![("web", at(address, "t0ken"))]).await;
     does_its_work(&mcp, "web").await;
 }
 
 #[tokio::test]
 async fn a_server_of_the_older_type_is_asked_in_the_newer_way() {
-    let (address, _guard) = serve_http(None, true).await;
+    let (address, _served) = serve_http(None, true).await;
     let older = |transport| match transport {
         Transport::Http { url, headers } => Transport::Sse { url, headers },
         other => other,
@@ -186,7 +186,7 @@ async fn a_server_of_the_older_type_is_asked_in_the_newer_way() {
 
 #[tokio::test]
 async fn a_server_that_wants_a_login_fails_and_says_so() {
-    let (address, _guard) = serve_http(None, true).await;
+    let (address, _served) = serve_http(None, true).await;
     let (mcp, _home) = start(vec![("web", at(address, "wrong"))]).await;
     let servers = mcp.servers();
     assert_eq!(servers[0].status, "failed");
@@ -196,13 +196,13 @@ async fn a_server_that_wants_a_login_fails_and_says_so() {
 
 #[tokio::test]
 async fn an_http_server_that_goes_and_comes_back_is_found_again() {
-    let (address, guard) = serve_http(None, true).await;
+    let (address, served) = serve_http(None, true).await;
     let (mcp, _home) = start(vec![("web", at(address, "t0ken"))]).await;
-    drop(guard);
+    served.end().await;
     let output = call(&mcp, "web", "echo", json!({})).await;
     assert!(output.is_error, "{}", output.wire_text());
     wait_for(&mcp, |servers| servers[0].status == "failed").await;
-    let (_, _guard) = serve_http(Some(address), true).await;
+    let (_, _served) = serve_http(Some(address), true).await;
     assert_eq!(call(&mcp, "web", "echo", json!({})).await.wire_text(), "{}");
     assert_eq!(status(&mcp), pairs([("web", "connected")]));
 }

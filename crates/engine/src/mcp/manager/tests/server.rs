@@ -107,8 +107,29 @@ pub(super) async fn serve_on_pipes() {
     service.waiting().await.unwrap();
 }
 
-/// A server on loopback that wants a token. It ends when the guard is dropped.
-pub(super) async fn serve_http(address: Option<SocketAddr>, is_stateful: bool) -> (SocketAddr, DropGuard) {
+/// A server on loopback. It ends when this is dropped.
+pub(super) struct Served {
+    stop: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl Served {
+    /// Ends it. Nothing of it is left when this returns.
+    pub(super) async fn end(self) {
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+/// A server on loopback that wants a token.
+pub(super) async fn serve_http(address: Option<SocketAddr>, is_stateful: bool) -> (SocketAddr, Served) {
     let listener = TcpListener::bind(address.unwrap_or_else(|| ([127, 0, 0, 1], 0).into())).await.unwrap();
     let address = listener.local_addr().unwrap();
     let stop = CancellationToken::new();
@@ -120,7 +141,9 @@ pub(super) async fn serve_http(address: Option<SocketAddr>, is_stateful: bool) -
     let manager = Arc::new(LocalSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(workshop.clone()), manager, config);
     let stopped = stop.clone();
-    tokio::spawn(async move {
+    let tasks = TaskTracker::new();
+    let connections = tasks.clone();
+    tasks.spawn(async move {
         loop {
             let accepted = tokio::select! {
                 accepted = listener.accept() => accepted,
@@ -146,15 +169,16 @@ pub(super) async fn serve_http(address: Option<SocketAddr>, is_stateful: bool) -
             let connection =
                 hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), answer);
             let stopped = stopped.clone();
-            tokio::spawn(async move {
+            connections.spawn(async move {
                 tokio::select! {
-                    _ended = connection => {}
+                    biased;
                     () = stopped.cancelled() => {}
+                    _ended = connection => {}
                 }
             });
         }
     });
-    (address, stop.drop_guard())
+    (address, Served { stop, tasks })
 }
 
 pub(super) fn at(address: SocketAddr, token: &str) -> Transport {
