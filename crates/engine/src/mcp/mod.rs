@@ -17,5 +17,8 @@ mod manager;
 mod names;
 mod output;
 mod persist;
+mod pool;
+mod tool;
 
-pub use manager::{Mcp, McpTool, Options};
+pub use manager::{Mcp, Options};
+pub use tool::McpTool;

@@ -7,6 +7,7 @@ use tempfile::TempDir;
 use server::{ROLE, at, program, serve_http, serve_on_pipes};
 
 use super::*;
+use crate::mcp::pool::RESTARTS;
 
 /// The role of the server program; in an ordinary run there is nothing to do.
 #[tokio::test]
@@ -103,7 +104,7 @@ async fn a_program_is_started_asked_and_ended() {
         (Some(7), "stdio", "user")
     );
     mcp.shutdown().await;
-    assert!(mcp.inner.tasks.is_empty());
+    assert!(mcp.pool.tasks.is_empty());
     let output = call(&mcp, "local", "echo", json!({})).await;
     assert_eq!(output.wire_text(), "Error: Error: the session is over");
 }
@@ -137,8 +138,8 @@ async fn a_program_that_crashes_is_started_again_a_few_times() {
     let output = call(&mcp, "local", "echo", json!({})).await;
     assert!(output.wire_text().contains("does not work"), "{}", output.wire_text());
     // switching it off and on is a new beginning; it is not in the file, though
-    mcp.inner.switch("local", false);
-    mcp.inner.switch("local", true);
+    mcp.pool.switch("local", false);
+    mcp.pool.switch("local", true);
     assert_eq!(call(&mcp, "local", "echo", json!({})).await.wire_text(), "{}");
 }
 
@@ -159,7 +160,7 @@ async fn a_server_with_sessions_and_streams_is_asked_over_http() {
     call(&mcp, "web", "grow", json!({})).await;
     wait_for(&mcp, |servers| servers[0].tool_count == Some(8)).await;
     mcp.shutdown().await;
-    assert!(mcp.inner.tasks.is_empty());
+    assert!(mcp.pool.tasks.is_empty());
 }
 
 #[tokio::test]

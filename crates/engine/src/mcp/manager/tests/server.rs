@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use rmcp::model::{
-    CallToolResponse, CallToolResult, ContentBlock, ErrorData, ListToolsResult, PaginatedRequestParams,
-    ServerCapabilities, ServerConfig, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -18,6 +18,7 @@ use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::net::unix::pipe;
+use tokio_util::task::TaskTracker;
 
 use super::*;
 

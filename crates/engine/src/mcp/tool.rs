@@ -1,0 +1,74 @@
+//! A tool of a server, as the engine and its clients see it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use rmcp::model::Tool;
+use serde_json::{Map, Value};
+
+use super::names;
+use crate::McpToolView;
+use crate::config::McpServer;
+
+/// A tool of a server.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct McpTool {
+    /// The name the model knows it by, unique among all tools of all servers.
+    pub model_name: String,
+    /// The server.
+    pub server: String,
+    /// The server's own name of it.
+    pub name: String,
+    /// What it does.
+    pub description: Option<String>,
+    /// The schema of its arguments.
+    pub schema: Arc<Map<String, Value>>,
+    /// Whether it says that it changes nothing.
+    pub is_read_only: Option<bool>,
+    /// Whether it is on.
+    pub is_enabled: bool,
+}
+
+/// A longer description is cut.
+const DESCRIPTION: usize = 16 << 10;
+
+impl McpTool {
+    /// As clients list it.
+    pub fn view(&self) -> McpToolView {
+        McpToolView {
+            server: self.server.clone(),
+            name: self.name.clone(),
+            description: self.description.clone(),
+            enabled: self.is_enabled,
+            read_only: self.is_read_only,
+            schema: Value::Object((*self.schema).clone()),
+        }
+    }
+}
+
+/// A tool with a name of its own.
+pub(super) fn typed(server: &McpServer, tool: &Tool, taken: &mut HashSet<String>) -> McpTool {
+    let description = tool.description.as_deref().map(|text| {
+        let mut end = text.len().min(DESCRIPTION);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text[..end].to_owned()
+    });
+    McpTool {
+        model_name: names::model_name(&server.name, &tool.name, taken),
+        server: server.name.clone(),
+        name: tool.name.clone().into_owned(),
+        description,
+        schema: Arc::clone(&tool.input_schema),
+        is_read_only: tool.annotations.as_ref().and_then(|annotations| annotations.read_only_hint),
+        is_enabled: is_enabled(server, &tool.name),
+    }
+}
+
+/// Whether a tool is on.
+pub(super) fn is_enabled(server: &McpServer, tool: &str) -> bool {
+    let is_named = |list: &Vec<String>| list.iter().any(|name| name == tool);
+    server.enabled_tools.as_ref().is_none_or(is_named) && !is_named(&server.disabled_tools)
+}
