@@ -65,15 +65,31 @@ impl Session {
         Ok(PromptResponse::new(stop_reason(&result)?).usage(result.usage.as_ref().map(usage::of_turn)))
     }
 
+    /// Hands the prompt to the agent. One that died while nobody asked is noticed only now: then a new one gets it.
     async fn begin(&self, mut parts: Parts, token: &CancellationToken) -> Result<Turn, Error> {
         self.attach_unsaved(&mut parts).await;
+        match self.hand_over(&parts, token).await? {
+            Err(error) if error.is_connection() && !token.is_cancelled() => {
+                self.lose();
+                self.hand_over(&parts, token).await?
+            }
+            begun => begun,
+        }
+        .map_err(|error| self.failed(&error))
+    }
+
+    async fn hand_over(
+        &self,
+        parts: &Parts,
+        token: &CancellationToken,
+    ) -> Result<musher::Result<Turn>, Error> {
         let process = self.process().await.map_err(|error| opening_error(&error))?;
         let mut prompt = process.send(parts.whole_text()).partial().cancel_token(token.clone());
-        prompt = parts.images.into_iter().fold(prompt, musher::Prompt::image);
+        prompt = parts.images.iter().cloned().fold(prompt, musher::Prompt::image);
         if !parts.files.is_empty() {
-            prompt.params_mut().files.get_or_insert_default().extend(parts.files);
+            prompt.params_mut().files.get_or_insert_default().extend(parts.files.iter().cloned());
         }
-        prompt.start().await.map_err(|error| self.failed(&error))
+        Ok(prompt.start().await)
     }
 
     /// Follows a turn to its end; nothing if it was cancelled and did not end soon.
@@ -98,7 +114,10 @@ impl Session {
                 Some(Ok(Event::Result(result))) => return Ok(Some(*result)),
                 Some(Ok(event)) => {
                     self.tell(|scribe| scribe.event(&event));
-                    if let Event::Usage(usage) = &event {
+                    if let Event::Usage(usage) = &event
+                        // not those of an agent that works for this one
+                        && usage.session_id.as_ref().is_none_or(|id| Some(id) == self.inner_id().as_ref())
+                    {
                         let moved = lock(&self.gauge).called(usage);
                         self.send_all(moved);
                     }

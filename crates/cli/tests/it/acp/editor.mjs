@@ -46,6 +46,8 @@ const connection = acp
   .onNotification("session/update", ({ params }) => say({ update: params }))
   .onRequest("session/request_permission", ask("session/request_permission"))
   .onRequest("elicitation/create", ask("elicitation/create"))
+  .onRequest("fs/read_text_file", ask("fs/read_text_file"))
+  .onRequest("terminal/create", ask("terminal/create"))
   .connect(acp.ndJsonStream(Writable.toWeb(agent.stdin), Readable.toWeb(wire)));
 const peer = connection.agent;
 

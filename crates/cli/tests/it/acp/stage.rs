@@ -1,5 +1,6 @@
 //! Where a test plays: a sandbox with the real droid and a scripted model, and an editor on the official SDK.
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
@@ -26,18 +27,52 @@ pub(crate) struct Editor {
     pub(crate) cwd: String,
 }
 
+/// Who plays: the editor's library, and the agent.
+pub(crate) struct Who {
+    sdk: Installed,
+    agent: Behind,
+}
+
+/// Which agent the editor talks to.
+pub(crate) enum Behind {
+    /// `musher acp` with the real droid.
+    Droid(Installed),
+    /// The real droid's own mode for editors.
+    Native(Installed),
+}
+
+impl Who {
+    pub(crate) fn new(sdk: Installed, agent: Behind) -> Self {
+        Self { sdk, agent }
+    }
+
+    /// What starts the agent for the editor.
+    fn command(&self) -> Vec<OsString> {
+        let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+        match &self.agent {
+            Behind::Droid(droid) => {
+                let start = [env!("CARGO_BIN_EXE_musher"), "acp", "--model", droid::CHAT_MODEL, "--agent"];
+                [words(&start), vec![droid.entry().into()]].concat()
+            }
+            Behind::Native(droid) => {
+                [vec![droid.entry().into()], words(&["exec", "--output-format", "acp"])].concat()
+            }
+        }
+    }
+}
+
 impl Stage {
-    /// An editor with the real droid behind `musher acp`.
-    pub(crate) fn new(sdk: &Installed, droid: &Installed, script: Script) -> Result<Self> {
-        Self::start(sdk, droid, script, true)
+    /// An editor with an agent.
+    pub(crate) fn new(who: &Who, script: Script) -> Result<Self> {
+        Self::start(who, script, true)
     }
 
     /// The same, but nobody is logged in.
-    pub(crate) fn without_key(sdk: &Installed, droid: &Installed) -> Result<Self> {
-        Self::start(sdk, droid, Script::new(), false)
+    pub(crate) fn without_key(who: &Who) -> Result<Self> {
+        Self::start(who, Script::new(), false)
     }
 
-    fn start(sdk: &Installed, droid: &Installed, script: Script, has_key: bool) -> Result<Self> {
+    fn start(who: &Who, script: Script, has_key: bool) -> Result<Self> {
         let sandbox = Sandbox::new()?;
         let backend = Backend::start(&sandbox)?;
         // side calls, such as for titles, must not fail
@@ -45,9 +80,8 @@ impl Stage {
         droid::configure(&sandbox, &model.url())?;
         let path = sandbox.home().join("editor.mjs");
         fs_err::write(&path, EDITOR)?;
-        let launch = sandbox.launch("node").arg(path).arg(sdk.entry());
-        let launch = launch.arg(env!("CARGO_BIN_EXE_musher")).args(["acp", "--model", droid::CHAT_MODEL]);
-        let launch = droid::with_account(launch.arg("--agent").arg(droid.entry()), &backend);
+        let launch = sandbox.launch("node").arg(path).arg(who.sdk.entry()).args(who.command());
+        let launch = droid::with_account(launch, &backend);
         let launch = if has_key { launch } else { launch.env("FACTORY_API_KEY", "") };
         let program = sandbox.spawn(&launch)?;
         let cwd = sandbox.workspace().to_str().context("a path of letters")?.to_owned();
@@ -61,6 +95,17 @@ impl Stage {
 
     pub(crate) fn model(&self) -> &Server {
         self.model.as_ref().expect("it is taken only at the end")
+    }
+
+    /// Ends the agents behind the adapter without a word of warning.
+    pub(crate) fn kill_agents(&self) -> Result<()> {
+        for process in self.sandbox().processes() {
+            if process.command.contains("stream-jsonrpc") {
+                let pid = rustix::process::Pid::from_raw(process.pid).context("a process has an id")?;
+                rustix::process::kill_process(pid, rustix::process::Signal::KILL)?;
+            }
+        }
+        Ok(())
     }
 
     /// Ends the editor, and fails if the agent minds, prints anything else than the protocol, or leaves something.
@@ -205,8 +250,11 @@ pub(crate) fn text_of(updates: &[Value], kind: &str) -> String {
 
 /// What a tool call is after all its updates.
 pub(crate) fn call_of(updates: &[Value], kind: &str) -> Value {
-    let first =
-        updates.iter().find(|update| update["sessionUpdate"] == "tool_call" && update["kind"] == kind);
+    // the usual kind need not be said
+    let is_it = |update: &&Value| {
+        update["sessionUpdate"] == "tool_call" && update["kind"].as_str().unwrap_or("other") == kind
+    };
+    let first = updates.iter().find(is_it);
     let mut call = first.unwrap_or_else(|| panic!("no call of kind {kind} in {updates:#?}")).clone();
     let changes = updates.iter().filter(|update| update["sessionUpdate"] == "tool_call_update");
     for change in changes.filter(|change| change["toolCallId"] == first.unwrap()["toolCallId"]) {
@@ -215,6 +263,12 @@ pub(crate) fn call_of(updates: &[Value], kind: &str) -> Value {
         }
     }
     call
+}
+
+/// All that the model was asked, as one text.
+pub(crate) fn model_heard(model: &Server) -> String {
+    let calls = model.calls();
+    calls.iter().filter_map(|call| call.body.as_ref()).map(Value::to_string).collect()
 }
 
 /// The n-th model call of a turn whose prompt has this word.

@@ -1,99 +1,19 @@
-//! Sessions: options, commands, plans, and coming back to them.
+//! Sessions: coming back to them, keeping them apart, and what they are given by the editor.
 
 use musher_rehearse::{Reply, Script};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use super::stage;
-use crate::acp::stage::{Stage, eventually, execute, on, text_of};
+use crate::acp::stage::{Stage, Who, call_of, eventually, execute, on, text_of};
 
-#[tokio::test]
-async fn modes_and_options_are_offered_changed_and_reported() -> anyhow::Result<()> {
-    let mut stage = stage!(Script::new());
-    let editor = &mut stage.editor;
-    editor.hello(json!({})).await?;
-    let opened = editor.call("session/new", json!({"cwd": editor.cwd, "mcpServers": []})).await?;
-    let session = opened["sessionId"].clone();
-    let ids: Vec<_> =
-        opened["modes"]["availableModes"].as_array().unwrap().iter().map(|mode| mode["id"].clone()).collect();
-    assert_eq!(ids, ["spec", "normal", "auto-low", "auto-medium", "auto-high"]);
-    let categories: Vec<_> =
-        opened["configOptions"].as_array().unwrap().iter().map(|option| option["category"].clone()).collect();
-    assert_eq!(categories[..2], ["mode", "model"]);
-    editor.call("session/set_mode", json!({"sessionId": session, "modeId": "auto-medium"})).await?;
-    let models = opened["configOptions"][1]["options"].as_array().unwrap();
-    let current = &opened["configOptions"][1]["currentValue"];
-    let other = models.iter().find(|model| model["value"] != *current).unwrap()["value"].clone();
-    let change = json!({"sessionId": session, "configId": "model", "value": other});
-    let changed = editor.call("session/set_config_option", change).await?;
-    let value = |id: &str| {
-        let options = changed["configOptions"].as_array().unwrap();
-        options.iter().find(|option| option["id"] == id).unwrap()["currentValue"].clone()
-    };
-    assert_eq!((value("mode"), value("model")), (json!("auto-medium"), other), "{models:?}");
-    // the old way to choose the model
-    let old = json!({"sessionId": session, "modelId": current});
-    editor.call("session/set_model", old).await?;
-    for (method, params) in [
-        ("session/set_mode", json!({"sessionId": session, "modeId": "yolo"})),
-        ("session/set_config_option", json!({"sessionId": session, "configId": "model", "value": "none"})),
-        ("session/set_config_option", json!({"sessionId": session, "configId": "colour", "value": "red"})),
-    ] {
-        assert_eq!(editor.refused(method, params).await?["code"], -32602);
-    }
-    let updates = editor.updates(0);
-    let told = |kind: &str| updates.iter().filter(|update| update["sessionUpdate"] == kind).count();
-    assert_eq!((told("current_mode_update"), told("config_option_update")), (1, 3), "{updates:#?}");
-    stage.finish().await
-}
-
-#[tokio::test]
-async fn a_to_do_list_is_the_plan_and_commands_of_ours_are_carried_out() -> anyhow::Result<()> {
-    let todos = json!({"todos": "1. [completed] Look\n2. [in_progress] Leap"});
-    let script = Script::new()
-        .reply(Reply::tool("TodoWrite", todos).when(on("plan", 1)))
-        .reply(Reply::text("So far.").when(on("plan", 2)))
-        .reply(Reply::text("So far.").when(on("plan", 3)));
-    let mut stage = stage!(script);
-    let session = stage.editor.open(json!({})).await?;
-    let commands = stage.editor.update("available_commands_update").await?;
-    let names: Vec<_> = commands["availableCommands"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|command| command["name"].clone())
-        .collect();
-    for name in ["compact", "context", "mode", "model", "sessions", "status", "help"] {
-        assert!(names.contains(&json!(name)), "{name} in {names:?}");
-    }
-    let (_, updates) = stage.editor.turn(&session, "plan").await?;
-    let plan = updates.iter().find(|update| update["sessionUpdate"] == "plan").unwrap();
-    let entries: Vec<_> = plan["entries"].as_array().unwrap().iter().map(|entry| &entry["status"]).collect();
-    assert_eq!(entries, ["completed", "in_progress"]);
-    assert!(updates.iter().all(|update| update["sessionUpdate"] != "tool_call"), "a plan is no tool call");
-
-    let asked = stage.model().calls().len();
-    for (command, answer) in [
-        ("/help", "/compact"),
-        ("/context", "tokens are used"),
-        ("/mode spec", "now `spec`"),
-        ("/status", "`spec`"),
-        ("/model", "(current)"),
-    ] {
-        let (reason, updates) = stage.editor.turn(&session, command).await?;
-        let text = text_of(&updates, "agent_message_chunk");
-        assert!(reason == "end_turn" && text.contains(answer), "{command}: {text}");
-    }
-    assert_eq!(stage.model().calls().len(), asked, "no model is needed for that");
-    stage.finish().await
-}
-
-#[tokio::test]
-async fn a_session_is_listed_loaded_with_its_history_resumed_forked_and_closed() -> anyhow::Result<()> {
+pub(crate) async fn a_session_is_listed_loaded_with_its_history_resumed_forked_and_closed(
+    who: &Who,
+) -> anyhow::Result<()> {
     let script = Script::new()
         .reply(execute("echo seen", "low").when(on("look", 1)))
         .reply(Reply::text("I saw it.").when(on("look", 2)))
         .reply(Reply::text("Yes.").when(on("sure", 1)));
-    let mut stage = stage!(script);
+    let mut stage = Stage::new(who, script)?;
     let session = stage.editor.open(json!({})).await?;
     let mode = json!({"sessionId": session, "modeId": "auto-high"});
     stage.editor.call("session/set_mode", mode).await?;
@@ -125,7 +45,7 @@ async fn a_session_is_listed_loaded_with_its_history_resumed_forked_and_closed()
     let replayed = stage.editor.updates(before);
     assert_eq!(text_of(&replayed, "user_message_chunk"), "look at @/notes.txt");
     assert_eq!(text_of(&replayed, "agent_message_chunk"), "I saw it.");
-    let call = crate::acp::stage::call_of(&replayed, "execute");
+    let call = call_of(&replayed, "execute");
     assert_eq!((&call["status"], &call["title"]), (&json!("completed"), &json!("echo seen")));
 
     let before = stage.editor.told.len();
@@ -143,10 +63,10 @@ async fn a_session_is_listed_loaded_with_its_history_resumed_forked_and_closed()
     stage.finish().await
 }
 
-#[tokio::test]
-async fn without_a_key_own_models_work_and_logging_in_says_what_to_do() -> anyhow::Result<()> {
-    let sdk = testkit::require_peer!(testkit::peers::ACP_SDK);
-    let mut stage = Stage::without_key(&sdk, &testkit::require_peer!(testkit::peers::DROID))?;
+pub(crate) async fn without_a_key_own_models_work_and_logging_in_says_what_to_do(
+    who: &Who,
+) -> anyhow::Result<()> {
+    let mut stage = Stage::without_key(who)?;
     let session = stage.editor.open(json!({})).await?;
     let (reason, _) = stage.editor.turn(&session, "Hello?").await?;
     assert_eq!(reason, "end_turn");
@@ -158,9 +78,8 @@ async fn without_a_key_own_models_work_and_logging_in_says_what_to_do() -> anyho
     stage.finish().await
 }
 
-#[tokio::test]
-async fn the_editors_mcp_server_is_started_with_its_environment() -> anyhow::Result<()> {
-    let mut stage = stage!(Script::new());
+pub(crate) async fn the_editors_mcp_server_is_started_with_its_environment(who: &Who) -> anyhow::Result<()> {
+    let mut stage = Stage::new(who, Script::new())?;
     stage.editor.hello(json!({})).await?;
     let started = stage.sandbox().workspace().join("started.txt");
     let script = format!("printf %s \"$WORD\" > {}; cat > /dev/null", started.display());
@@ -173,13 +92,12 @@ async fn the_editors_mcp_server_is_started_with_its_environment() -> anyhow::Res
     stage.finish().await
 }
 
-#[tokio::test]
-async fn two_sessions_at_once_do_not_hear_each_other() -> anyhow::Result<()> {
+pub(crate) async fn two_sessions_at_once_do_not_hear_each_other(who: &Who) -> anyhow::Result<()> {
     let slow = |words: [&str; 3], on| Reply::text(words).delay_ms(50, 200).when(on);
     let script = Script::new()
         .reply(slow(["a1 ", "a2 ", "a3"], on("apples", 1)))
         .reply(slow(["b1 ", "b2 ", "b3"], on("berries", 1)));
-    let mut stage = stage!(script);
+    let mut stage = Stage::new(who, script)?;
     let editor = &mut stage.editor;
     let first = editor.open(json!({})).await?;
     let opened = editor.call("session/new", json!({"cwd": editor.cwd, "mcpServers": []})).await?;
@@ -205,15 +123,17 @@ async fn two_sessions_at_once_do_not_hear_each_other() -> anyhow::Result<()> {
     stage.finish().await
 }
 
-#[tokio::test]
-async fn a_session_that_was_summed_up_goes_on_under_its_id() -> anyhow::Result<()> {
+pub(crate) async fn a_session_that_was_summed_up_goes_on_under_its_id(who: &Who) -> anyhow::Result<()> {
     let script = Script::new()
         .reply(Reply::text("Noted.").when(on("mango", 1)))
         .reply(Reply::text("Going on.").when(on("further", 1)));
-    let mut stage = stage!(script);
-    let session = stage.editor.open(json!({})).await?;
+    let mut stage = Stage::new(who, script)?;
+    let session = stage.editor.open(json!({"session": {"compaction": {}}})).await?;
     stage.editor.turn(&session, "The word is mango.").await?;
     let (reason, updates) = stage.editor.turn(&session, "/compact keep the word").await?;
+    let compactions = updates.iter().filter(|update| update["sessionUpdate"] == "compaction_update");
+    let states: Vec<_> = compactions.map(|update| update["status"].clone()).collect();
+    assert_eq!(states, ["in_progress", "completed"]);
     let told = text_of(&updates, "agent_message_chunk");
     assert!(reason == "end_turn" && told.contains("summed up"), "{told}");
     let (_, updates) = stage.editor.turn(&session, "further").await?;
@@ -221,18 +141,109 @@ async fn a_session_that_was_summed_up_goes_on_under_its_id() -> anyhow::Result<(
     stage.finish().await
 }
 
-#[tokio::test]
-async fn a_picture_reaches_the_model() -> anyhow::Result<()> {
-    // one grey pixel
-    let pixel =
-        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==";
-    let mut stage = stage!(Script::new().reply(Reply::text("Grey.").when(on("picture", 1))));
-    let session = stage.editor.open(json!({})).await?;
-    let picture = json!({"type": "image", "mimeType": "image/png", "data": pixel});
-    let prompt = json!([{"type": "text", "text": "Which picture is this?"}, picture]);
-    stage.editor.call("session/prompt", json!({"sessionId": session, "prompt": prompt})).await?;
-    let calls = stage.model().calls();
-    let bodies: String = calls.iter().filter_map(|call| call.body.as_ref()).map(Value::to_string).collect();
-    assert!(bodies.contains("image_url") || bodies.contains("base64"), "no picture in {bodies}");
+pub(crate) async fn a_deleted_session_is_gone(who: &Who) -> anyhow::Result<()> {
+    let mut stage =
+        Stage::new(who, Script::new().reply(Reply::text("Noted.").when(on("mango", 1)).times(2)))?;
+    let editor = &mut stage.editor;
+    let hello = editor.hello(json!({})).await?;
+    assert!(hello["agentCapabilities"]["sessionCapabilities"]["delete"].is_object(), "{hello}");
+    let mut sessions = Vec::new();
+    for _ in 0..2 {
+        let opened = editor.call("session/new", json!({"cwd": editor.cwd, "mcpServers": []})).await?;
+        sessions.push(opened["sessionId"].as_str().unwrap().to_owned());
+    }
+    for session in &sessions {
+        editor.turn(session, "The word is mango.").await?;
+    }
+    // one that is closed, and one that is open
+    editor.call("session/close", json!({"sessionId": sessions[0]})).await?;
+    for session in &sessions {
+        let cwd = json!({"cwd": editor.cwd});
+        let listed = editor.call("session/list", cwd.clone()).await?;
+        assert!(listed.to_string().contains(session), "{listed}");
+        editor.call("session/delete", json!({"sessionId": session})).await?;
+        let listed = editor.call("session/list", cwd).await?;
+        assert!(!listed.to_string().contains(session), "{listed}");
+        let stored = json!({"sessionId": session, "cwd": editor.cwd, "mcpServers": []});
+        assert_eq!(editor.refused("session/load", stored).await?["code"], -32002);
+        let again = json!({"sessionId": session, "prompt": [{"type": "text", "text": "mango?"}]});
+        assert_eq!(editor.refused("session/prompt", again).await?["code"], -32002);
+    }
+    // what is gone may be deleted again; what is no id at all is refused
+    editor.call("session/delete", json!({"sessionId": sessions[0]})).await?;
+    assert_eq!(editor.refused("session/delete", json!({"sessionId": "../x"})).await?["code"], -32602);
+    stage.finish().await
+}
+
+pub(crate) async fn a_session_gets_the_title_that_was_chosen(who: &Who) -> anyhow::Result<()> {
+    let mut stage = Stage::new(who, Script::new().reply(Reply::text("Noted.").when(on("mango", 1))))?;
+    let editor = &mut stage.editor;
+    let session = editor.open(json!({})).await?;
+    editor.turn(&session, "The word is mango.").await?;
+    let listed = async |editor: &mut crate::acp::stage::Editor| -> anyhow::Result<Value> {
+        let listed = editor.call("session/list", json!({"cwd": editor.cwd})).await?;
+        Ok(listed["sessions"][0]["title"].clone())
+    };
+    let before = editor.told.len();
+    let titled =
+        editor.call("session/set_title", json!({"sessionId": session, "title": " My \n fruit "})).await?;
+    assert_eq!(titled["title"], "My fruit");
+    let updates = editor.updates(before);
+    assert!(updates.iter().any(|update| update["title"] == "My fruit"), "{updates:?}");
+    assert_eq!(listed(editor).await?, "My fruit");
+    // also when it is not open
+    editor.call("session/close", json!({"sessionId": session})).await?;
+    editor.call("session/set_title", json!({"sessionId": session, "title": "Another"})).await?;
+    assert_eq!(listed(editor).await?, "Another");
+    for (id, title, code) in
+        [(session.as_str(), " ", -32602), ("00000000-0000-4000-8000-000000000000", "x", -32002)]
+    {
+        let refused = editor.refused("session/set_title", json!({"sessionId": id, "title": title})).await?;
+        assert_eq!(refused["code"], code, "{refused}");
+    }
+    stage.finish().await
+}
+
+pub(crate) async fn the_editors_servers_on_the_network_are_reached_with_their_headers(
+    who: &Who,
+) -> anyhow::Result<()> {
+    let mut stage = Stage::new(who, Script::new())?;
+    stage.editor.hello(json!({})).await?;
+    let listener = tokio::net::TcpListener::from_std(stage.sandbox().listen()?)?;
+    let address = listener.local_addr()?;
+    let asked = std::sync::Arc::new(std::sync::Mutex::new(Vec::<String>::new()));
+    let heard = std::sync::Arc::clone(&asked);
+    let server = tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut head = vec![0; 8192];
+            let length = stream.read(&mut head).await.unwrap_or_default();
+            heard.lock().unwrap().push(String::from_utf8_lossy(&head[..length]).to_lowercase());
+            stream
+                .write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+                .await
+                .ok();
+        }
+    });
+    let server_of = |kind: &str| {
+        let headers = json!([{"name": "X-Word", "value": format!("mango-{kind}")}]);
+        json!({"type": kind, "name": kind, "url": format!("http://{address}/{kind}"), "headers": headers})
+    };
+    let servers = json!([server_of("http"), server_of("sse")]);
+    let cwd = stage.editor.cwd.clone();
+    stage.editor.call("session/new", json!({"cwd": cwd, "mcpServers": servers})).await?;
+    eventually("both were asked", || {
+        let asked = asked.lock().unwrap();
+        ["http", "sse"].iter().all(|kind| {
+            let is_it = |head: &&String| {
+                head.contains(&format!(" /{kind} ")) && head.contains(&format!("mango-{kind}"))
+            };
+            asked.iter().any(|head| is_it(&head))
+        })
+    })
+    .await;
+    // secrets are for the protocol, not for a list of processes
+    assert!(stage.sandbox().processes().iter().all(|process| !process.command.contains("mango")));
+    server.abort();
+    server.await.ok();
     stage.finish().await
 }

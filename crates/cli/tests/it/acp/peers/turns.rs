@@ -3,14 +3,14 @@
 use musher_rehearse::{HttpError, Reply, Script};
 use serde_json::json;
 
-use super::stage;
-use crate::acp::stage::{call_of, execute, on, text_of};
+use crate::acp::stage::{Stage, Who, call_of, execute, on, text_of};
 
-#[tokio::test]
-async fn an_answer_is_streamed_in_pieces_with_thoughts_and_ends_the_turn() -> anyhow::Result<()> {
+pub(crate) async fn an_answer_is_streamed_in_pieces_with_thoughts_and_ends_the_turn(
+    who: &Who,
+) -> anyhow::Result<()> {
     let words = ["one ", "two ", "three ", "four ", "five ", "six"];
     let answer = Reply::thinking("Let me see.").and_text(words).delay_ms(0, 20).when(on("count", 1));
-    let mut stage = stage!(Script::new().reply(answer));
+    let mut stage = Stage::new(who, Script::new().reply(answer))?;
     let editor = &mut stage.editor;
     let hello = editor.hello(json!({})).await?;
     assert_eq!((&hello["protocolVersion"], &hello["agentInfo"]["name"]), (&json!(1), &json!("musher")));
@@ -22,8 +22,14 @@ async fn an_answer_is_streamed_in_pieces_with_thoughts_and_ends_the_turn() -> an
     );
     assert_eq!(opened["modes"]["currentModeId"], "normal");
     let session = opened["sessionId"].as_str().unwrap().to_owned();
-    let (reason, updates) = editor.turn(&session, "Please count.").await?;
-    assert_eq!(reason, "end_turn");
+    let before = editor.told.len();
+    let prompt = editor.prompt(&session, "Please count.").await?;
+    let done = editor.done(prompt).await?;
+    let updates = editor.updates(before);
+    assert_eq!(done["result"]["stopReason"], "end_turn");
+    let used = &done["result"]["usage"];
+    assert!(used["inputTokens"].as_u64() > Some(0) && used["outputTokens"].as_u64() > Some(0), "{done}");
+    assert!(used["totalTokens"].as_u64() >= used["inputTokens"].as_u64(), "{done}");
     assert_eq!(text_of(&updates, "agent_message_chunk"), "one two three four five six");
     assert_eq!(text_of(&updates, "agent_thought_chunk"), "Let me see.");
     let ids: Vec<_> =
@@ -34,9 +40,8 @@ async fn an_answer_is_streamed_in_pieces_with_thoughts_and_ends_the_turn() -> an
     stage.finish().await
 }
 
-#[tokio::test]
-async fn what_is_unknown_is_refused_with_the_protocols_errors() -> anyhow::Result<()> {
-    let mut stage = stage!(Script::new());
+pub(crate) async fn what_is_unknown_is_refused_with_the_protocols_errors(who: &Who) -> anyhow::Result<()> {
+    let mut stage = Stage::new(who, Script::new())?;
     let editor = &mut stage.editor;
     // the version we speak, not an echo
     let hello = editor.call("initialize", json!({"protocolVersion": 99, "clientCapabilities": {}})).await?;
@@ -55,12 +60,13 @@ async fn what_is_unknown_is_refused_with_the_protocols_errors() -> anyhow::Resul
     stage.finish().await
 }
 
-#[tokio::test]
-async fn a_cancelled_command_is_closed_and_the_next_prompt_gets_its_whole_answer() -> anyhow::Result<()> {
+pub(crate) async fn a_cancelled_command_is_closed_and_the_next_prompt_gets_its_whole_answer(
+    who: &Who,
+) -> anyhow::Result<()> {
     let script = Script::new()
         .reply(execute("sleep 60", "low").when(on("wait", 1)))
         .reply(Reply::text(["red ", "green ", "blue"]).delay_ms(300, 300).when(on("after", 1)));
-    let mut stage = stage!(script);
+    let mut stage = Stage::new(who, script)?;
     let editor = &mut stage.editor;
     let session = editor.open(json!({})).await?;
     let mode = json!({"sessionId": session, "modeId": "auto-high"});
@@ -80,13 +86,14 @@ async fn a_cancelled_command_is_closed_and_the_next_prompt_gets_its_whole_answer
     stage.finish().await
 }
 
-#[tokio::test]
-async fn a_model_that_fails_is_an_error_of_the_prompt_and_the_session_goes_on() -> anyhow::Result<()> {
+pub(crate) async fn a_model_that_fails_is_an_error_of_the_prompt_and_the_session_goes_on(
+    who: &Who,
+) -> anyhow::Result<()> {
     let script = Script::new()
         // first, because the agent repeats the prompt that was not answered
         .reply(Reply::text("Here I am.").when(on("again", 1)))
         .reply(Reply::error(HttpError::new(401).message("no such key")).when(on("broken", 1)));
-    let mut stage = stage!(script);
+    let mut stage = Stage::new(who, script)?;
     let session = stage.editor.open(json!({})).await?;
     let prompt = json!([{"type": "text", "text": "broken"}]);
     let error =
@@ -98,13 +105,14 @@ async fn a_model_that_fails_is_an_error_of_the_prompt_and_the_session_goes_on() 
     stage.finish().await
 }
 
-#[tokio::test]
-async fn an_agent_that_dies_fails_its_prompt_and_comes_back_with_the_history() -> anyhow::Result<()> {
+pub(crate) async fn an_agent_that_dies_fails_its_prompt_and_comes_back_with_the_history(
+    who: &Who,
+) -> anyhow::Result<()> {
     let script = Script::new()
         .reply(Reply::text("I will.").when(on("remember", 1)))
         .reply(execute("sleep 60", "low").when(on("wait", 1)))
         .reply(Reply::text("It was mango.").when(on("which", 1)));
-    let mut stage = stage!(script);
+    let mut stage = Stage::new(who, script)?;
     let session = stage.editor.open(json!({})).await?;
     stage.editor.turn(&session, "remember the word mango").await?;
     let mode = json!({"sessionId": session, "modeId": "auto-high"});
@@ -112,12 +120,7 @@ async fn an_agent_that_dies_fails_its_prompt_and_comes_back_with_the_history() -
     let waiting = stage.editor.prompt(&session, "wait").await?;
     let running = |line: &serde_json::Value| line["update"]["update"]["status"] == "in_progress";
     stage.editor.until("the running command", running).await?;
-    for process in stage.sandbox().processes() {
-        if process.command.contains("stream-jsonrpc") {
-            let pid = rustix::process::Pid::from_raw(process.pid).unwrap();
-            rustix::process::kill_process(pid, rustix::process::Signal::KILL)?;
-        }
-    }
+    stage.kill_agents()?;
     let failed = stage.editor.done(waiting).await?;
     assert_eq!(failed["error"]["code"], -32603, "{failed}");
     let (reason, updates) = stage.editor.turn(&session, "which word was it?").await?;
@@ -130,13 +133,12 @@ async fn an_agent_that_dies_fails_its_prompt_and_comes_back_with_the_history() -
     stage.finish().await
 }
 
-#[tokio::test]
-async fn the_output_of_a_command_is_shown_while_it_runs() -> anyhow::Result<()> {
+pub(crate) async fn the_output_of_a_command_is_shown_while_it_runs(who: &Who) -> anyhow::Result<()> {
     let script = Script::new()
         .reply(execute("for n in 1 2 3; do echo line$n; sleep 1; done", "low").when(on("run", 1)))
         .reply(Reply::text("Done.").when(on("run", 2)));
     for feeds_terminal in [false, true] {
-        let mut stage = stage!(script.clone());
+        let mut stage = Stage::new(who, script.clone())?;
         let session = stage.editor.open(json!({"_meta": {"terminal_output": feeds_terminal}})).await?;
         let mode = json!({"sessionId": session, "modeId": "auto-high"});
         stage.editor.call("session/set_mode", mode).await?;
@@ -158,4 +160,85 @@ async fn the_output_of_a_command_is_shown_while_it_runs() -> anyhow::Result<()> 
         stage.finish().await?;
     }
     Ok(())
+}
+
+pub(crate) async fn a_cancelled_answer_stops_and_the_next_prompt_gets_its_whole_answer(
+    who: &Who,
+) -> anyhow::Result<()> {
+    let words: [String; 100] = std::array::from_fn(|n| format!("word{n} "));
+    let script = Script::new()
+        .reply(Reply::text(words.each_ref().map(String::as_str)).delay_ms(0, 300).when(on("talk", 1)))
+        .reply(Reply::text(["red ", "green ", "blue"]).delay_ms(100, 100).when(on("after", 1)));
+    let mut stage = Stage::new(who, script)?;
+    let editor = &mut stage.editor;
+    let session = editor.open(json!({})).await?;
+    let before = editor.told.len();
+    let talking = editor.prompt(&session, "Please talk.").await?;
+    editor.update("agent_message_chunk").await?;
+    editor.notify("session/cancel", json!({"sessionId": session})).await?;
+    assert_eq!(editor.done(talking).await?["result"]["stopReason"], "cancelled");
+    let said = text_of(&editor.updates(before), "agent_message_chunk");
+    assert!(said.starts_with("word0") && !said.contains("word99"), "{said}");
+    let (reason, updates) = editor.turn(&session, "And after that?").await?;
+    assert_eq!((&*reason, &*text_of(&updates, "agent_message_chunk")), ("end_turn", "red green blue"));
+    // a cancel when nothing runs does nothing
+    editor.notify("session/cancel", json!({"sessionId": session})).await?;
+    stage.finish().await
+}
+
+pub(crate) async fn a_prompt_can_be_cancelled_while_the_agent_starts_again(who: &Who) -> anyhow::Result<()> {
+    let script = Script::new()
+        .reply(Reply::text("I will.").when(on("remember", 1)))
+        .reply(Reply::text("It was mango.").when(on("which", 1)));
+    let mut stage = Stage::new(who, script)?;
+    let session = stage.editor.open(json!({})).await?;
+    stage.editor.turn(&session, "remember the word mango").await?;
+    stage.kill_agents()?;
+    let starting = stage.editor.prompt(&session, "hello?").await?;
+    stage.editor.notify("session/cancel", json!({"sessionId": session})).await?;
+    assert_eq!(stage.editor.done(starting).await?["result"]["stopReason"], "cancelled");
+    let (reason, updates) = stage.editor.turn(&session, "which word was it?").await?;
+    assert_eq!((&*reason, &*text_of(&updates, "agent_message_chunk")), ("end_turn", "It was mango."));
+    stage.finish().await
+}
+
+pub(crate) async fn a_loaded_session_can_be_cancelled(who: &Who) -> anyhow::Result<()> {
+    let script = Script::new()
+        .reply(Reply::text("Noted.").when(on("mango", 1)))
+        .reply(execute("sleep 60", "low").when(on("wait", 1)))
+        .reply(Reply::text("Still here.").when(on("next", 1)));
+    let mut stage = Stage::new(who, script)?;
+    let editor = &mut stage.editor;
+    let session = editor.open(json!({})).await?;
+    editor.turn(&session, "The word is mango.").await?;
+    let stored = json!({"sessionId": session, "cwd": editor.cwd, "mcpServers": []});
+    editor.call("session/load", stored).await?;
+    editor.call("session/set_mode", json!({"sessionId": session, "modeId": "auto-high"})).await?;
+    let before = editor.told.len();
+    let waiting = editor.prompt(&session, "wait").await?;
+    editor.until("the running command", |line| line["update"]["update"]["status"] == "in_progress").await?;
+    editor.notify("session/cancel", json!({"sessionId": session})).await?;
+    assert_eq!(editor.done(waiting).await?["result"]["stopReason"], "cancelled");
+    assert_eq!(call_of(&editor.updates(before), "execute")["status"], "failed");
+    let (reason, updates) = editor.turn(&session, "next").await?;
+    assert_eq!((&*reason, &*text_of(&updates, "agent_message_chunk")), ("end_turn", "Still here."));
+    stage.finish().await
+}
+
+pub(crate) async fn two_prompts_at_once_are_answered_one_after_the_other(who: &Who) -> anyhow::Result<()> {
+    let script = Script::new()
+        .reply(Reply::text(["one ", "two ", "three"]).delay_ms(100, 100).when(on("count", 1)))
+        .reply(Reply::text("red").when(on("colour", 1)));
+    let mut stage = Stage::new(who, script)?;
+    let editor = &mut stage.editor;
+    let session = editor.open(json!({})).await?;
+    let before = editor.told.len();
+    let first = editor.prompt(&session, "count").await?;
+    let second = editor.prompt(&session, "a colour").await?;
+    assert_eq!(editor.done(first).await?["result"]["stopReason"], "end_turn");
+    assert_eq!(text_of(&editor.updates(before), "agent_message_chunk"), "one two three");
+    let before = editor.told.len();
+    assert_eq!(editor.done(second).await?["result"]["stopReason"], "end_turn");
+    assert_eq!(text_of(&editor.updates(before), "agent_message_chunk"), "red");
+    stage.finish().await
 }
