@@ -11,7 +11,7 @@ use musher_rpc::{Child, Connection};
 use musher_wire::{Frame, Json, Request};
 use serde_json::{Value, json};
 use testkit::peers::DROID;
-use testkit::rehearse::{Reply, Script, when};
+use testkit::rehearse::{Pieces, Reply, Script, when};
 use testkit::{Backend, Launch, Sandbox, droid, require_peer};
 
 const DELTAS: usize = 20_000;
@@ -116,7 +116,7 @@ fn script(sandbox: &Sandbox) -> Script {
     let shells =
         (1..10).fold(Reply::tool("Execute", shell(0)), |reply, n| reply.and_tool("Execute", shell(n)));
     Script::new()
-        .reply(Reply::text(["word "; DELTAS]).when(on("many deltas", 1)))
+        .reply(Reply::text(Pieces::Explicit(vec!["word ".to_owned(); DELTAS])).when(on("many deltas", 1)))
         .reply(reads.when(on("ten reads", 1)))
         .reply(shells.when(on("ten shells", 1)))
         .otherwise(Reply::text("Hello."))
@@ -183,7 +183,7 @@ impl Agent {
     }
 
     async fn receive(&mut self) -> Result<Frame> {
-        let frame = tokio::time::timeout(Duration::from_secs(120), self.connection.incoming.recv()).await;
+        let frame = tokio::time::timeout(Duration::from_mins(2), self.connection.incoming.recv()).await;
         Ok(frame.context("the agent says nothing")??)
     }
 
