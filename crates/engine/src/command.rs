@@ -96,7 +96,7 @@ pub struct LoadSession {
 }
 
 /// What a client gives a session for as long as the process lives.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Attach {
     /// MCP servers of the client.
     pub mcp_servers: Vec<SessionServer>,

@@ -14,6 +14,7 @@ use musher_tools::Registry;
 use crate::command::ModelView;
 use crate::config::{Config, Places, Problem, TrustRule};
 use crate::models::Models;
+use crate::store::{Durability, Store};
 
 /// What all agents of a process share.
 ///
@@ -32,7 +33,8 @@ pub struct Environment {
     pub(crate) retries: RetryPolicy,
     pub(crate) makes_titles: bool,
     pub(crate) variables: Vec<(OsString, OsString)>,
-    factory_home: Option<PathBuf>,
+    pub(crate) factory_home: Option<PathBuf>,
+    durability: Durability,
     runtime_settings: Option<PathBuf>,
     trust: TrustRule,
 }
@@ -49,6 +51,7 @@ impl Environment {
             makes_titles: true,
             variables: Vec::new(),
             factory_home: None,
+            durability: Durability::Process,
             runtime_settings: None,
             trust: TrustRule::Store,
         }
@@ -124,6 +127,13 @@ impl Environment {
         self
     }
 
+    /// With what a record of a session outlasts.
+    #[must_use]
+    pub fn with_durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
     /// With a settings file that counts more than all others.
     #[must_use]
     pub fn with_runtime_settings(mut self, file: impl Into<PathBuf>) -> Self {
@@ -136,6 +146,11 @@ impl Environment {
     pub fn with_trust(mut self, trust: TrustRule) -> Self {
         self.trust = trust;
         self
+    }
+
+    /// The sessions of the home.
+    pub(crate) fn store(&self) -> Store {
+        Store::open(&self.home).durability(self.durability)
     }
 
     /// A variable of the environment.

@@ -196,6 +196,30 @@ pub enum TurnEnd {
     CompletionPersistenceFailed,
 }
 
+impl TurnEnd {
+    /// The word of the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Cancelled => "cancelled",
+            Self::PermissionRejected => "permission_rejected",
+            Self::Error => "error",
+            Self::ProcessExit => "process_exit",
+            Self::SpecHandoff => "spec_handoff",
+            Self::StructuredOutputMissing => "structured_output_missing",
+            Self::StructuredOutputInvalid => "structured_output_invalid",
+            Self::StructuredOutputSchemaInvalid => "structured_output_schema_invalid",
+            Self::ModelUsageExhausted => "model_usage_exhausted",
+            Self::ModelAuthenticationFailed => "model_authentication_failed",
+            Self::ModelRequestRejected => "model_request_rejected",
+            Self::ModelProviderUnreachable => "model_provider_unreachable",
+            Self::ModelProviderUnavailable => "model_provider_unavailable",
+            Self::PromptRejected => "prompt_rejected",
+            Self::CompletionPersistenceFailed => "completion_persistence_failed",
+        }
+    }
+}
+
 /// Why a title changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TitleCause {

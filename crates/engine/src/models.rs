@@ -19,7 +19,6 @@ pub(crate) struct Models {
 
 /// A model that can be asked.
 #[derive(Debug, Clone)]
-#[expect(dead_code, reason = "titles, shaped answers and statistics come next")]
 pub(crate) struct Model {
     /// The vendor's name of it.
     pub(crate) name: String,

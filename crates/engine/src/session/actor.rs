@@ -10,15 +10,15 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::children::{Input, said};
+use super::children::{Back, FromSession, FromTurn, Input, said};
 use super::outbox::{Gone, Outbox};
 use super::prompt::Queue;
 use super::state::Session;
 use super::turn::{Effect, Turn};
 use crate::agent::Control;
-use crate::command::{Command, Reply, Ticket};
-use crate::event::{TurnEnd, WorkingState};
-use crate::{Environment, Error, Event, Happening};
+use crate::command::{Command, Reply, ServerView, Ticket};
+use crate::event::{TurnCompleted, TurnEnd, WorkingState};
+use crate::{Environment, Error, Event, Happening, SessionId};
 
 /// So many results of tasks may wait.
 const WAITING_INPUTS: usize = 64;
@@ -32,6 +32,13 @@ pub(crate) struct Actor {
     pub(super) running: Option<Running>,
     pub(super) queue: Queue,
     pub(super) state: WorkingState,
+    pub(super) sessions: u64,
+    /// The servers as clients were last told of them.
+    pub(super) told_servers: Option<Vec<ServerView>>,
+    /// The title of a first message, to be told when its turn is over.
+    pub(super) new_title: Option<String>,
+    /// A turn that has handed its plan over to the one that runs, and its session.
+    pub(super) handed_over: Option<(SessionId, Box<TurnCompleted>)>,
     turns: u64,
     ending: Ending,
 }
@@ -48,6 +55,10 @@ pub(super) struct Running {
     pub(super) children: usize,
     /// How it ends, once its tasks have ended or the time for that is over.
     pub(super) finish: Option<(TurnEnd, Instant)>,
+    /// Whether the log failed: nothing of the turn counts any more.
+    pub(super) is_broken: bool,
+    /// The shape of the answer, for vendors that can enforce it.
+    pub(super) schema: Option<serde_json::Value>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +86,10 @@ impl Actor {
             running: None,
             queue: Queue::new(),
             state: WorkingState::Idle,
+            sessions: 0,
+            told_servers: None,
+            new_title: None,
+            handed_over: None,
             turns: 0,
             ending: Ending::No,
         };
@@ -123,6 +138,9 @@ impl Actor {
         if let Some(running) = &self.running {
             running.cancel.cancel();
         }
+        if let Some(session) = self.session.take() {
+            tokio::time::timeout(self.environment.limits.stop, close(session)).await.ok();
+        }
     }
 
     pub(super) fn emit(&mut self, what: Happening) {
@@ -141,12 +159,12 @@ impl Actor {
     }
 
     /// Begins a turn; the user's message is in the log and announced.
-    pub(super) fn begin_turn(&mut self, turn: Turn) {
+    pub(super) fn begin_turn(&mut self, turn: Turn, begin: impl FnOnce(&mut Turn, &mut Vec<Effect>)) {
         self.turns += 1;
         let cancel = CancellationToken::new();
         let model = cancel.child_token();
-        self.running = Some(Running { number: self.turns, turn, cancel, model, children: 0, finish: None });
-        self.with_turn(Turn::call_model);
+        self.running = Some(Running { number: self.turns, turn, cancel, model, children: 0, finish: None, is_broken: false, schema: None });
+        self.with_turn(begin);
     }
 
     /// Lets the turn decide, and performs what follows.
@@ -156,8 +174,18 @@ impl Actor {
             decide(&mut running.turn, &mut effects);
         }
         for effect in effects {
+            if self.running.as_ref().is_some_and(|running| running.is_broken) {
+                return;
+            }
             self.perform(effect);
         }
+    }
+
+    /// A way back for a task of the turn that runs, which is counted from now on.
+    pub(super) fn child(&mut self) -> Option<(Back, CancellationToken)> {
+        let running = self.running.as_mut()?;
+        running.children += 1;
+        Some((Back { turn: running.number, inputs: self.inputs.clone() }, running.cancel.child_token()))
     }
 
     pub(super) fn stop_deadline(&self) -> Instant {
@@ -176,28 +204,42 @@ impl Actor {
     }
 
     fn input(&mut self, input: Input) {
-        let (Input::Model { turn, .. }
-        | Input::Prepared { turn, .. }
-        | Input::Progress { turn, .. }
-        | Input::Done { turn, .. }
-        | Input::Ended { turn, .. }) = &input;
-        if self.running.as_ref().is_none_or(|running| running.number != *turn) {
-            return;
-        }
         match input {
-            Input::Model { call, event, .. } => self.with_turn(|turn, effects| {
+            Input::Turn { turn, what } => {
+                if self.running.as_ref().is_some_and(|running| running.number == turn) {
+                    self.from_turn(what);
+                }
+            }
+            Input::Session { session, what } => {
+                if self.session.as_ref().is_some_and(|open| open.number == session) {
+                    self.from_session(what);
+                }
+            }
+        }
+    }
+
+    fn from_turn(&mut self, what: FromTurn) {
+        match what {
+            FromTurn::Model { call, event } => self.with_turn(|turn, effects| {
                 if turn.model_calls() == call {
                     turn.model(event, std::time::Instant::now(), effects);
                 }
             }),
-            Input::Prepared { index, verdict, .. } => {
+            FromTurn::Ready { call } => self.servers_ready(call),
+            FromTurn::Prepared { index, verdict } => {
                 self.with_turn(|turn, effects| turn.prepared(index, verdict, effects));
             }
-            Input::Progress { what, .. } => self.progress(*what),
-            Input::Done { index, output, .. } => {
-                self.with_turn(|turn, effects| turn.done(index, output, effects));
-            }
-            Input::Ended { panic, .. } => self.child_ended(panic),
+            FromTurn::Progress(what) => self.progress(*what),
+            FromTurn::Done { index, output } => self.ran(index, output),
+            FromTurn::Ended { panic } => self.child_ended(panic),
+        }
+    }
+
+    fn from_session(&mut self, what: FromSession) {
+        match what {
+            FromSession::Servers => self.servers_changed(),
+            FromSession::Title { title, usage } => self.titled(title, usage),
+            FromSession::Reply { ticket, outcome } => self.reply(ticket, outcome),
         }
     }
 
@@ -226,6 +268,7 @@ impl Actor {
 
     pub(super) fn interrupt(&mut self, ticket: Option<Ticket>) {
         for queued in std::mem::take(&mut self.queue) {
+            self.discarded(&queued);
             self.emit(Happening::Discarded { text: queued.prompt.text, ticket: queued.ticket });
         }
         if self.running.is_none() {
@@ -336,4 +379,10 @@ impl Actor {
             }
         }
     }
+}
+
+/// Ends what a session has started.
+pub(super) async fn close(session: Session) {
+    session.cancel.cancel();
+    tokio::join!(session.tools.processes.end_all(), session.mcp.shutdown());
 }

@@ -58,7 +58,6 @@ pub(crate) struct Answer {
 
 impl Answer {
     /// The text of the answer, without thinking.
-    #[expect(dead_code, reason = "shaped answers come next")]
     pub(crate) fn text(&self) -> String {
         let texts = self.content.iter().filter_map(|content| match content {
             Content::Text(text) => Some(text.as_str()),

@@ -4,36 +4,78 @@ use std::any::Any;
 use std::panic::AssertUnwindSafe;
 
 use futures_util::{FutureExt as _, StreamExt as _};
-use musher_model::{EventStream, ModelError, ModelEvent};
+use musher_model::{EventStream, ModelError, ModelEvent, Usage};
 use musher_tools::ToolOutput;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::turn::Verdict;
-use crate::Happening;
+use crate::command::{Reply, Ticket};
+use crate::{Error, Happening};
 
-/// Everything that comes back from tasks of an agent.
+/// Everything that comes back from tasks of an agent. What is of a turn or a session that is over counts for nothing.
 #[derive(Debug)]
 pub(crate) enum Input {
-    /// The model said something, or failed.
-    Model { turn: u64, call: usize, event: Result<ModelEvent, ModelError> },
-    /// Whether a call may run.
-    Prepared { turn: u64, index: usize, verdict: Verdict },
-    /// A call that runs has something to show.
-    Progress { turn: u64, what: Box<Happening> },
-    /// A call is over.
-    Done { turn: u64, index: usize, output: ToolOutput },
-    /// A task of a turn has ended, whatever it sent before.
-    Ended { turn: u64, panic: Option<String> },
+    /// From a task of a turn.
+    Turn { turn: u64, what: FromTurn },
+    /// From a task of a session.
+    Session { session: u64, what: FromSession },
 }
 
-/// Runs a task of a turn, and tells when it has ended.
-pub(crate) fn spawn(turn: u64, inputs: mpsc::Sender<Input>, task: impl Future<Output = ()> + Send + 'static) {
-    tokio::spawn(async move {
-        let panic = AssertUnwindSafe(task).catch_unwind().await.err().map(|panic| said(&*panic));
-        // nobody listens any more: then nobody waits for it either
-        inputs.send(Input::Ended { turn, panic }).await.ok();
-    });
+/// What comes back from tasks of a turn.
+#[derive(Debug)]
+pub(crate) enum FromTurn {
+    /// The model said something, or failed.
+    Model { call: usize, event: Result<ModelEvent, ModelError> },
+    /// The servers are there, as far as they will be: the model can be asked.
+    Ready { call: usize },
+    /// Whether a call may run.
+    Prepared { index: usize, verdict: Verdict },
+    /// A call that runs has something to show.
+    Progress(Box<Happening>),
+    /// A call is over.
+    Done { index: usize, output: ToolOutput },
+    /// A task has ended, whatever it sent before.
+    Ended { panic: Option<String> },
+}
+
+/// What comes back from tasks of a session.
+#[derive(Debug)]
+pub(crate) enum FromSession {
+    /// MCP servers came or went.
+    Servers,
+    /// A model made a title.
+    Title { title: String, usage: Usage },
+    /// A command is done.
+    Reply { ticket: Ticket, outcome: Result<Reply, Error> },
+}
+
+/// A way back to the actor for tasks of one turn.
+#[derive(Debug, Clone)]
+pub(crate) struct Back {
+    pub(crate) turn: u64,
+    pub(crate) inputs: mpsc::Sender<Input>,
+}
+
+impl Back {
+    /// Tells the actor. When nobody listens any more, nobody waits for it either.
+    pub(crate) async fn send(&self, what: FromTurn) -> bool {
+        self.inputs.send(Input::Turn { turn: self.turn, what }).await.is_ok()
+    }
+
+    /// Tells the actor if it can be told at once.
+    pub(crate) fn try_send(&self, what: FromTurn) {
+        self.inputs.try_send(Input::Turn { turn: self.turn, what }).ok();
+    }
+
+    /// Runs a task, and tells when it has ended.
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let back = self.clone();
+        tokio::spawn(async move {
+            let panic = AssertUnwindSafe(task).catch_unwind().await.err().map(|panic| said(&*panic));
+            back.send(FromTurn::Ended { panic }).await;
+        });
+    }
 }
 
 /// What a panic said.
@@ -43,15 +85,10 @@ pub(crate) fn said(panic: &(dyn Any + Send)) -> String {
 }
 
 /// Passes on what a model says, until it is done or told to stop.
-pub(crate) async fn ask_model(
-    mut stream: EventStream,
-    (turn, call): (u64, usize),
-    cancel: CancellationToken,
-    inputs: mpsc::Sender<Input>,
-) {
+pub(crate) async fn ask_model(mut stream: EventStream, call: usize, cancel: CancellationToken, back: Back) {
     let pass_on = async {
         while let Some(event) = stream.next().await {
-            if inputs.send(Input::Model { turn, call, event }).await.is_err() {
+            if !back.send(FromTurn::Model { call, event }).await {
                 return;
             }
         }

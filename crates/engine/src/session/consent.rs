@@ -5,9 +5,10 @@ use musher_tools::{Context, ToolOutput, tool_info};
 use serde_json::Value;
 
 use super::actor::Actor;
-use super::children::{Input, spawn};
+use super::children::FromTurn;
 use super::offer;
 use super::turn::Verdict;
+use crate::mcp::McpTool;
 use crate::permission::{self, Call, Kind, Outcome, PermissionRequest as Request, Policy, Refusal};
 use crate::{Choice, Happening};
 
@@ -18,20 +19,21 @@ impl Actor {
     /// Finds out whether a call may run.
     pub(super) fn prepare(&mut self, index: usize, call: ToolUse) {
         let Some(session) = &self.session else { return };
-        if let Err(output) = offer::known(&call.name, &self.environment.tools, &session.settings.tools) {
+        let server = session.mcp.find(&call.name).filter(|tool| tool.is_enabled);
+        if server.is_none()
+            && let Err(output) = offer::known(&call.name, &self.environment.tools, session)
+        {
             return self.with_turn(|turn, effects| turn.prepared(index, Verdict::Refuse(output), effects));
         }
         let (policy, context) = (session.policy.clone(), session.tools.clone());
-        let Some(running) = &mut self.running else { return };
-        let (turn, inputs) = (running.number, self.inputs.clone());
-        running.children += 1;
-        spawn(turn, inputs.clone(), async move {
-            let judged = tokio::task::spawn_blocking(move || judge(&policy, &call, &context)).await;
+        let Some((back, _)) = self.child() else { return };
+        back.clone().spawn(async move {
+            let judged = tokio::task::spawn_blocking(move || judge(&policy, &call, server.as_ref(), &context)).await;
             let verdict = judged.unwrap_or_else(|error| {
                 let text = format!("The call could not be judged: {error}");
                 Verdict::Refuse(ToolOutput::error(&text, &text))
             });
-            inputs.send(Input::Prepared { turn, index, verdict }).await.ok();
+            back.send(FromTurn::Prepared { index, verdict }).await;
         });
     }
 
@@ -47,18 +49,22 @@ impl Actor {
                 session.policy.mode = crate::Mode::Auto;
             }
         }
+        session.save();
         let settings = Box::new(session.settings.clone());
         self.emit(Happening::Settings { settings, ticket: None });
     }
 }
 
 /// The rules' verdict on a call. Looks at files.
-fn judge(policy: &Policy, call: &ToolUse, context: &Context) -> Verdict {
-    let Some(info) = tool_info(&call.name) else {
-        let text = format!("There is no tool {}", call.name);
-        return Verdict::Refuse(ToolOutput::error(&text, &text));
+fn judge(policy: &Policy, call: &ToolUse, server: Option<&McpTool>, context: &Context) -> Verdict {
+    let asked = match (server, tool_info(&call.name)) {
+        (Some(tool), _) => Call::mcp(&tool.server, &tool.name, tool.is_read_only == Some(true), &call.input),
+        (None, Some(info)) => Call::built_in(info, &call.input),
+        (None, None) => {
+            let text = format!("There is no tool {}", call.name);
+            return Verdict::Refuse(ToolOutput::error(&text, &text));
+        }
     };
-    let asked = Call::built_in(info, &call.input);
     let can_ask = Policy { auto_reject: false, ..policy.clone() };
     match permission::decide(&can_ask, &asked, &context.workspace) {
         permission::Verdict::Run(access) => Verdict::Run(access),

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use musher_model::ToolSpec;
 use musher_tools::{CATALOG, Category, Registry, ToolInfo, ToolOutput, engine_tool_schema, tool_info};
+use serde_json::Value;
 
+use super::state::Session;
 use crate::command::{ToolEntry, ToolFilter};
 use crate::{Autonomy, Mode, Settings, ToolSelection};
 
@@ -88,8 +90,26 @@ fn spec(name: &str, registry: &Registry) -> Option<ToolSpec> {
     Some(ToolSpec { name: name.to_owned(), description, schema: engine_tool_schema(name)? })
 }
 
-/// The tools the model is offered.
-pub(crate) fn specs(
+/// The tools the model is offered: ours, then those of servers.
+pub(crate) fn offered(registry: &Registry, session: &Session) -> Vec<ToolSpec> {
+    let selection = &session.settings.tools;
+    let ours = specs(registry, selection, &session.loaded_tools);
+    let is_named = |list: &[String], name: &str| list.iter().any(|id| id == name);
+    let theirs = session.mcp.tools().into_iter().filter(|tool| {
+        let name = tool.model_name.as_str();
+        tool.is_enabled
+            && !is_named(&selection.disabled, name)
+            && (selection.restricted.is_empty() || is_named(&selection.restricted, name))
+    });
+    let theirs = theirs.map(|tool| ToolSpec {
+        name: tool.model_name,
+        description: tool.description.unwrap_or_default(),
+        schema: Value::Object((*tool.schema).clone()),
+    });
+    ours.into_iter().chain(theirs).collect()
+}
+
+fn specs(
     registry: &Registry,
     selection: &ToolSelection,
     loaded: &BTreeSet<String>,
@@ -106,14 +126,14 @@ pub(crate) fn specs(
 }
 
 /// Whether a call's tool is there, and if not, what the model is told.
-pub(crate) fn known(name: &str, registry: &Registry, selection: &ToolSelection) -> Result<(), ToolOutput> {
+pub(crate) fn known(name: &str, registry: &Registry, session: &Session) -> Result<(), ToolOutput> {
+    let selection = &session.settings.tools;
     let is_known =
         tool_info(name).is_some_and(|info| is_selected(info, selection) && is_built(name, registry));
     if is_known {
         return Ok(());
     }
-    let names: Vec<String> =
-        specs(registry, selection, &BTreeSet::new()).into_iter().map(|spec| spec.name).collect();
+    let names: Vec<String> = offered(registry, session).into_iter().map(|spec| spec.name).collect();
     let hint = if name == "MultiEdit" { " Use Edit and Create." } else { "" };
     let text = format!(
         "Tool \"{name}\" is not available.{hint} Use ToolSearch to look for more tools. Available tools: {}",

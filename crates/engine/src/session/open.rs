@@ -1,61 +1,142 @@
 //! Opens sessions: new ones, and those that are there.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use musher_model::Secret;
 use musher_tools::{Context, Workspace, command_environment};
+use serde_json::Map;
+use tokio_util::sync::CancellationToken;
 
 use super::commands::apply;
+use super::journal::Journal;
+use super::saved;
 use super::state::Session;
-use crate::command::NewSession;
-use crate::config::Config;
+use crate::command::{Attach, LoadSession, NewSession, ServerTransport, SessionServer};
+use crate::config::{Config, McpServer, Transport};
+use crate::context::FolderNotes;
+use crate::mcp::{Mcp, Options};
 use crate::models::Models;
 use crate::permission::{Grants, Policy, Rule};
+use crate::skills::Library;
+use crate::store::{self, Damage, StoreError};
 use crate::{Environment, Error, SessionId, Settings, ToolSelection, Usage};
 
 /// A new session.
 pub(super) fn new(environment: &Environment, new: NewSession) -> Result<Session, Error> {
+    if !new.cwd.is_dir() {
+        return Err(Error::NoDirectory(new.cwd));
+    }
     let id = match &new.id {
         None => SessionId::random(),
-        Some(id) => {
-            SessionId::parse(id).ok_or_else(|| Error::Invalid(format!("not a session id: `{id}`")))?
-        }
+        Some(id) => SessionId::new(id).map_err(|error| Error::Invalid(error.to_string()))?,
     };
-    let (config, problems) = environment.config(&new.cwd);
+    if environment.store().find(&id).is_some() {
+        return Err(Error::Invalid(StoreError::Exists(id).to_string()));
+    }
+    let journal = store::NewSession {
+        id: id.clone(),
+        cwd: new.cwd.clone(),
+        title: new.title.clone(),
+        owner: None,
+        host_id: None,
+        parent: None,
+        settings: Map::new(),
+        extra: new.extra,
+    };
+    let journal = Journal::New(environment.store(), Box::new(journal));
+    let mut session = begin(environment, id, new.cwd, journal, new.attach)?;
+    apply(&mut session.settings, &new.settings);
+    if new.settings.effort.is_none() && session.config.settings.reasoning_effort.is_none() {
+        session.settings.effort = session.model().map_or(session.settings.effort, |model| model.default_effort);
+    }
+    session.settings.system_prompt = new.system_prompt.as_ref().map(saved::as_given);
+    session.system_prompt = new.system_prompt;
+    session.is_title_manual = new.title.is_some();
+    session.title = new.title;
+    session.update_policy();
+    Ok(session)
+}
+
+/// A session that is there, and what was wrong with it.
+pub(super) fn load(environment: &Environment, load: LoadSession) -> Result<(Session, Damage), Error> {
+    let id = SessionId::new(&load.id).map_err(|_none| Error::SessionNotFound)?;
+    let store = environment.store();
+    let loaded = store.load(&id).map_err(|error| match error {
+        StoreError::NotFound(_) | StoreError::InvalidId(_) => Error::SessionNotFound,
+        error => Error::Internal(error.to_string()),
+    })?;
+    let stored = loaded.session;
+    let cwd = stored.start.cwd().unwrap_or_default();
+    if !cwd.is_dir() {
+        return Err(Error::NoDirectory(cwd));
+    }
+    let mut session = begin(environment, id, cwd, Journal::Open(Box::new(loaded.log)), load.attach)?;
+    saved::restore(&mut session.settings, &stored.settings);
+    apply(&mut session.settings, &load.settings);
+    session.system_prompt = saved::system_prompt(&stored.settings);
+    session.usage = saved::counts(&stored.settings, "tokenUsage").unwrap_or_default();
+    session.last_call = saved::counts(&stored.settings, "lastCallTokenUsage");
+    session.saved = stored.settings;
+    session.told_mode = (!stored.messages.is_empty()).then_some(session.settings.mode);
+    session.messages = stored.messages.into_iter().map(Arc::new).collect();
+    session.compaction = stored.compaction;
+    session.is_title_manual = stored.start.is_title_manual();
+    session.title = Some(stored.start.title().to_owned());
+    session.updated_at_ms = Some(stored.modified_ms);
+    session.update_policy();
+    Ok((session, stored.damage))
+}
+
+/// What all sessions have.
+fn begin(
+    environment: &Environment,
+    id: SessionId,
+    cwd: PathBuf,
+    journal: Journal,
+    attach: Attach,
+) -> Result<Session, Error> {
+    let (config, mut problems) = environment.config(&cwd);
+    let (library, more) = Library::read(&config, &cwd);
+    problems.extend(more);
     for problem in problems {
-        tracing::warn!(%problem, "settings");
+        tracing::warn!(%problem, "a file of settings");
     }
     let models = Models { configured: config.models.clone(), ..environment.models.clone() };
-    let mut settings = default_settings(&config, &models);
-    apply(&mut settings, &new.settings);
-    if new.settings.effort.is_none() && config.settings.reasoning_effort.is_none() {
-        settings.effort = models.find(&settings.model).map_or(settings.effort, |model| model.default_effort);
-    }
-    if let Some(most) = config.settings.max_autonomy {
-        settings.autonomy = settings.autonomy.min(most);
-    }
-    let tools = tools(environment, &config, &new.cwd, &id)?;
-    let mut policy = policy(environment, &config, &new.cwd);
-    policy.autonomy = settings.autonomy;
-    policy.mode = settings.mode;
-    policy.skip_all = new.attach.skip_permissions;
-    policy.auto_reject = new.attach.auto_reject;
+    let settings = default_settings(&config, &models);
+    let tools = tools(environment, &config, &cwd, &id)?;
+    let policy = policy(environment, &config, &cwd);
+    let mcp = servers(environment, &config, &cwd, &tools, &attach);
+    let cancel = CancellationToken::new();
     Ok(Session {
+        number: 0,
         id,
-        cwd: new.cwd,
         settings,
-        attach: new.attach,
-        system_prompt: new.system_prompt,
+        saved: Map::new(),
+        attach,
+        system_prompt: None,
+        journal,
         messages: Vec::new(),
-        title: new.title,
+        compaction: None,
+        title: None,
+        is_title_manual: false,
         updated_at_ms: None,
         usage: Usage::default(),
         child_usage: Usage::default(),
         last_call: None,
         policy,
         config,
+        library,
         models,
+        mcp,
+        is_settled: false,
         tools,
         loaded_tools: std::collections::BTreeSet::new(),
+        notes: FolderNotes::new(cwd.clone()),
+        told_mode: None,
+        _guard: cancel.clone().drop_guard(),
+        cancel,
+        cwd,
     })
 }
 
@@ -82,6 +163,33 @@ fn tools(environment: &Environment, config: &Config, cwd: &Path, id: &SessionId)
     let scratch = environment.home.join("scratch").join(id.as_str());
     let variables = command_environment(environment.variables.iter().cloned(), &config.secret_variables);
     Ok(Context::new(workspace, scratch).with_environment(variables))
+}
+
+fn servers(environment: &Environment, config: &Config, cwd: &Path, tools: &Context, attach: &Attach) -> Mcp {
+    let options = Options {
+        home: environment.home.clone(),
+        factory_home: environment.factory_home.clone(),
+        cwd: cwd.to_owned(),
+        environment: tools.environment.to_vec(),
+        call_timeout: config.settings.mcp_call_timeout,
+    };
+    let given = attach.mcp_servers.iter().map(|server| McpServer::of_session(&server.name, transport(server)));
+    Mcp::start(options, config.mcp_servers.iter().cloned().chain(given).collect())
+}
+
+/// How a server is reached that a client names.
+pub(super) fn transport(server: &SessionServer) -> Transport {
+    let secret = |(name, value): (&String, &String)| (name.clone(), Secret::new(value.clone()));
+    let headers = |headers: &[(String, String)]| headers.iter().map(|(name, value)| secret((name, value))).collect();
+    match &server.transport {
+        ServerTransport::Stdio { command, args, env } => Transport::Stdio {
+            command: command.clone(),
+            args: args.clone(),
+            env: env.iter().map(secret).collect(),
+        },
+        ServerTransport::Http { url, headers: given } => Transport::Http { url: url.clone(), headers: headers(given) },
+        ServerTransport::Sse { url, headers: given } => Transport::Sse { url: url.clone(), headers: headers(given) },
+    }
 }
 
 fn policy(environment: &Environment, config: &Config, cwd: &Path) -> Policy {

@@ -2,19 +2,21 @@
 
 use std::sync::Arc;
 
-use musher_model::{Usage, with_retries};
+use musher_model::{OutputSchema, Usage, with_retries};
 use tokio::time::Instant;
 
 use super::actor::{Actor, Running};
-use super::children::{ask_model, spawn};
-use super::state::sum;
+use super::children::{Back, ask_model};
+use super::state::{Session, sum};
 use super::turn::{Effect, Turn};
-use super::{offer, prompt, request};
+use super::{offer, request};
+use crate::Happening;
 use crate::command::Ticket;
 use crate::context::system_prompt;
-use crate::event::{TitleCause, TurnCompleted, TurnEnd, WorkingState};
+use crate::event::{TurnCompleted, TurnEnd, WorkingState};
 use crate::message::{Message, Role};
-use crate::{Happening, models::Model};
+use crate::models::Model;
+use crate::store::{Record, StoreError};
 
 impl Actor {
     pub(super) fn perform(&mut self, effect: Effect) {
@@ -25,7 +27,11 @@ impl Actor {
                 self.log(message);
             }
             Effect::Used(usage) => self.used(usage),
-            Effect::CallModel => self.call_model(),
+            Effect::CallModel => {
+                if !self.waits_for_servers() {
+                    self.call_model();
+                }
+            }
             Effect::Prepare { index, call } => self.prepare(index, call),
             Effect::Consented { request, choice } => self.consented(&request, choice),
             Effect::Run { index, call, access, consent } => self.run_call(index, call, access, consent),
@@ -50,17 +56,40 @@ impl Actor {
         }
     }
 
-    /// Puts a message in the log.
+    /// Puts a message in the log. If that fails, the turn ends.
     pub(super) fn log(&mut self, mut message: Message) -> Option<Arc<Message>> {
         let session = self.session.as_mut()?;
         if message.role == Role::Assistant {
-            message.model_id = Some(session.settings.model.clone());
-            message.reasoning_effort = Some(session.settings.effort.name().to_owned());
+            message.model_id = Some(session.model_id().to_owned());
+            message.reasoning_effort = Some(session.effort().name().to_owned());
         }
-        Some(session.push(message))
+        match session.append(message) {
+            Ok(message) => Some(message),
+            Err(error) => {
+                self.not_written(&error);
+                None
+            }
+        }
     }
 
-    fn used(&mut self, usage: Usage) {
+    fn not_written(&mut self, error: &StoreError) {
+        self.problem(error.to_string(), "PersistenceError");
+        let deadline = self.stop_deadline();
+        if let Some(running) = &mut self.running {
+            running.turn.interrupt(&mut Vec::new());
+            running.is_broken = true;
+            running.finish = Some((TurnEnd::CompletionPersistenceFailed, deadline));
+            running.cancel.cancel();
+        }
+    }
+
+    /// Something went wrong that people should read.
+    pub(super) fn problem(&mut self, message: String, name: &str) {
+        let (kind, name) = ("Error".to_owned(), Some(name.to_owned()));
+        self.emit(Happening::Problem { message, kind, name });
+    }
+
+    pub(super) fn used(&mut self, usage: Usage) {
         let Some(session) = &mut self.session else { return };
         session.usage = sum(session.usage, usage);
         session.last_call = Some(usage);
@@ -74,27 +103,28 @@ impl Actor {
 
     /// The model of the session, if there is one.
     pub(super) fn model(&self) -> Option<Model> {
-        let session = self.session.as_ref()?;
-        session.models.find(&session.settings.model)
+        self.session.as_ref().and_then(Session::model)
     }
 
-    fn call_model(&mut self) {
+    /// Asks the model, and stops asking before.
+    pub(super) fn call_model(&mut self) {
         let model = self.model();
         let (Some(session), Some(running)) = (&self.session, &mut self.running) else { return };
         let Some(model) = model else {
-            let text = format!("There is no model `{}`.", session.settings.model);
+            let text = format!("There is no model `{}`.", session.model_id());
             return self.with_turn(|turn, effects| turn.fail(text, Some("Error"), TurnEnd::Error, effects));
         };
         running.model.cancel();
         running.model = running.cancel.child_token();
         let system = vec![system_prompt(session.system_prompt.as_ref())];
-        let tools = offer::specs(&self.environment.tools, &session.settings.tools, &session.loaded_tools);
-        let request = request::build(session, &model, system, tools);
+        let tools = offer::offered(&self.environment.tools, session);
+        let mut request = request::build(session, &model, system, tools);
+        request.output =
+            running.schema.clone().map(|schema| OutputSchema { name: "answer".to_owned(), schema });
         let stream = with_retries(model.provider, request, self.environment.retries);
-        let call = (running.number, running.turn.model_calls());
-        let task = ask_model(stream, call, running.model.clone(), self.inputs.clone());
         running.children += 1;
-        spawn(running.number, self.inputs.clone(), task);
+        let back = Back { turn: running.number, inputs: self.inputs.clone() };
+        back.spawn(ask_model(stream, running.turn.model_calls(), running.model.clone(), back.clone()));
     }
 
     /// A call that runs has something to show, unless its result was shown already.
@@ -117,7 +147,13 @@ impl Actor {
 
     /// Tells that a turn is over.
     pub(super) fn completed(&mut self, turn: &Turn, reason: TurnEnd) {
-        let Some(session) = &self.session else { return };
+        let Some(session) = &mut self.session else { return };
+        let outcome = Record::TurnOutcome { turn_id: turn.id.clone(), reason: reason.name().to_owned() };
+        let synced = |session: &mut Session| if session.journal.is_open() { session.log()?.sync() } else { Ok(()) };
+        if let Err(error) = session.journal.note(&outcome).and_then(|()| synced(session)) {
+            tracing::warn!(%error, "the end of a turn is not in the log");
+        }
+        session.save();
         let completed = TurnCompleted {
             turn_id: turn.id.clone(),
             reason,
@@ -129,28 +165,9 @@ impl Actor {
         };
         self.emit(Happening::TurnCompleted(Box::new(completed)));
         self.emit(Happening::State(WorkingState::Idle));
-        self.title();
-    }
-
-    /// The first message gives the session its title.
-    fn title(&mut self) {
-        let Some(session) = &mut self.session else { return };
-        if session.title.is_some() {
-            return;
+        if let Some((session, completed)) = self.handed_over.take() {
+            self.out.push(Some(session), Happening::TurnCompleted(completed));
         }
-        let said = session
-            .messages
-            .iter()
-            .find(|message| message.role == Role::User && message.visibility == crate::Visibility::Both);
-        let text = said.and_then(|message| {
-            message.content.iter().find_map(|content| match content {
-                crate::Content::Text(text) => Some(prompt::title_of(text)),
-                _ => None,
-            })
-        });
-        if let Some(title) = text.filter(|title| !title.is_empty()) {
-            session.title = Some(title.clone());
-            self.emit(Happening::Title { title, cause: TitleCause::FirstMessage, ticket: None });
-        }
+        self.tell_title();
     }
 }

@@ -1,6 +1,7 @@
 //! What a user says, as a message, and the title a first message gives a session.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -18,6 +19,8 @@ pub(crate) struct Queued {
     pub(crate) ticket: Option<Ticket>,
     pub(crate) id: String,
     pub(crate) prompt: Prompt,
+    /// What of it is in the log already and still has to be announced.
+    pub(crate) written: Option<Vec<Arc<Message>>>,
 }
 
 /// Prompts that wait, oldest first.
@@ -26,7 +29,7 @@ pub(crate) type Queue = VecDeque<Queued>;
 impl Queued {
     pub(crate) fn new(ticket: Option<Ticket>, mut prompt: Prompt) -> Self {
         let id = prompt.message_id.take().unwrap_or_else(|| Uuid::new_v4().to_string());
-        Self { ticket, id, prompt }
+        Self { ticket, id, prompt, written: None }
     }
 
     /// The message: pictures, documents, then the text.

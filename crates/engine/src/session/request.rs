@@ -10,15 +10,22 @@ use crate::models::Model;
 
 /// What a model is asked with.
 pub(crate) fn build(session: &Session, model: &Model, system: Vec<String>, tools: Vec<ToolSpec>) -> Request {
-    let messages = session.messages.iter().filter_map(|message| to_model(message)).collect();
+    let (summary, kept) = session.conversation();
+    let summary = summary.map(|text| ModelMessage::user(told_summary(text)));
+    let messages = summary.into_iter().chain(kept.iter().filter_map(|message| to_model(message))).collect();
     let mut request = Request::new(model.name.clone(), messages);
     request.system = system;
     request.tools = tools;
-    request.effort = model.efforts.contains(&session.settings.effort).then_some(session.settings.effort);
+    request.effort = Some(session.effort()).filter(|effort| model.efforts.contains(effort));
     request.max_output_tokens = model.max_output_tokens;
     request.cache = Cache::Long;
     request.cache_key = Some(session.id.as_str().to_owned());
     request
+}
+
+/// The summary of what the model does not read any more.
+fn told_summary(summary: &str) -> String {
+    format!("<system-reminder>\nThe beginning of this conversation was summed up:\n\n{summary}\n</system-reminder>")
 }
 
 /// A message as the model reads it, if it does.

@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use musher_model::ToolUse;
 use musher_tools::{Access, Progress, ToolOutput};
 use serde_json::Value;
-use tokio::sync::mpsc;
 use uuid::Uuid;
 
 use super::actor::Actor;
-use super::children::{Input, spawn};
+use super::children::{Back, FromTurn};
 use super::offer;
+use super::plan::Plan;
 use super::turn::{Consent, now_ms};
 use crate::event::Question;
-use crate::{Happening, ask_user};
+use crate::{Autonomy, Choice, Happening, ask_user};
 
 /// So much of the output of a command is shown while it runs.
 const SHOWN_TAIL: usize = 8192;
@@ -24,14 +24,16 @@ impl Actor {
     pub(super) fn run_call(&mut self, index: usize, call: ToolUse, access: Access, consent: Option<Consent>) {
         match call.name.as_str() {
             "AskUser" => self.ask_user(index, &call),
+            "ExitSpecMode" => self.exit_spec_mode(index, &call, consent),
             "ToolSearch" => {
                 let output = self.tool_search(&call);
                 self.call_done(index, output);
             }
-            _ => {
-                drop(consent);
-                self.run_built_in(index, call, access);
+            "Skill" => {
+                let output = self.skill(&call);
+                self.call_done(index, output);
             }
+            _ => self.run_in_task(index, call, access),
         }
     }
 
@@ -39,21 +41,64 @@ impl Actor {
         self.with_turn(|turn, effects| turn.done(index, output, effects));
     }
 
-    fn run_built_in(&mut self, index: usize, call: ToolUse, access: Access) {
+    /// A call that ran in a task is over.
+    pub(super) fn ran(&mut self, index: usize, output: ToolOutput) {
+        self.call_done(index, output);
+    }
+
+    fn run_in_task(&mut self, index: usize, call: ToolUse, access: Access) {
+        let Some(session) = &self.session else { return };
+        if let Some(tool) = session.mcp.find(&call.name) {
+            let mcp = session.mcp.clone();
+            let Some((back, cancel)) = self.child() else { return };
+            return back.clone().spawn(async move {
+                let output = mcp.call(&tool.server, &tool.name, call.input, &cancel).await;
+                back.send(FromTurn::Done { index, output }).await;
+            });
+        }
         let Some(tool) = self.environment.tools.get(&call.name).cloned() else {
             let text = format!("{} is not available here", call.name);
             return self.call_done(index, ToolOutput::error(&text, &text));
         };
-        let (Some(session), Some(running)) = (&self.session, &mut self.running) else { return };
-        let (turn, inputs) = (running.number, self.inputs.clone());
-        let watch = watch(turn, &call, inputs.clone());
-        let context = session.tools.clone().with_access(access).with_progress(watch);
-        let cancel = running.cancel.child_token();
-        running.children += 1;
-        spawn(turn, inputs.clone(), async move {
+        let context = session.tools.clone().with_access(access);
+        let Some((back, cancel)) = self.child() else { return };
+        let context = context.with_progress(watch(&call, back.clone()));
+        back.clone().spawn(async move {
             let output = tool.run(call.input, &context, cancel).await;
-            inputs.send(Input::Done { turn, index, output }).await.ok();
+            back.send(FromTurn::Done { index, output }).await;
         });
+    }
+
+    fn skill(&self, call: &ToolUse) -> ToolOutput {
+        let name = call.input.get("skill").and_then(Value::as_str).unwrap_or_default();
+        let skill = self.session.as_ref().and_then(|session| session.library.skill(name));
+        match skill.filter(|skill| skill.is_enabled && skill.is_model_invocable) {
+            Some(skill) => ToolOutput::text(skill.activation()),
+            None => ToolOutput::error("Failed to load skill", &format!("Skill \"{name}\" not found")),
+        }
+    }
+
+    /// The plan was agreed to: it is kept, and carried out here or in a new session.
+    fn exit_spec_mode(&mut self, index: usize, call: &ToolUse, consent: Option<Consent>) {
+        let Some(session) = &self.session else { return };
+        let text = |key: &str| call.input.get(key).and_then(Value::as_str).map(str::to_owned);
+        let edited = consent.as_ref().and_then(|consent| consent.edited_plan.clone());
+        let plan = Plan {
+            is_edited: edited.is_some(),
+            text: edited.or_else(|| text("plan")).unwrap_or_default(),
+            title: text("title"),
+        };
+        let folder = session.config.settings.spec_save_dir.as_ref().map(|folder| session.cwd.join(folder));
+        let saved = plan.save(&folder.unwrap_or_else(|| self.environment.home.join("specs")));
+        let autonomy = consent.and_then(|consent| new_session(consent.choice));
+        let output = plan.output(&saved, autonomy.is_some());
+        match autonomy {
+            None => self.call_done(index, output),
+            Some(autonomy) => {
+                self.with_turn(|turn, effects| turn.hand_over(index, output, effects));
+                self.begin_handed_over(&plan, autonomy);
+            }
+        }
     }
 
     fn ask_user(&mut self, index: usize, call: &ToolUse) {
@@ -89,11 +134,7 @@ impl Actor {
 }
 
 /// Tells how a call goes. What is not taken at once is left out: the next news has all of it.
-fn watch(
-    turn: u64,
-    call: &ToolUse,
-    inputs: mpsc::Sender<Input>,
-) -> impl Fn(Progress) + Send + Sync + 'static {
+fn watch(call: &ToolUse, back: Back) -> impl Fn(Progress) + Send + Sync + 'static {
     let (id, name) = (call.id.clone(), call.name.clone());
     // held for a few instructions only, never across an await
     let tail: Arc<Mutex<String>> = Arc::default();
@@ -115,6 +156,17 @@ fn watch(
             terminal: progress.terminal,
             at_ms: now_ms(),
         };
-        inputs.try_send(Input::Progress { turn, what: Box::new(what) }).ok();
+        back.try_send(FromTurn::Progress(Box::new(what)));
+    }
+}
+
+/// The autonomy of the new session that carries out a plan, if one does.
+fn new_session(choice: Choice) -> Option<Autonomy> {
+    match choice {
+        Choice::ProceedNewSession => Some(Autonomy::Off),
+        Choice::ProceedNewSessionLow => Some(Autonomy::Low),
+        Choice::ProceedNewSessionMedium => Some(Autonomy::Medium),
+        Choice::ProceedNewSessionHigh => Some(Autonomy::High),
+        _ => None,
     }
 }

@@ -6,23 +6,39 @@ use std::sync::Arc;
 
 use musher_model::Usage;
 use musher_tools::Context;
+use serde_json::{Map, Value};
+use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::journal::{Journal, record};
+use super::saved;
 use crate::command::{Attach, SystemPrompt};
 use crate::config::Config;
+use crate::context::FolderNotes;
+use crate::mcp::Mcp;
 use crate::message::Message;
-use crate::models::Models;
+use crate::models::{Model, Models};
 use crate::permission::Policy;
-use crate::{SessionId, Settings};
+use crate::skills::Library;
+use crate::store::{Compacted, StoreError};
+use crate::{Effort, Mode, SessionId, Settings};
 
 /// The session that is open.
 pub(crate) struct Session {
+    /// Which of the sessions this agent has opened.
+    pub(crate) number: u64,
     pub(crate) id: SessionId,
     pub(crate) cwd: PathBuf,
     pub(crate) settings: Settings,
+    /// The settings file as it was found, with what is not ours.
+    pub(crate) saved: Map<String, Value>,
     pub(crate) attach: Attach,
     pub(crate) system_prompt: Option<SystemPrompt>,
+    pub(crate) journal: Journal,
     pub(crate) messages: Vec<Arc<Message>>,
+    /// What the beginning of the messages was summed up to.
+    pub(crate) compaction: Option<Compacted>,
     pub(crate) title: Option<String>,
+    pub(crate) is_title_manual: bool,
     pub(crate) updated_at_ms: Option<i64>,
     /// What it has used.
     pub(crate) usage: Usage,
@@ -33,34 +49,104 @@ pub(crate) struct Session {
     pub(crate) policy: Policy,
     /// What the settings files say.
     pub(crate) config: Config,
+    pub(crate) library: Library,
     pub(crate) models: Models,
+    pub(crate) mcp: Mcp,
+    /// Whether servers were waited for.
+    pub(crate) is_settled: bool,
     /// What tools get besides their arguments.
     pub(crate) tools: Context,
     /// Tools that are offered since the model looked for them.
     pub(crate) loaded_tools: BTreeSet<String>,
+    /// Notes of sub-folders that were told.
+    pub(crate) notes: FolderNotes,
+    /// The mode the model was last told of.
+    pub(crate) told_mode: Option<Mode>,
+    /// Ends the tasks of the session.
+    pub(crate) cancel: CancellationToken,
+    pub(crate) _guard: DropGuard,
 }
 
 impl Session {
-    /// Puts a message at the end. Behind one of the same id, it becomes part of it.
-    pub(crate) fn push(&mut self, mut message: Message) -> Arc<Message> {
+    /// Puts a message at the end, in the log and in memory. Behind one of the same id, it becomes part of it.
+    pub(crate) fn append(&mut self, mut message: Message) -> Result<Arc<Message>, StoreError> {
+        let is_part = self.messages.last().is_some_and(|last| last.id == message.id);
+        if !is_part {
+            message.parent_id = self.messages.last().map(|last| last.id.clone());
+        }
+        self.log()?.append(&record(&message))?;
         self.updated_at_ms = Some(message.updated_at_ms);
-        if let Some(last) = self.messages.last_mut()
-            && last.id == message.id
-        {
+        if let (true, Some(last)) = (is_part, self.messages.last_mut()) {
             let last = Arc::make_mut(last);
             last.content.append(&mut message.content);
             last.updated_at_ms = message.updated_at_ms;
-            return Arc::new(last.clone());
+            return Ok(Arc::new(last.clone()));
         }
-        message.parent_id = self.messages.last().map(|last| last.id.clone());
         let message = Arc::new(message);
         self.messages.push(Arc::clone(&message));
-        message
+        Ok(message)
+    }
+
+    /// The log, begun if it was not.
+    pub(crate) fn log(&mut self) -> Result<&mut crate::store::Log, StoreError> {
+        let settings = (!self.journal.is_open()).then(|| saved::save(self));
+        self.journal.open(|| settings.unwrap_or_default())
+    }
+
+    /// Saves settings and counts. A failure is told to nobody but the trace: the next save has all of it.
+    pub(crate) fn save(&mut self) {
+        let settings = saved::save(self);
+        if let Err(error) = self.journal.save_settings(settings) {
+            tracing::warn!(%error, "the settings of a session were not saved");
+        }
     }
 
     /// What it and its subagents have used.
     pub(crate) fn inclusive_usage(&self) -> Usage {
         sum(self.usage, self.child_usage)
+    }
+
+    /// The model that is asked now: planning may have its own.
+    pub(crate) fn model_id(&self) -> &str {
+        match (&self.settings.spec_model, self.settings.mode) {
+            (Some(model), Mode::Spec) => model,
+            _ => &self.settings.model,
+        }
+    }
+
+    /// How much it thinks.
+    pub(crate) fn effort(&self) -> Effort {
+        match (self.settings.spec_effort, self.settings.mode) {
+            (Some(effort), Mode::Spec) => effort,
+            _ => self.settings.effort,
+        }
+    }
+
+    /// The model that is asked now, if there is such a one.
+    pub(crate) fn model(&self) -> Option<Model> {
+        self.models.find(self.model_id())
+    }
+
+    /// The messages the model reads, and the summary of those it does not.
+    pub(crate) fn conversation(&self) -> (Option<&str>, &[Arc<Message>]) {
+        match &self.compaction {
+            None => (None, &self.messages),
+            Some(compacted) => {
+                let kept = self.messages.get(compacted.removed..).unwrap_or_default();
+                (Some(&compacted.summary.summary), kept)
+            }
+        }
+    }
+
+    /// Mode and level as the rules of consent know them.
+    pub(crate) fn update_policy(&mut self) {
+        if let Some(most) = self.config.settings.max_autonomy {
+            self.settings.autonomy = self.settings.autonomy.min(most);
+        }
+        self.policy.autonomy = self.settings.autonomy;
+        self.policy.mode = self.settings.mode;
+        self.policy.skip_all = self.attach.skip_permissions;
+        self.policy.auto_reject = self.attach.auto_reject;
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod batch;
 mod ending;
+mod shaped;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,6 +15,7 @@ use musher_tools::Access;
 use uuid::Uuid;
 
 use super::answer::{Answer, Draft, Progress};
+use super::shape::Shape;
 use super::state::sum;
 use crate::event::{Question, TurnEnd, WorkingState};
 use crate::message::{Content, Message, Role, Visibility};
@@ -78,6 +80,8 @@ pub(crate) struct Turn {
     pub(crate) child_usage: Usage,
     /// How many calls were run.
     pub(crate) tool_count: usize,
+    /// The shape the answer has to have.
+    pub(crate) shape: Option<Shape>,
     limits: Limits,
     phase: Phase,
     model_calls: usize,
@@ -103,6 +107,7 @@ impl Turn {
             usage: Usage::default(),
             child_usage: Usage::default(),
             tool_count: 0,
+            shape: None,
             limits,
             phase: Phase::Idle,
             model_calls: 0,
@@ -180,6 +185,9 @@ impl Turn {
 
     fn answered_by_model(&mut self, answer: Answer, out: &mut Vec<Effect>) {
         self.usage = sum(self.usage, answer.usage);
+        if answer.calls.is_empty() && answer.reason != FinishReason::Length && self.shape.is_some() {
+            return self.answered_in_shape(answer, out);
+        }
         let Answer { message_id, content, calls, usage, reason } = answer;
         if !content.is_empty() {
             out.push(Effect::Append(message(

@@ -237,6 +237,15 @@ impl Turn {
         self.go_on(out);
     }
 
+    /// A plan is carried out elsewhere: this call is over, others are not run, and the model is not asked again.
+    pub(crate) fn hand_over(&mut self, index: usize, output: ToolOutput, out: &mut Vec<Effect>) {
+        if let Phase::Tools(batch) = &mut self.phase {
+            batch.done(index, output, out);
+            batch.cancel_rest(&ToolOutput::cancelled(), out);
+        }
+        self.finish(TurnEnd::SpecHandoff, out);
+    }
+
     /// Somebody answered. What is no answer to the question that is open is none at all.
     pub(crate) fn answered(&mut self, question: &str, answer: UserAnswer, out: &mut Vec<Effect>) {
         let Phase::Tools(batch) = &mut self.phase else { return };

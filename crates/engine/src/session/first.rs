@@ -1,0 +1,46 @@
+//! What the model is told before the user's first words, and when the mode has changed.
+
+use musher_tools::Registry;
+
+use super::offer;
+use super::state::Session;
+use super::turn::message;
+use crate::Environment;
+use crate::context::{Facts, Listed, Lists, mode_reminder, reminders};
+use crate::message::{Content, Message, Role, Visibility};
+
+/// The hidden message before the first of the user, with lists, notes and surroundings. Looks at the working folder.
+pub(super) fn context(environment: &Environment, session: &Session, user_message: &str) -> Message {
+    let facts = Facts::read(&session.cwd, &session.config.root, &environment.homes());
+    let skills: Vec<Listed<'_>> = session
+        .library
+        .skills
+        .iter()
+        .filter(|skill| skill.is_enabled && skill.is_model_invocable)
+        .map(|skill| Listed { name: &skill.name, description: skill.description.as_deref().unwrap_or_default() })
+        .collect();
+    let subagents: Vec<Listed<'_>> = session
+        .library
+        .droids
+        .iter()
+        .map(|droid| Listed { name: &droid.name, description: &droid.description })
+        .collect();
+    let deferred = deferred(&environment.tools, session);
+    let lists = Lists { skills: &skills, subagents: &subagents, deferred_tools: &deferred };
+    let content = reminders(&facts, &lists).into_iter().map(Content::Text).collect();
+    message(format!("context-{user_message}"), Role::User, content, Visibility::LlmOnly)
+}
+
+fn deferred<'a>(registry: &'a Registry, session: &Session) -> Vec<Listed<'a>> {
+    let tools = offer::DEFERRED.iter().filter(|name| offer::known(name, registry, session).is_ok());
+    let tools = tools.filter_map(|name| registry.get(name));
+    tools.map(|tool| Listed { name: tool.info().name, description: tool.description() }).collect()
+}
+
+/// What the model is told if the mode is not the one it knows.
+pub(super) fn mode(session: &mut Session) -> Option<Message> {
+    let now = session.settings.mode;
+    let text = mode_reminder(session.told_mode.replace(now), now)?;
+    let id = format!("__internal__system-reminder__{}", uuid::Uuid::new_v4());
+    Some(message(id, Role::User, vec![Content::Text(text)], Visibility::LlmOnly))
+}
