@@ -163,7 +163,16 @@ impl Actor {
         self.turns += 1;
         let cancel = CancellationToken::new();
         let model = cancel.child_token();
-        self.running = Some(Running { number: self.turns, turn, cancel, model, children: 0, finish: None, is_broken: false, schema: None });
+        self.running = Some(Running {
+            number: self.turns,
+            turn,
+            cancel,
+            model,
+            children: 0,
+            finish: None,
+            is_broken: false,
+            schema: None,
+        });
         self.with_turn(begin);
     }
 
@@ -207,18 +216,18 @@ impl Actor {
         match input {
             Input::Turn { turn, what } => {
                 if self.running.as_ref().is_some_and(|running| running.number == turn) {
-                    self.from_turn(what);
+                    self.turn_input(what);
                 }
             }
             Input::Session { session, what } => {
                 if self.session.as_ref().is_some_and(|open| open.number == session) {
-                    self.from_session(what);
+                    self.session_input(what);
                 }
             }
         }
     }
 
-    fn from_turn(&mut self, what: FromTurn) {
+    fn turn_input(&mut self, what: FromTurn) {
         match what {
             FromTurn::Model { call, event } => self.with_turn(|turn, effects| {
                 if turn.model_calls() == call {
@@ -235,7 +244,7 @@ impl Actor {
         }
     }
 
-    fn from_session(&mut self, what: FromSession) {
+    fn session_input(&mut self, what: FromSession) {
         match what {
             FromSession::Servers => self.servers_changed(),
             FromSession::Title { title, usage } => self.titled(title, usage),

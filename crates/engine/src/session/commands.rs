@@ -25,6 +25,10 @@ impl Actor {
             Command::SetSkillDisabled { name, disabled, .. } => self.set_skill_disabled(&name, disabled),
             Command::ListCommands => self.list_commands(),
             Command::ContextStats => self.context_stats(),
+            Command::ContextBreakdown => self.context_breakdown(),
+            Command::Fork { title, tags } => self.fork(title.as_deref(), tags),
+            Command::RewindInfo { session, message } => self.rewind_info(&session, &message),
+            Command::Rewind(rewind) => self.rewind(&rewind),
             _ => Err(Error::Internal("this is not built in yet".to_owned())),
         };
         self.reply(ticket, outcome);
@@ -118,7 +122,11 @@ impl Actor {
             usage: session.usage,
             last_call: session.last_call,
             questions: running.and_then(|running| running.turn.question()).cloned().into_iter().collect(),
-            queued: self.queue.iter().map(|queued| (queued.ticket.clone(), queued.prompt.text.clone())).collect(),
+            queued: self
+                .queue
+                .iter()
+                .map(|queued| (queued.ticket.clone(), queued.prompt.text.clone()))
+                .collect(),
             repository: repository(session),
         }
     }

@@ -28,7 +28,8 @@ impl Actor {
         let (policy, context) = (session.policy.clone(), session.tools.clone());
         let Some((back, _)) = self.child() else { return };
         back.clone().spawn(async move {
-            let judged = tokio::task::spawn_blocking(move || judge(&policy, &call, server.as_ref(), &context)).await;
+            let judged =
+                tokio::task::spawn_blocking(move || judge(&policy, &call, server.as_ref(), &context)).await;
             let verdict = judged.unwrap_or_else(|error| {
                 let text = format!("The call could not be judged: {error}");
                 Verdict::Refuse(ToolOutput::error(&text, &text))

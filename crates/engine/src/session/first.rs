@@ -17,7 +17,10 @@ pub(super) fn context(environment: &Environment, session: &Session, user_message
         .skills
         .iter()
         .filter(|skill| skill.is_enabled && skill.is_model_invocable)
-        .map(|skill| Listed { name: &skill.name, description: skill.description.as_deref().unwrap_or_default() })
+        .map(|skill| Listed {
+            name: &skill.name,
+            description: skill.description.as_deref().unwrap_or_default(),
+        })
         .collect();
     let subagents: Vec<Listed<'_>> = session
         .library

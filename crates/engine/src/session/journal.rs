@@ -21,7 +21,10 @@ impl Journal {
     }
 
     /// The log, begun if it was not.
-    pub(crate) fn open(&mut self, settings: impl FnOnce() -> Map<String, Value>) -> Result<&mut Log, StoreError> {
+    pub(crate) fn open(
+        &mut self,
+        settings: impl FnOnce() -> Map<String, Value>,
+    ) -> Result<&mut Log, StoreError> {
         if let Self::New(store, new) = self {
             let new = NewSession { settings: settings(), ..(**new).clone() };
             *self = Self::Open(Box::new(store.create(new)?));

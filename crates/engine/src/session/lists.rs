@@ -1,11 +1,17 @@
 //! Lists and figures clients ask for. Nothing here changes anything, except for switching a skill.
 
+use std::sync::Arc;
+
+use musher_model::ToolSpec;
+
 use super::actor::Actor;
 use super::offer;
+use super::request::to_model;
 use super::state::Session;
-use crate::command::{Reply, Repository, ToolFilter};
+use crate::command::{ContextBreakdown, Reply, Repository, ToolFilter};
 use crate::config::Config;
-use crate::context::Git;
+use crate::context::{Git, system_prompt};
+use crate::message::Message;
 use crate::models::Models;
 use crate::skills::{Library, SlashCommand, set_skill_disabled};
 use crate::{Error, Limits};
@@ -59,6 +65,70 @@ impl Actor {
         let session = self.session.as_ref().ok_or(Error::NoSession)?;
         Ok(Reply::ContextStats { used: used(session), limit: limit(session), is_exact: false })
     }
+
+    /// What fills the context, estimated from sizes.
+    pub(super) fn context_breakdown(&self) -> Result<Reply, Error> {
+        let session = self.session.as_ref().ok_or(Error::NoSession)?;
+        let model = session.model();
+        let specs = offer::offered(&self.environment.tools, session);
+        let (theirs, ours): (Vec<_>, Vec<_>) = specs.into_iter().partition(|spec| spec.name.contains("___"));
+        let of_specs = |specs: &[ToolSpec]| specs.iter().map(spec_tokens).sum::<u64>();
+        let (summary, kept) = session.conversation();
+        let (hidden, said): (Vec<_>, Vec<_>) =
+            kept.iter().partition(|message| message.id.starts_with("context-"));
+        let of_messages =
+            |messages: &[&Arc<Message>]| messages.iter().map(|message| message_tokens(message)).sum::<u64>();
+        let messages = of_messages(&said) + summary.map_or(0, |text| tokens(text.len()));
+        let system = tokens(system_prompt(session.system_prompt.as_ref()).len());
+        let categories = vec![
+            ("System prompt".to_owned(), "systemPrompt", system),
+            ("System tools".to_owned(), "systemTools", of_specs(&ours)),
+            ("MCP tools".to_owned(), "mcpTools", of_specs(&theirs)),
+            ("User info".to_owned(), "userInfo", of_messages(&hidden)),
+            ("Messages".to_owned(), "messages", messages),
+        ];
+        let skills = session.library.skills.iter().filter(|skill| skill.is_enabled).map(|skill| {
+            let size = skill.name.len() + skill.description.as_ref().map_or(0, String::len);
+            (skill.name.clone(), skill.view().location, tokens(size))
+        });
+        let droids = session.library.droids.iter().map(|droid| {
+            (
+                droid.name.clone(),
+                droid.location().to_owned(),
+                tokens(droid.name.len() + droid.description.len()),
+            )
+        });
+        let servers = session.mcp.servers().into_iter().map(|server| {
+            let of_server = |spec: &&ToolSpec| spec.name.starts_with(&format!("{}___", server.name));
+            let size = theirs.iter().filter(of_server).map(spec_tokens).sum();
+            (server.name.clone(), server.tool_count.unwrap_or(0), size)
+        });
+        Ok(Reply::ContextBreakdown(Box::new(ContextBreakdown {
+            model: model.as_ref().map_or_else(|| session.model_id().to_owned(), |model| model.name.clone()),
+            display_name: model.map_or_else(|| session.model_id().to_owned(), |model| model.display_name),
+            limit: limit(session),
+            used: categories.iter().map(|(_, _, size)| size).sum(),
+            categories,
+            skills: skills.collect(),
+            mcp_servers: servers.collect(),
+            droids: droids.collect(),
+        })))
+    }
+}
+
+/// About four bytes are a token.
+pub(super) fn tokens(bytes: usize) -> u64 {
+    u64::try_from(bytes.div_ceil(4)).unwrap_or(u64::MAX)
+}
+
+fn spec_tokens(spec: &ToolSpec) -> u64 {
+    tokens(spec.name.len() + spec.description.len() + spec.schema.to_string().len())
+}
+
+/// The size of a message as the model reads it.
+pub(super) fn message_tokens(message: &Message) -> u64 {
+    to_model(message)
+        .map_or(0, |message| tokens(serde_json::to_string(&message.content).map_or(0, |text| text.len())))
 }
 
 fn read(config: &Config, session: &Session) -> (Library, Vec<crate::config::Problem>) {

@@ -6,6 +6,7 @@
 
 mod actor;
 mod answer;
+mod branches;
 mod children;
 mod commands;
 mod consent;

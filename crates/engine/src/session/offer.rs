@@ -109,11 +109,7 @@ pub(crate) fn offered(registry: &Registry, session: &Session) -> Vec<ToolSpec> {
     ours.into_iter().chain(theirs).collect()
 }
 
-fn specs(
-    registry: &Registry,
-    selection: &ToolSelection,
-    loaded: &BTreeSet<String>,
-) -> Vec<ToolSpec> {
+fn specs(registry: &Registry, selection: &ToolSelection, loaded: &BTreeSet<String>) -> Vec<ToolSpec> {
     let wished = |name: &&str| {
         let id = tool_info(name).map(|info| info.id);
         let is_named = |list: &[String]| list.iter().any(|wished| Some(wished.as_str()) == id);

@@ -48,7 +48,8 @@ pub(super) fn new(environment: &Environment, new: NewSession) -> Result<Session,
     let mut session = begin(environment, id, new.cwd, journal, new.attach)?;
     apply(&mut session.settings, &new.settings);
     if new.settings.effort.is_none() && session.config.settings.reasoning_effort.is_none() {
-        session.settings.effort = session.model().map_or(session.settings.effort, |model| model.default_effort);
+        session.settings.effort =
+            session.model().map_or(session.settings.effort, |model| model.default_effort);
     }
     session.settings.system_prompt = new.system_prompt.as_ref().map(saved::as_given);
     session.system_prompt = new.system_prompt;
@@ -60,8 +61,12 @@ pub(super) fn new(environment: &Environment, new: NewSession) -> Result<Session,
 
 /// A session that is there, and what was wrong with it.
 pub(super) fn load(environment: &Environment, load: LoadSession) -> Result<(Session, Damage), Error> {
-    let id = SessionId::new(&load.id).map_err(|_none| Error::SessionNotFound)?;
+    let id = SessionId::parse(&load.id).ok_or(Error::SessionNotFound)?;
     let store = environment.store();
+    if let (None, Some(theirs)) = (store.find(&id), &environment.factory_home) {
+        // made by droid: taken over into our home, theirs stays as it is
+        store.import(theirs, &id).map_err(|_not_there| Error::SessionNotFound)?;
+    }
     let loaded = store.load(&id).map_err(|error| match error {
         StoreError::NotFound(_) | StoreError::InvalidId(_) => Error::SessionNotFound,
         error => Error::Internal(error.to_string()),
@@ -133,6 +138,7 @@ fn begin(
         tools,
         loaded_tools: std::collections::BTreeSet::new(),
         notes: FolderNotes::new(cwd.clone()),
+        new_notes: Vec::new(),
         told_mode: None,
         _guard: cancel.clone().drop_guard(),
         cancel,
@@ -173,22 +179,28 @@ fn servers(environment: &Environment, config: &Config, cwd: &Path, tools: &Conte
         environment: tools.environment.to_vec(),
         call_timeout: config.settings.mcp_call_timeout,
     };
-    let given = attach.mcp_servers.iter().map(|server| McpServer::of_session(&server.name, transport(server)));
+    let given =
+        attach.mcp_servers.iter().map(|server| McpServer::of_session(&server.name, transport(server)));
     Mcp::start(options, config.mcp_servers.iter().cloned().chain(given).collect())
 }
 
 /// How a server is reached that a client names.
 pub(super) fn transport(server: &SessionServer) -> Transport {
     let secret = |(name, value): (&String, &String)| (name.clone(), Secret::new(value.clone()));
-    let headers = |headers: &[(String, String)]| headers.iter().map(|(name, value)| secret((name, value))).collect();
+    let headers =
+        |headers: &[(String, String)]| headers.iter().map(|(name, value)| secret((name, value))).collect();
     match &server.transport {
         ServerTransport::Stdio { command, args, env } => Transport::Stdio {
             command: command.clone(),
             args: args.clone(),
             env: env.iter().map(secret).collect(),
         },
-        ServerTransport::Http { url, headers: given } => Transport::Http { url: url.clone(), headers: headers(given) },
-        ServerTransport::Sse { url, headers: given } => Transport::Sse { url: url.clone(), headers: headers(given) },
+        ServerTransport::Http { url, headers: given } => {
+            Transport::Http { url: url.clone(), headers: headers(given) }
+        }
+        ServerTransport::Sse { url, headers: given } => {
+            Transport::Sse { url: url.clone(), headers: headers(given) }
+        }
     }
 }
 

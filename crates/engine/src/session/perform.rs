@@ -8,13 +8,13 @@ use tokio::time::Instant;
 use super::actor::{Actor, Running};
 use super::children::{Back, ask_model};
 use super::state::{Session, sum};
-use super::turn::{Effect, Turn};
+use super::turn::{Effect, Turn, message};
 use super::{offer, request};
 use crate::Happening;
 use crate::command::Ticket;
 use crate::context::system_prompt;
 use crate::event::{TurnCompleted, TurnEnd, WorkingState};
-use crate::message::{Message, Role};
+use crate::message::{Content, Message, Role, Visibility};
 use crate::models::Model;
 use crate::store::{Record, StoreError};
 
@@ -108,6 +108,7 @@ impl Actor {
 
     /// Asks the model, and stops asking before.
     pub(super) fn call_model(&mut self) {
+        self.tell_notes();
         let model = self.model();
         let (Some(session), Some(running)) = (&self.session, &mut self.running) else { return };
         let Some(model) = model else {
@@ -125,6 +126,17 @@ impl Actor {
         running.children += 1;
         let back = Back { turn: running.number, inputs: self.inputs.clone() };
         back.spawn(ask_model(stream, running.turn.model_calls(), running.model.clone(), back.clone()));
+    }
+
+    /// Puts what the model has to be told into the conversation.
+    fn tell_notes(&mut self) {
+        let notes =
+            self.session.as_mut().map(|session| std::mem::take(&mut session.new_notes)).unwrap_or_default();
+        if !notes.is_empty() {
+            let id = format!("__internal__system-reminder__{}", uuid::Uuid::new_v4());
+            let content = notes.into_iter().map(Content::Text).collect();
+            self.log(message(id, Role::User, content, Visibility::LlmOnly));
+        }
     }
 
     /// A call that runs has something to show, unless its result was shown already.
@@ -149,7 +161,8 @@ impl Actor {
     pub(super) fn completed(&mut self, turn: &Turn, reason: TurnEnd) {
         let Some(session) = &mut self.session else { return };
         let outcome = Record::TurnOutcome { turn_id: turn.id.clone(), reason: reason.name().to_owned() };
-        let synced = |session: &mut Session| if session.journal.is_open() { session.log()?.sync() } else { Ok(()) };
+        let synced =
+            |session: &mut Session| if session.journal.is_open() { session.log()?.sync() } else { Ok(()) };
         if let Err(error) = session.journal.note(&outcome).and_then(|()| synced(session)) {
             tracing::warn!(%error, "the end of a turn is not in the log");
         }

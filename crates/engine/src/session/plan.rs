@@ -77,7 +77,9 @@ impl Plan {
 
     /// The title, or the first heading, in letters and digits.
     fn slug(&self) -> String {
-        let heading = || self.text.lines().map(|line| line.trim_start_matches('#').trim()).find(|line| !line.is_empty());
+        let heading = || {
+            self.text.lines().map(|line| line.trim_start_matches('#').trim()).find(|line| !line.is_empty())
+        };
         let title = self.title.as_deref().filter(|title| !title.trim().is_empty()).or_else(heading);
         let mut slug = String::new();
         for c in title.unwrap_or("plan").chars().flat_map(char::to_lowercase) {
@@ -108,7 +110,8 @@ mod tests {
     fn plans_of_one_day_and_name_are_numbered() {
         let folder = tempfile::tempdir().unwrap();
         let day = jiff::Zoned::now().date();
-        let name = |plan: &Plan| plan.save(folder.path()).unwrap().file_name().unwrap().to_str().unwrap().to_owned();
+        let name =
+            |plan: &Plan| plan.save(folder.path()).unwrap().file_name().unwrap().to_str().unwrap().to_owned();
         assert_eq!(name(&plan(Some("Small: plan!"))), format!("{day}-small-plan.md"));
         assert_eq!(name(&plan(Some("Small plan"))), format!("{day}-small-plan-1.md"));
         assert_eq!(name(&plan(None)), format!("{day}-plan.md"));
@@ -122,6 +125,11 @@ mod tests {
             r#"{"approved":true,"message":"Spec mode exited. The user approved the plan. Continue with the implementation.","filePath":"/specs/a.md","isEdited":false}"#
         );
         let handed = plan(Some("T")).output(&saved, true).wire_text();
-        assert!(handed.contains(r##""handoff":{"plan":"# Plan\n1. Create a file.\n","title":"T","isNewSession":true}"##), "{handed}");
+        assert!(
+            handed.contains(
+                r##""handoff":{"plan":"# Plan\n1. Create a file.\n","title":"T","isNewSession":true}"##
+            ),
+            "{handed}"
+        );
     }
 }

@@ -129,7 +129,8 @@ impl Actor {
             cumulative_child: session.child_usage,
             took: running.turn.started.elapsed(),
         });
-        let outcome = Record::TurnOutcome { turn_id: running.turn.id, reason: completed.reason.name().to_owned() };
+        let outcome =
+            Record::TurnOutcome { turn_id: running.turn.id, reason: completed.reason.name().to_owned() };
         session.journal.note(&outcome).ok();
         let old = session.id.clone();
         let transcript = session.log().map(|log| log.path()).unwrap_or_default();

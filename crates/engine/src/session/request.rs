@@ -25,7 +25,9 @@ pub(crate) fn build(session: &Session, model: &Model, system: Vec<String>, tools
 
 /// The summary of what the model does not read any more.
 fn told_summary(summary: &str) -> String {
-    format!("<system-reminder>\nThe beginning of this conversation was summed up:\n\n{summary}\n</system-reminder>")
+    format!(
+        "<system-reminder>\nThe beginning of this conversation was summed up:\n\n{summary}\n</system-reminder>"
+    )
 }
 
 /// A message as the model reads it, if it does.

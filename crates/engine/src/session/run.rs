@@ -1,6 +1,7 @@
 //! Runs calls: built-in tools in tasks of their own, tools of the engine here.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use musher_model::ToolUse;
@@ -13,6 +14,7 @@ use super::children::{Back, FromTurn};
 use super::offer;
 use super::plan::Plan;
 use super::turn::{Consent, now_ms};
+use crate::context::note_reminder;
 use crate::event::Question;
 use crate::{Autonomy, Choice, Happening, ask_user};
 
@@ -47,6 +49,8 @@ impl Actor {
     }
 
     fn run_in_task(&mut self, index: usize, call: ToolUse, access: Access) {
+        self.keep_files(&call);
+        self.find_notes(&call);
         let Some(session) = &self.session else { return };
         if let Some(tool) = session.mcp.find(&call.name) {
             let mcp = session.mcp.clone();
@@ -67,6 +71,18 @@ impl Actor {
             let output = tool.run(call.input, &context, cancel).await;
             back.send(FromTurn::Done { index, output }).await;
         });
+    }
+
+    /// Looks for notes of the folders a call is about; they are told before the model is asked the next time.
+    fn find_notes(&mut self, call: &ToolUse) {
+        let Some(tool) = self.environment.tools.get(&call.name) else { return };
+        let Some(session) = &mut self.session else { return };
+        let given = ["file_path", "directory_path", "path", "folder"];
+        let given =
+            given.iter().filter_map(|key| call.input.get(*key)).filter_map(Value::as_str).map(PathBuf::from);
+        for path in tool.paths(&call.input).into_iter().chain(given) {
+            session.new_notes.extend(session.notes.read(&path).iter().map(note_reminder));
+        }
     }
 
     fn skill(&self, call: &ToolUse) -> ToolOutput {

@@ -47,7 +47,8 @@ pub(super) fn restore(settings: &mut Settings, saved: &Map<String, Value>) {
     if let Some(model) = text("model") {
         model.clone_into(&mut settings.model);
     }
-    let effort = |key: &str| saved.get(key).and_then(|effort| serde_json::from_value::<Effort>(effort.clone()).ok());
+    let effort =
+        |key: &str| saved.get(key).and_then(|effort| serde_json::from_value::<Effort>(effort.clone()).ok());
     settings.effort = effort("reasoningEffort").unwrap_or(settings.effort);
     match text("interactionMode") {
         Some("spec") => settings.mode = Mode::Spec,

@@ -69,7 +69,9 @@ impl Actor {
         let mcp = session.mcp.clone();
         let outcome = match command {
             McpCommand::ListServers => Ok(Reply::McpServers(mcp.servers())),
-            McpCommand::ListTools => Ok(Reply::McpTools(mcp.tools().iter().map(crate::mcp::McpTool::view).collect())),
+            McpCommand::ListTools => {
+                Ok(Reply::McpTools(mcp.tools().iter().map(crate::mcp::McpTool::view).collect()))
+            }
             McpCommand::ListRegistry => Ok(Reply::McpServers(Vec::new())),
             McpCommand::Authenticate { server } => mcp.authenticate(&server).map(|()| Reply::Success(true)),
             McpCommand::CancelAuthentication { server } => {
@@ -97,7 +99,9 @@ impl Actor {
                 McpCommand::Add(server) => mcp.add(&server.name, &open::transport(server)).await,
                 McpCommand::Remove { server } => mcp.remove(server).await,
                 McpCommand::Toggle { server, enabled } => mcp.toggle(server, *enabled).await,
-                McpCommand::ToggleTool { server, tool, enabled } => mcp.toggle_tool(server, tool, *enabled).await,
+                McpCommand::ToggleTool { server, tool, enabled } => {
+                    mcp.toggle_tool(server, tool, *enabled).await
+                }
                 _ => Ok(()),
             };
             let outcome = done.map(|()| Reply::Success(true));

@@ -73,7 +73,8 @@ mod tests {
     use super::*;
 
     fn shape() -> Shape {
-        let schema = json!({"type": "object", "properties": {"number": {"type": "number"}}, "required": ["number"]});
+        let schema =
+            json!({"type": "object", "properties": {"number": {"type": "number"}}, "required": ["number"]});
         Shape::new(&schema).unwrap()
     }
 
@@ -100,6 +101,9 @@ mod tests {
     #[test]
     fn the_model_may_try_three_times() {
         let mut shape = shape();
-        assert_eq!([shape.may_try_again(), shape.may_try_again(), shape.may_try_again()], [true, true, false]);
+        assert_eq!(
+            [shape.may_try_again(), shape.may_try_again(), shape.may_try_again()],
+            [true, true, false]
+        );
     }
 }

@@ -60,6 +60,8 @@ pub(crate) struct Session {
     pub(crate) loaded_tools: BTreeSet<String>,
     /// Notes of sub-folders that were told.
     pub(crate) notes: FolderNotes,
+    /// What the model has to be told before it is asked again.
+    pub(crate) new_notes: Vec<String>,
     /// The mode the model was last told of.
     pub(crate) told_mode: Option<Mode>,
     /// Ends the tasks of the session.

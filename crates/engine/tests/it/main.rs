@@ -1,7 +1,9 @@
 //! Agents end to end: commands in, events out, with a scripted model in process.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod planning;
 mod scripted;
+mod sessions;
 mod stage;
 mod stored_sessions;
 mod text_turns;

@@ -190,14 +190,16 @@ async fn what_only_reads_runs_together_and_is_told_in_order() {
     let seen = stage.until_idle().await;
     let from = seen.iter().position(|line| line == "state Executing").unwrap();
     assert_eq!(
-        seen[from + 1..from + 6],
-        ["call_0 queued", "call_1 queued", "call_2 queued", "call_0 executing", "call_1 executing"]
+        seen[from + 1..from + 5],
+        ["call_0 queued", "call_1 queued", "call_2 queued", "call_0 executing"]
     );
-    assert_eq!(seen[from + 6..from + 8], ["call_0 done: one", "call_1 done: two"]);
+    let results: Vec<_> =
+        seen.iter().filter(|line| line.contains(" done: ") || line.contains(" failed: ")).collect();
+    assert_eq!(results[..2], ["call_0 done: one", "call_1 done: two"]);
     assert!(
-        seen[from + 8].starts_with("call_2 failed: Error: Tool \"Nope\" is not available."),
+        results[2].starts_with("call_2 failed: Error: Tool \"Nope\" is not available."),
         "{}",
-        seen[from + 8]
+        results[2]
     );
 }
 

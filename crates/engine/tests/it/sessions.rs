@@ -1,0 +1,212 @@
+//! Sessions: kept, loaded, named, and changed while they are open.
+
+use std::sync::Arc;
+
+use musher_engine::{
+    Autonomy, Choice, Command, Error, LoadSession, Loaded, NewSession, Reply, Role, SettingsChange,
+    WorkingState,
+};
+use serde_json::json;
+
+use crate::scripted::{calls, endless, text};
+use crate::stage::{Stage, line};
+
+async fn load(stage: &mut Stage, id: &str) -> Result<Loaded, Error> {
+    let load = LoadSession { id: id.to_owned(), ..LoadSession::default() };
+    let ticket = stage.submit(Command::Load(Box::new(load)));
+    match stage.outcome(&ticket).await {
+        Ok(Reply::Loaded(loaded)) => Ok(*loaded),
+        Ok(other) => panic!("{other:?}"),
+        Err(error) => Err(error),
+    }
+}
+
+fn said(loaded: &Loaded) -> Vec<(Role, String)> {
+    loaded.messages.iter().skip(1).map(|message| (message.role, message.text())).collect()
+}
+
+/// `load_session`.
+#[tokio::test]
+async fn a_session_is_gone_on_with_by_another_process() {
+    let mut first = Stage::open([text("Noted.")]).await;
+    first.say("Remember mango.");
+    first.until_idle().await;
+    let id = first.session.clone();
+    first.agent.stop().unwrap();
+    first.until_end().await;
+
+    let mut second = Stage::at(Arc::clone(&first.home), Arc::clone(&first.work), [text("Mango.")]);
+    let loaded = load(&mut second, &id).await.unwrap();
+    let expected = [(Role::User, "Remember mango.".to_owned()), (Role::Assistant, "Noted.".to_owned())];
+    assert_eq!(said(&loaded), expected);
+    assert_eq!(loaded.title.as_deref(), Some("Remember mango."));
+    assert_eq!((loaded.state, loaded.usage.input), (WorkingState::Idle, 800));
+
+    second.say("What did I say?");
+    let seen = second.until_idle().await;
+    assert!(!seen.contains(&"hidden user".to_owned()), "{seen:?}");
+    let asked = &second.model.requests()[0].messages;
+    assert_eq!(asked.len(), 4, "context, first message, answer, new message");
+    assert_eq!(load(&mut second, &id).await.unwrap().messages.len(), 5);
+}
+
+#[tokio::test]
+async fn a_session_that_is_not_there_is_not_found() {
+    let mut stage = Stage::open([]).await;
+    for id in ["00000000-0000-4000-8000-000000000000", "../..", ""] {
+        let error = load(&mut stage, id).await.unwrap_err();
+        assert!(matches!(error, Error::SessionNotFound), "{id}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn a_session_in_which_nothing_was_said_leaves_no_file() {
+    let mut stage = Stage::open([text("x")]).await;
+    assert!(!stage.home.path().join("sessions").exists());
+    stage.say("Hi");
+    stage.until_idle().await;
+    assert!(stage.home.path().join("sessions").exists());
+}
+
+/// `load_session_pending_permission`.
+#[tokio::test]
+async fn the_session_that_runs_can_be_looked_at_with_its_question() {
+    let input = json!({"command": "touch x", "riskLevel": "medium", "riskLevelReason": "a test"});
+    let mut stage = Stage::open([calls("", &[("Execute", input)]), text("done")]).await;
+    stage.say("Run.");
+    let (_, question) = stage.until_question().await;
+    let id = stage.session.clone();
+    let loaded = load(&mut stage, &id).await.unwrap();
+    assert_eq!((loaded.state, loaded.questions.len()), (WorkingState::Waiting, 1));
+    let answer = musher_engine::Answer::Permission { choice: Choice::ProceedOnce, edited_plan: None };
+    stage.agent.answer(question, answer).unwrap();
+    assert!(stage.until_idle().await.contains(&"turn Completed".to_owned()));
+}
+
+/// `close_session`.
+#[tokio::test]
+async fn a_session_is_named_and_closed() {
+    let mut stage = Stage::open([text("x")]).await;
+    stage.say("Hi.");
+    stage.until_idle().await;
+    stage.next().await;
+    stage.submit(Command::Rename { title: "Renamed".to_owned() });
+    assert_eq!(line(&stage.next().await.what), "title \"Renamed\" Manual");
+    assert_eq!(line(&stage.next().await.what), "reply 3");
+    stage.submit(Command::Close { reason: None });
+    assert_eq!(stage.until_end().await, ["reply 4", "closed"]);
+}
+
+/// `settings_update`.
+#[tokio::test]
+async fn settings_change_also_while_a_turn_runs_and_are_kept() {
+    let mut stage = Stage::open([endless("one")]).await;
+    stage.say("Go.");
+    stage.until(|what| line(what) == "text 0 \"one\"").await;
+    let change = SettingsChange { autonomy: Some(Autonomy::High), ..SettingsChange::default() };
+    stage.submit(Command::ChangeSettings(Box::new(change)));
+    for expected in ["settings Auto High", "settings for 3 Auto High", "reply 3"] {
+        assert_eq!(line(&stage.next().await.what), expected);
+    }
+    let id = stage.session.clone();
+    stage.agent.stop().unwrap();
+    stage.until_end().await;
+    let mut again = Stage::at(Arc::clone(&stage.home), Arc::clone(&stage.work), []);
+    assert_eq!(load(&mut again, &id).await.unwrap().settings.autonomy, Autonomy::High);
+}
+
+#[tokio::test]
+async fn an_id_that_is_taken_is_refused() {
+    let mut stage =
+        Stage::open_with([text("x")], NewSession { id: Some("mine".to_owned()), ..NewSession::default() })
+            .await;
+    stage.say("Hi");
+    stage.until_idle().await;
+    let new = NewSession {
+        id: Some("mine".to_owned()),
+        cwd: stage.work.path().to_owned(),
+        ..NewSession::default()
+    };
+    let ticket = stage.submit(Command::Create(Box::new(new)));
+    let error = stage.outcome(&ticket).await.unwrap_err();
+    assert_eq!(error.to_string(), "session mine exists already");
+}
+
+#[tokio::test]
+async fn a_folder_that_is_not_there_is_refused() {
+    let mut stage = Stage::empty([]);
+    let new = NewSession { cwd: "/no/such/folder".into(), ..NewSession::default() };
+    let ticket = stage.submit(Command::Create(Box::new(new)));
+    let error = stage.outcome(&ticket).await.unwrap_err();
+    assert_eq!(error.to_string(), "Working directory does not exist: /no/such/folder");
+}
+
+/// `fork`.
+#[tokio::test]
+async fn a_copy_is_complete_and_the_agent_stays_where_it_is() {
+    let mut stage = Stage::open([text("Noted."), text("Still old."), text("Fork reply.")]).await;
+    stage.say("Remember banana.");
+    stage.until_idle().await;
+    let tag = musher_engine::Tag { name: "t1".to_owned(), metadata: None };
+    let ticket =
+        stage.submit(Command::Fork { title: Some("My fork".to_owned()), tags: Some(vec![tag.clone()]) });
+    let Reply::Forked { session } = stage.reply(&ticket).await else { panic!("no fork") };
+    stage.say("After the fork.");
+    stage.until_idle().await;
+    let loaded = load(&mut stage, session.as_str()).await.unwrap();
+    assert_eq!((loaded.title.as_deref(), loaded.messages.len()), (Some("My fork"), 3));
+    assert_eq!((loaded.settings.tags, loaded.usage.input), (Some(vec![tag]), 0));
+    stage.say("In the fork.");
+    stage.until_idle().await;
+    assert_eq!(load(&mut stage, session.as_str()).await.unwrap().messages.len(), 5);
+}
+
+/// `rewind`.
+#[tokio::test]
+async fn files_and_conversation_go_back_before_a_message() {
+    let folder = Stage::empty([]);
+    let path = |name: &str| folder.work.path().canonicalize().unwrap().join(name);
+    let create = |name: &str, content: &str| {
+        calls("", &[("Create", json!({"file_path": path(name), "content": content}))])
+    };
+    let script = [
+        create("rw.txt", "v1\n"),
+        text("Made."),
+        create("rw.txt", "v2\n"),
+        create("rw2.txt", "new\n"),
+        text("Changed."),
+    ];
+    let mut stage = Stage::at(Arc::clone(&folder.home), Arc::clone(&folder.work), script);
+    let settings = SettingsChange { autonomy: Some(Autonomy::High), ..SettingsChange::default() };
+    stage.create(NewSession { settings, ..NewSession::default() }).await;
+    stage.say("First.");
+    stage.until_idle().await;
+    let second =
+        musher_engine::Prompt { message_id: Some("second".to_owned()), ..musher_engine::Prompt::default() };
+    stage.submit(Command::Prompt(Box::new(second)));
+    stage.until_idle().await;
+    let session = stage.session.clone();
+    let info = Command::RewindInfo { session: session.clone(), message: "second".to_owned() };
+    let ticket = stage.submit(info);
+    let Reply::RewindInfo(info) = stage.reply(&ticket).await else { panic!("no info") };
+    assert_eq!(info.available.iter().map(|(path, ..)| path.clone()).collect::<Vec<_>>(), [path("rw.txt")]);
+    assert_eq!(info.created, [path("rw2.txt")]);
+
+    let rewind = musher_engine::Rewind {
+        session,
+        message: "second".to_owned(),
+        restore: info.available.iter().map(|(path, hash, _)| (path.clone(), hash.clone())).collect(),
+        delete: info.created.clone(),
+        title: "Back".to_owned(),
+    };
+    let ticket = stage.submit(Command::Rewind(Box::new(rewind)));
+    let Reply::Rewound { session, restored, deleted, .. } = stage.reply(&ticket).await else {
+        panic!("not rewound")
+    };
+    assert_eq!((restored, deleted), (1, 1));
+    assert_eq!(fs_err::read_to_string(path("rw.txt")).unwrap(), "v1\n");
+    assert!(!path("rw2.txt").exists());
+    let loaded = load(&mut stage, session.as_str()).await.unwrap();
+    assert_eq!(said(&loaded).first().unwrap().1, "First.");
+    assert!(!loaded.messages.iter().any(|message| message.id == "second"));
+}
