@@ -1,5 +1,7 @@
 //! What an answer changes. Only an answer that was offered is consent.
 
+use musher_tools::Risk;
+
 use super::{Autonomy, Choice, Kind, Mode, PermissionRequest, Policy};
 
 /// What follows from an answer.
@@ -38,7 +40,7 @@ pub fn apply(policy: &mut Policy, request: &PermissionRequest, choice: Choice) -
         (_, Choice::Cancel) => Outcome::Cancelled,
         (Kind::ExitSpecMode { .. }, _) => leave_spec(policy, choice),
         (_, Choice::ProceedAlways) => {
-            let level = Autonomy::for_risk(request.risk).max(Autonomy::Low);
+            let level = choice.given(request.risk);
             let raised = (level > policy.autonomy).then_some(level);
             policy.autonomy = policy.autonomy.max(level);
             Outcome::Proceed { raised }
@@ -57,16 +59,15 @@ pub fn apply(policy: &mut Policy, request: &PermissionRequest, choice: Choice) -
 }
 
 fn leave_spec(policy: &mut Policy, choice: Choice) -> Outcome {
-    let same = policy.autonomy;
     let (autonomy, is_new_session) = match choice {
-        Choice::ProceedOnce | Choice::ProceedEdit => (same, false),
-        Choice::ProceedAutoRunLow => (Autonomy::Low, false),
-        Choice::ProceedAutoRunMedium => (Autonomy::Medium, false),
-        Choice::ProceedAutoRunHigh => (Autonomy::High, false),
-        Choice::ProceedNewSession => (Autonomy::Off, true),
-        Choice::ProceedNewSessionLow => (Autonomy::Low, true),
-        Choice::ProceedNewSessionMedium => (Autonomy::Medium, true),
-        Choice::ProceedNewSessionHigh => (Autonomy::High, true),
+        Choice::ProceedOnce | Choice::ProceedEdit => (policy.autonomy, false),
+        Choice::ProceedAutoRunLow | Choice::ProceedAutoRunMedium | Choice::ProceedAutoRunHigh => {
+            (choice.given(Risk::None), false)
+        }
+        Choice::ProceedNewSession
+        | Choice::ProceedNewSessionLow
+        | Choice::ProceedNewSessionMedium
+        | Choice::ProceedNewSessionHigh => (choice.given(Risk::None), true),
         Choice::ProceedAlways | Choice::ProceedAlwaysTools | Choice::ProceedAlwaysServer | Choice::Cancel => {
             return Outcome::Cancelled;
         }

@@ -6,6 +6,7 @@ use musher_tools::{Access, ApplyPatch, Category, Input, Risk, Tool, ToolInfo, Wo
 use serde_json::Value;
 
 use super::files::{self, Finding};
+use super::show::spelled_out;
 use super::{
     Autonomy, Choice, Kind, Mode, Operation, PermissionRequest, Policy, Refusal, Verdict, command, visible,
 };
@@ -87,7 +88,7 @@ pub fn decide(policy: &Policy, call: &Call<'_>, workspace: &Workspace) -> Verdic
 }
 
 fn nobody_to_ask(policy: &Policy, request: &PermissionRequest) -> Refusal {
-    let level = policy.autonomy.name();
+    let level = policy.level().name();
     let for_wire = format!("Permission required, and nobody can be asked (autonomy: {level})");
     let why = match &request.kind {
         Kind::Exec { reason: Some(reason), .. } | Kind::Beyond { reason, .. } => format!(" {reason}"),
@@ -112,14 +113,14 @@ fn weigh(
     if policy.skip_all {
         return Verdict::Run(Access::Anywhere);
     }
-    if finding.always_ask.is_none() && policy.autonomy.allows(finding.risk) {
+    if finding.always_ask.is_none() && policy.level().allows(finding.risk) {
         return Verdict::Run(access);
     }
     let choices = if finding.always_ask.is_some() { Choice::ONCE } else { choices };
     Verdict::Ask(Box::new(PermissionRequest {
         kind: kind(),
         risk: finding.risk,
-        choices: choices.to_vec(),
+        choices: policy.offered(choices, finding.risk),
         access,
     }))
 }
@@ -137,7 +138,7 @@ fn execute(policy: &Policy, input: &Input, workspace: &Workspace) -> Verdict {
     if let Some(rule) = judged.caught_by(&policy.block) {
         return Verdict::Refuse(Refusal::new(format!("The command is blocked by the settings (`{rule}`)")));
     }
-    if judged.is_unreadable && !policy.block.is_empty() {
+    if judged.hides_a_program && !policy.block.is_empty() {
         let reason = "The command cannot be read with certainty, so that it cannot be checked against the blocked ones";
         return Verdict::Refuse(Refusal::new(reason));
     }
@@ -158,7 +159,7 @@ fn execute(policy: &Policy, input: &Input, workspace: &Workspace) -> Verdict {
     }
     let reason = finding.always_ask.clone().or_else(|| text("riskLevelReason").map(str::to_owned));
     weigh(policy, &finding, Access::Workspace, Choice::CALL, || Kind::Exec {
-        full_command: visible(line).into_owned(),
+        full_command: spelled_out(line).into_owned(),
         command: judged.first_program(),
         extracted_commands: judged.extracted(),
         reason: reason.map(|reason| visible(&reason).into_owned()),
@@ -298,7 +299,7 @@ fn exit_spec_mode(policy: &Policy, input: &Input) -> Verdict {
         title: input.get("title").and_then(Value::as_str).map(|title| visible(title).into_owned()),
         option_names: names.iter().filter_map(Value::as_str).map(|name| visible(name).into_owned()).collect(),
     };
-    let (risk, choices) = (Risk::None, Choice::PLAN.to_vec());
+    let (risk, choices) = (Risk::None, policy.offered(Choice::PLAN, Risk::None));
     Verdict::Ask(Box::new(PermissionRequest { kind, risk, choices, access: Access::Workspace }))
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use musher_tools::Risk;
 use serde::{Deserialize, Serialize};
 
-use super::Rule;
+use super::{Choice, Rule};
 
 /// How much may happen without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
@@ -71,6 +71,8 @@ pub enum Mode {
 pub struct Policy {
     /// How much may happen without asking.
     pub autonomy: Autonomy,
+    /// More than this is never given, whatever the autonomy says and whoever agrees.
+    pub max_autonomy: Option<Autonomy>,
     /// Whether the agent works or plans.
     pub mode: Mode,
     /// Nothing is asked for: somebody has switched consent off.
@@ -91,6 +93,19 @@ pub struct Policy {
     pub settings_folders: Vec<PathBuf>,
     /// Where the shell looks for programs. One that lies in the workspace or is relative makes its programs unknown ones.
     pub search_path: Vec<PathBuf>,
+}
+
+impl Policy {
+    /// The autonomy that counts.
+    pub fn level(&self) -> Autonomy {
+        self.autonomy.min(self.max_autonomy.unwrap_or(Autonomy::High))
+    }
+
+    /// The choices that give no more than may be given.
+    pub(super) fn offered(&self, choices: &[Choice], risk: Risk) -> Vec<Choice> {
+        let most = self.max_autonomy.unwrap_or(Autonomy::High);
+        choices.iter().copied().filter(|choice| choice.given(risk) <= most).collect()
+    }
 }
 
 /// Tools of MCP servers that are not asked for any more, with the most that was at stake when that was said.

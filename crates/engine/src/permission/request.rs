@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use musher_tools::{Access, Risk};
 
+use super::Autonomy;
+
 /// What happens to a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
@@ -85,7 +87,8 @@ impl PermissionRequest {
     }
 }
 
-/// What would happen. Texts are made [`visible`](super::visible): what is run is the call's own input, never these.
+/// What would happen. Texts are made [`visible`](super::visible): what is run is the call's own input, never these. Only the names of MCP
+/// servers and of their tools are as they are, since they are remembered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// A command.
@@ -273,6 +276,22 @@ impl Choice {
         Self::ProceedEdit,
         Self::Cancel,
     ];
+
+    /// The autonomy that is given with this answer to something of this risk.
+    pub(super) fn given(self, risk: Risk) -> Autonomy {
+        match self {
+            Self::ProceedAlways => Autonomy::for_risk(risk).max(Autonomy::Low),
+            Self::ProceedAutoRunLow | Self::ProceedNewSessionLow => Autonomy::Low,
+            Self::ProceedAutoRunMedium | Self::ProceedNewSessionMedium => Autonomy::Medium,
+            Self::ProceedAutoRunHigh | Self::ProceedNewSessionHigh => Autonomy::High,
+            Self::ProceedOnce
+            | Self::ProceedAlwaysTools
+            | Self::ProceedAlwaysServer
+            | Self::ProceedNewSession
+            | Self::ProceedEdit
+            | Self::Cancel => Autonomy::Off,
+        }
+    }
 
     /// The word clients know.
     pub fn name(self) -> &'static str {

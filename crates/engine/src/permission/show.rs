@@ -4,6 +4,15 @@ use std::borrow::Cow;
 
 /// The text with control, direction and invisible characters written as `\u{…}`. Line ends and tabs stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains("\r\n") {
+        return spelled_out(text);
+    }
+    let lines: Vec<Cow<'_, str>> = text.split("\r\n").map(spelled_out).collect();
+    Cow::Owned(lines.join("\r\n"))
+}
+
+/// The same for commands, where a carriage return is no part of a line end.
+pub(super) fn spelled_out(text: &str) -> Cow<'_, str> {
     if !text.contains(is_deceiving) {
         return Cow::Borrowed(text);
     }
@@ -35,7 +44,8 @@ pub(super) fn is_deceiving(character: char) -> bool {
         | '\u{205f}'..='\u{206f}'
         | '\u{3000}'
         | '\u{3164}'
-        | '\u{fe00}'..='\u{fe0f}'
+        // the last two only choose between the forms of a picture
+        | '\u{fe00}'..='\u{fe0d}'
         | '\u{feff}'
         | '\u{ffa0}'
         | '\u{fff0}'..='\u{fffb}'
@@ -53,6 +63,8 @@ mod tests {
         assert_eq!(visible("ls -la\n\tü 日本"), "ls -la\n\tü 日本");
         assert_eq!(visible("a\u{202e}b"), "a\\u{202e}b");
         assert_eq!(visible("a\rb\u{1b}[2K\0"), "a\\u{d}b\\u{1b}[2K\\u{0}");
+        assert_eq!(visible("a\r\nb\r"), "a\r\nb\\u{d}");
+        assert_eq!(spelled_out("ls\r\n"), "ls\\u{d}\n");
         assert_eq!(visible("rm\u{a0}x\u{200b}"), "rm\\u{a0}x\\u{200b}");
     }
 }

@@ -41,14 +41,14 @@ pub(super) struct Judged {
     inner: Vec<Vec<Word>>,
     /// Whether there is nothing but these commands.
     is_plain: bool,
-    /// Whether nothing is known of its commands.
-    pub(super) is_unreadable: bool,
+    /// Whether it may run programs that nobody knows before.
+    pub(super) hides_a_program: bool,
 }
 
 impl Judged {
     fn unreadable(reason: &str) -> Self {
         let finding = Finding::ask(reason);
-        Self { finding, commands: Vec::new(), inner: Vec::new(), is_plain: false, is_unreadable: true }
+        Self { finding, commands: Vec::new(), inner: Vec::new(), is_plain: false, hides_a_program: true }
     }
 
     fn all(&self) -> impl Iterator<Item = &Vec<Word>> {
@@ -133,7 +133,7 @@ fn judge_at(line: &str, place: &mut Place<'_>, depth: usize) -> Judged {
 fn walk(steps: Vec<Step>, is_plain: bool, place: &mut Place<'_>, depth: usize) -> Judged {
     let least = if is_plain { Risk::None } else { Risk::Medium };
     let mut judged =
-        Judged { finding: Finding::of(least), is_plain, is_unreadable: false, ..Judged::unreadable("") };
+        Judged { finding: Finding::of(least), is_plain, hides_a_program: false, ..Judged::unreadable("") };
     for step in steps {
         let finding = match step {
             Step::Command { words, is_repeated } => {
@@ -153,6 +153,9 @@ fn walk(steps: Vec<Step>, is_plain: bool, place: &mut Place<'_>, depth: usize) -
         };
         judged.finding = judged.finding.and(finding);
     }
+    let is_hidden = |words: &Vec<Word>| words.first().is_some_and(|first| first.literal().is_none());
+    let hides_a_program = judged.all().any(is_hidden);
+    judged.hides_a_program = hides_a_program;
     if judged.inner.len() > MOST_COMMANDS {
         return Judged::unreadable("The command has too many parts to be judged.");
     }

@@ -39,9 +39,11 @@ impl<'a> Place<'a> {
         let reached: Vec<_> = self.folders.iter().map(|from| self.workspace.resolve(from.join(to))).collect();
         for resolved in reached {
             match resolved {
-                // what is not there cannot be gone to, unless an earlier command makes it
-                Ok(resolved) if resolved.kind == FileKind::Missing && !self.has_new_files => {}
-                Ok(resolved) if resolved.kind == FileKind::Folder => {
+                // what is not there may be made by an earlier command, and not be a folder but a link to one
+                Ok(resolved) if resolved.kind == FileKind::Missing && self.has_new_files => {
+                    self.is_lost = true;
+                }
+                Ok(resolved) if matches!(resolved.kind, FileKind::Folder | FileKind::Missing) => {
                     if !self.folders.contains(&resolved.path) {
                         self.folders.push(resolved.path);
                     }

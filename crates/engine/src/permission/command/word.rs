@@ -1,6 +1,6 @@
 //! Reads shell words exactly as bash does, as far as they are literal. What is not literal is said to be unknown, never guessed.
 //!
-//! Expansions, substitutions and `$'…'` are unknown. Of the expansions only `~` and `~/…` are done, with the home folder given.
+//! Substitutions and `$'…'` are unknown, and so are expansions, except of `~`, `~/…` and `$HOME` to the home folder that is given.
 
 /// A word of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,6 +110,10 @@ impl<'a> Scanner<'a> {
                 '$' if self.peek().is_none_or(|after| ENDS.contains(&after) && after != '(') => {
                     text.push('$');
                 }
+                // outside of quotes it would be split and expanded again
+                '$' if !self.home.contains([' ', '\t', '\n', '*', '?', '[', '\\']) => {
+                    self.home_variable(&mut text)?;
+                }
                 '$' | '`' => return None,
                 '*' | '?' | '[' => {
                     first_pattern.get_or_insert(text.len());
@@ -144,6 +148,13 @@ impl<'a> Scanner<'a> {
         Some(Scanned { word, raw, has_equals, has_brace })
     }
 
+    /// Reads what follows the dollar sign of `$HOME` or `${HOME}`.
+    fn home_variable(&mut self, text: &mut String) -> Option<()> {
+        let is_it = self.eat("{HOME}") || self.eat("HOME") && !self.peek().is_some_and(is_of_name);
+        text.push_str(self.home);
+        (is_it && !self.home.is_empty()).then_some(())
+    }
+
     /// Reads up to the closing quotation mark.
     fn quoted(&mut self, text: &mut String) -> Option<()> {
         loop {
@@ -152,7 +163,7 @@ impl<'a> Scanner<'a> {
                 '`' => return None,
                 '$' => match self.peek()? {
                     '"' | ' ' | '|' | '/' | ')' | '.' | ',' => text.push('$'),
-                    _ => return None,
+                    _ => self.home_variable(text)?,
                 },
                 '\\' => match self.take()? {
                     '\n' => {}
@@ -163,6 +174,11 @@ impl<'a> Scanner<'a> {
             }
         }
     }
+}
+
+/// Whether a name goes on, or may go on behind the end of a line.
+fn is_of_name(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '_' | '\\' | '[')
 }
 
 /// Old shells take some bytes of other scripts for blanks, so that they need quotes here.

@@ -10,6 +10,8 @@ use super::command::{Word, read_plain, read_word};
 
 /// Where the shell of these tests believes to be at home.
 const HOME: &str = "/h o/me";
+/// The same without what the shell would split.
+const PLAIN_HOME: &str = "/home/me";
 
 /// Pieces of lines: what is in quotes, what is not, and what the shell does something with.
 const PIECES: &[&str] = &[
@@ -67,6 +69,11 @@ const PIECES: &[&str] = &[
     "$x",
     "${x}",
     "$(x)",
+    "$HOME",
+    "\"$HOME/a\"",
+    "\"${HOME}\"",
+    "${HOME}/b",
+    "\"$HOMEx\"",
     "$'a'",
     "$\"a\"",
     "`x`",
@@ -155,7 +162,7 @@ fn line() -> impl Strategy<Value = String> {
 }
 
 /// What the shell runs: every name is unknown to it, and whoever is told of unknown names writes them down.
-fn ran_by_bash(line: &str, folder: &Path) -> Result<Vec<Vec<String>>, String> {
+fn ran_by_bash(line: &str, home: &str, folder: &Path) -> Result<Vec<Vec<String>>, String> {
     let log = folder.join("../log");
     fs_err::write(&log, "").unwrap();
     let note = "command_not_found_handle() { printf '%s\\0' $# \"$@\" >> \"$LOG\"; }\n";
@@ -164,7 +171,7 @@ fn ran_by_bash(line: &str, folder: &Path) -> Result<Vec<Vec<String>>, String> {
         .args(["--noprofile", "--norc", "-c", &format!("{note}{line}")])
         .current_dir(folder)
         .env_clear()
-        .envs([("PATH", "/nowhere"), ("HOME", HOME), ("LC_ALL", "C.UTF-8")])
+        .envs([("PATH", "/nowhere"), ("HOME", home), ("LC_ALL", "C.UTF-8")])
         .env("LOG", &log)
         .stdin(Stdio::null())
         .output()
@@ -191,18 +198,19 @@ fn texts(words: Vec<Word>) -> Vec<String> {
     words.into_iter().map(text).collect()
 }
 
-fn compare(line: &str) -> Result<(), TestCaseError> {
-    let Some(commands) = read_plain(line, HOME) else { return Ok(()) };
+fn compare(line: &str, home: &str) -> Result<(), TestCaseError> {
+    let Some(commands) = read_plain(line, home) else { return Ok(()) };
     let folder = tempfile::tempdir().unwrap();
     let empty = folder.path().join("empty");
     fs_err::create_dir(&empty).unwrap();
     let mut ours: Vec<_> = commands.into_iter().map(texts).collect();
     // nobody is told of what is not looked up by name, and of what the shell does itself
-    let is_untold = |name: &str| name.contains('/') || ["", ":", "."].contains(&name);
+    let is_untold =
+        |name: &str| name.contains('/') || name.starts_with('%') || ["", ":", "."].contains(&name);
     if ours.iter().any(|words| is_untold(&words[0])) {
         return Ok(());
     }
-    let theirs = ran_by_bash(line, &empty);
+    let theirs = ran_by_bash(line, home, &empty);
     prop_assert!(theirs.is_ok(), "{line:?}: we read {ours:?}, bash says {theirs:?}");
     let mut theirs = theirs.unwrap_or_default();
     // the parts of a pipeline run at the same time
@@ -217,14 +225,15 @@ proptest! {
 
     #[test]
     fn a_line_we_take_for_plain_runs_the_commands_we_have_read(line in line()) {
-        compare(&line)?;
+        compare(&line, HOME)?;
+        compare(&line, PLAIN_HOME)?;
     }
 
     #[test]
     fn a_word_we_take_for_literal_is_what_the_program_gets(pieces in proptest::collection::vec(select(PIECES), 1..6)) {
         let source = pieces.concat();
         if let Word::Literal(text) = read_word(&source, HOME) {
-            compare(&format!("zq {source}"))?;
+            compare(&format!("zq {source}"), HOME)?;
             prop_assert_eq!(read_plain(&format!("zq {source}"), HOME), Some(vec![vec![Word::Literal("zq".to_owned()), Word::Literal(text)]]));
         }
     }
@@ -257,7 +266,7 @@ fn lines_that_need_care_are_read_as_bash_does_or_not_at_all() {
         "zq a=b c+=d",
     ] {
         assert!(read_plain(line, HOME).is_some(), "{line:?} is plain");
-        compare(line).unwrap();
+        compare(line, HOME).unwrap();
     }
     for line in [
         "zq &",

@@ -146,7 +146,7 @@ fn spec_mode_changes_nothing_whatever_the_level() {
     let create = json!({"file_path": "x", "content": ""});
     assert!(matches!(scene.call(&spec, "Create", &create), Verdict::Refuse(_)));
     assert!(matches!(scene.run(&spec, "git log"), Verdict::Run(_)));
-    for command in ["touch x", "cargo build", "echo $HOME", "sudo ls", "ls 'unclosed"] {
+    for command in ["touch x", "cargo build", "echo $X", "sudo ls", "ls 'unclosed"] {
         assert!(matches!(scene.run(&spec, command), Verdict::Refuse(_)), "{command}");
     }
     let input = Input::new();
@@ -233,7 +233,7 @@ fn rules_of_the_settings_allow_ask_and_refuse() {
         "git push origin",
         "git push $X",
         "./npm publish",
-        "npm publish; $(git push)",
+        "npm publish; echo $(git push)",
     ] {
         assert!(matches!(scene.run(&policy, command), Verdict::Ask(_)), "{command}");
     }
@@ -246,6 +246,9 @@ fn rules_of_the_settings_allow_ask_and_refuse() {
         "echo $(curl x)",
         "ls | xargs curl",
         "ls 'unclosed",
+        "$X y",
+        "env $X y",
+        "bash -c \"ls '\"",
     ] {
         for policy in [&policy, &skip] {
             assert!(matches!(scene.run(policy, command), Verdict::Refuse(_)), "{command}");
@@ -304,4 +307,19 @@ fn programs_of_the_workspace_are_unknown_ones() {
     assert!(matches!(scene.run(&policy(scene.path("work")), "ls"), Verdict::Ask(_)));
     assert!(matches!(scene.run(&policy(".".into()), "ls"), Verdict::Ask(_)));
     assert!(matches!(scene.run(&policy(scene.path("work")), "/bin/ls"), Verdict::Run(_)));
+}
+
+#[test]
+fn no_answer_gives_more_than_may_be_given() {
+    let scene = Scene::new();
+    let policy = Policy { max_autonomy: Some(Autonomy::Low), ..scene.at(Autonomy::High) };
+    assert!(matches!(scene.run(&policy, "touch x"), Verdict::Run(_)));
+    let request = asked(scene.run(&policy, "cargo build"));
+    assert_eq!(values(&request), ["proceed_once", "cancel"]);
+    assert_eq!(apply(&mut policy.clone(), &request, Choice::ProceedAlways), Outcome::Cancelled);
+    let spec = Policy { mode: Mode::Spec, ..policy };
+    let request = asked(scene.call(&spec, "ExitSpecMode", &json!({"plan": "x"})));
+    let offered =
+        ["proceed_once", "proceed_auto_run_low", "proceed_new_session", "proceed_new_session_low", "cancel"];
+    assert_eq!(values(&request), offered);
 }

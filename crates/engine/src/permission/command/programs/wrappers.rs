@@ -74,7 +74,13 @@ fn run(
     inner: &mut Vec<Vec<Word>>,
     depth: usize,
 ) -> Finding {
-    let Some(words) = words.filter(|words| !words.is_empty()) else { return Finding::of(Risk::High) };
+    let Some(words) = words else {
+        inner.push(vec![Word::Unknown]);
+        return Finding::ask("Which program it runs cannot be told from its options.");
+    };
+    if words.is_empty() {
+        return Finding::of(Risk::High);
+    }
     inner.push(words.to_vec());
     // a program of the shell that changes the folder does so only for itself, or not at all
     if depth >= MOST_SHELLS || inner.len() > super::super::MOST_COMMANDS {
@@ -144,6 +150,9 @@ fn nested(line: &str, place: &mut Place<'_>, inner: &mut Vec<Vec<Word>>, depth: 
     }
     let judged = judge_at(line, place, depth + 1);
     inner.extend(judged.all().cloned());
+    if judged.hides_a_program {
+        inner.push(vec![Word::Unknown]);
+    }
     judged.finding
 }
 
