@@ -27,6 +27,8 @@ use super::{Policy, Rule};
 const LONGEST: usize = 16 * 1024;
 /// Lines with more commands are not judged.
 const MOST_COMMANDS: usize = 50;
+/// Lines with more words are not judged: each may be a path that has to be followed.
+const MOST_WORDS: usize = 1000;
 /// Shells in shells in shells.
 const MOST_SHELLS: usize = 3;
 
@@ -114,7 +116,7 @@ fn judge_at(line: &str, place: &mut Place<'_>, depth: usize) -> Judged {
             _ => None,
         })
     };
-    if in_tree().count() > MOST_COMMANDS {
+    if in_tree().count() > MOST_COMMANDS || in_tree().map(Vec::len).sum::<usize>() > MOST_WORDS {
         return Judged::unreadable("The command has too many parts to be judged.");
     }
     match read_plain(line, &home) {

@@ -2,12 +2,17 @@
 //!
 //! It tells what is there, not what it means. What the parser is not sure of is said, never passed over.
 
-use tree_sitter::{Node, Parser};
+use std::ops::ControlFlow;
+
+use tree_sitter::{Node, ParseOptions, ParseState, Parser};
 
 use super::word::{Word, read_word};
 
 /// Lines nest no deeper than this.
 const DEEPEST: usize = 100;
+
+/// The parser is looked at every hundred steps, and this often at most. Long lines that are fine need half of it.
+const MOST_LOOKS: usize = 150;
 
 /// Something a line does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,9 +40,25 @@ pub(super) enum Step {
 
 /// The steps of a line, or nothing if the parser is not sure of it.
 pub(super) fn read_steps(source: &str, home: &str) -> Option<Vec<Step>> {
+    if is_deep(source) {
+        return None;
+    }
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
-    let tree = parser.parse(source, None)?;
+    // it is over with the first error, and hostile lines can keep the parser busy for long
+    let mut looks = 0;
+    let mut look = |state: &ParseState| {
+        looks += 1;
+        if state.has_error() || looks > MOST_LOOKS {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let options = ParseOptions::new().progress_callback(&mut look);
+    let ascii = in_ascii(source);
+    let mut text = |at: usize, _| ascii.get(at..).unwrap_or_default();
+    let tree = parser.parse_with_options(&mut text, None, Some(options))?;
     let root = tree.root_node();
     if root.has_error() {
         return None;
@@ -45,6 +66,27 @@ pub(super) fn read_steps(source: &str, home: &str) -> Option<Vec<Step>> {
     let mut walk = Walk { source, home, steps: Vec::new() };
     walk.node(root, false, 0)?;
     Some(walk.steps)
+}
+
+/// The line for the parser: of every other script only ordinary signs are left, at the same places.
+///
+/// To the shell such characters are part of words, whatever they are. The parser asks the C library about them in ways it must not be
+/// asked, and the process dies: `{` and then a picture is enough.
+fn in_ascii(source: &str) -> Vec<u8> {
+    source.bytes().map(|byte| if byte.is_ascii() { byte } else { b'%' }).collect()
+}
+
+/// Whether brackets nest deeper than anybody writes, in quotes or not. The parser gets slow with them.
+fn is_deep(source: &str) -> bool {
+    let mut depth: usize = 0;
+    source.bytes().any(|byte| {
+        match byte {
+            b'(' | b'{' | b'[' => depth += 1,
+            b')' | b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > DEEPEST
+    })
 }
 
 struct Walk<'a> {
@@ -74,6 +116,10 @@ impl Walk<'_> {
                 self.children(node, is_repeated, depth)
             }
             "command" => self.command(node, is_repeated, depth),
+            // what the parser has not seen must not decide where a text ends
+            "heredoc_start" | "heredoc_end" if !self.text(node.start_byte(), node.end_byte()).is_ascii() => {
+                None
+            }
             "file_redirect" => self.redirect(node, is_repeated, depth),
             "variable_assignment" => {
                 let name = node.child_by_field_name("name");

@@ -312,6 +312,22 @@ fn what_looks_like_a_blank_a_letter_or_a_line_end_is_not_one() {
 }
 
 #[test]
+fn other_scripts_do_no_harm_to_the_parser_and_hide_nothing() {
+    let scene = Scene::new();
+    // the first ones have ended the process
+    for (command, level) in [
+        ("echo {\u{1f600}", Some(Autonomy::Medium)),
+        ("echo {1\u{1f600}..2}", Some(Autonomy::Medium)),
+        ("grep 'f\u{fc}r \u{1f600}' a.txt", Some(Autonomy::Off)),
+        ("echo \"\u{65e5}\u{672c}\" && ls", Some(Autonomy::Off)),
+        ("\u{e9}=1 ls", None),
+        ("cat <<\u{c9}\n\u{dc}\n'\n\u{c9}\nsudo ls\n'", None),
+    ] {
+        assert_eq!(scene.level(command), level, "{command:?}");
+    }
+}
+
+#[test]
 fn lines_that_are_too_much_are_asked_for() {
     let scene = Scene::new();
     let long = format!("ls {}", "a".repeat(20_000));
@@ -321,6 +337,11 @@ fn lines_that_are_too_much_are_asked_for() {
     let wrapped = format!("{}ls", "env ".repeat(60));
     for command in [long.as_str(), &many, &deep, nested, &wrapped] {
         assert_eq!(scene.level(command), None, "{}", &command[..30]);
+    }
+    // these keep the parser busy for minutes if it is not stopped
+    for piece in ["((f(){ ", "(<<a\n", "a|for x in "] {
+        let hostile: String = piece.repeat(16_000 / piece.len());
+        assert!(matches!(scene.run(&scene.at(Autonomy::High), &hostile), Verdict::Ask(_)), "{piece:?}");
     }
 }
 

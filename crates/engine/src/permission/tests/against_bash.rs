@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::command::{Word, read_plain, read_word};
+use super::{Autonomy, Scene, Verdict, cases};
 
 /// Where the shell of these tests believes to be at home.
 const HOME: &str = "/h o/me";
@@ -221,7 +222,7 @@ fn compare(line: &str, home: &str) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: super::cases(1000), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(1000), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_line_we_take_for_plain_runs_the_commands_we_have_read(line in line()) {
@@ -286,4 +287,21 @@ fn lines_that_need_care_are_read_as_bash_does_or_not_at_all() {
     ] {
         assert_eq!(read_plain(line, HOME), None, "{line:?}");
     }
+}
+
+#[test]
+fn any_line_gets_a_verdict_and_more_autonomy_never_asks_for_more() {
+    let scene = Scene::new();
+    let home = scene.policy.home.to_str().unwrap();
+    let any = prop_oneof![line(), ".{0,40}", "[-a-z/~.*?$(){}|&;<>'\"` \n\\\\=#!\\[\\]]{0,60}"];
+    let config =
+        ProptestConfig { cases: cases(1000), failure_persistence: None, ..ProptestConfig::default() };
+    let result = proptest::test_runner::TestRunner::new(config).run(&any, |line| {
+        let levels = [Autonomy::Off, Autonomy::Low, Autonomy::Medium, Autonomy::High];
+        let runs = levels.map(|level| matches!(scene.run(&scene.at(level), &line), Verdict::Run(_)));
+        prop_assert!(runs.is_sorted(), "{line:?}: {runs:?}");
+        prop_assert!(!runs[0] || read_plain(&line, home).is_some(), "{line:?} is proven and not plain");
+        Ok(())
+    });
+    result.unwrap();
 }

@@ -120,6 +120,7 @@ const COMMANDS: &[(&str, Option<Autonomy>)] = &[
     ("echo x > ../out/x", HIGH),
     ("rm $X", HIGH),
     ("ls | xargs rm", HIGH),
+    ("ls | xargs", HIGH),
     ("kill 1", HIGH),
     ("f() { ls; }; f", HIGH),
     ("export PATH=.:$PATH", HIGH),

@@ -44,7 +44,8 @@ pub(super) fn judge(
                 Options::new("0rtpxn:P:L:I:d:s:", "null no-run-if-empty max-args= max-procs= delimiter=");
             let (rest, least) = front(options, arguments);
             // what comes from the input is added to the end
-            let more = rest.filter(|rest| !rest.is_empty()).map(|rest| [rest, &[Word::Unknown]].concat());
+            let more =
+                rest.map(|rest| if rest.is_empty() { Vec::new() } else { [rest, &[Word::Unknown]].concat() });
             return Some(run(more.as_deref(), least.max(Risk::Medium), is_repeated, place, inner, depth));
         }
         "find" => {
