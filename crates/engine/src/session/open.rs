@@ -214,6 +214,7 @@ fn policy(environment: &Environment, config: &Config, cwd: &Path) -> Policy {
         allow: rules(&config.settings.command_allow),
         deny: rules(&config.settings.command_deny),
         block: rules(&config.settings.command_block),
+        max_autonomy: config.settings.max_autonomy,
         grants: Grants::default(),
         home: real(home),
         settings_folders: environment

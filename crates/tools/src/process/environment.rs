@@ -2,8 +2,9 @@
 
 use std::ffi::{OsStr, OsString};
 
-/// What makes programs neither ask nor page: nobody could answer.
-const MANNERS: [(&str, &str); 9] = [
+/// What makes programs neither ask nor page: nobody could answer. And what keeps a repository from running programs of its
+/// own when git only looks at it: consent for such commands rests on that.
+const MANNERS: [(&str, &str); 15] = [
     ("TERM", "dumb"),
     ("GIT_EDITOR", "true"),
     ("GIT_SEQUENCE_EDITOR", "true"),
@@ -13,7 +14,16 @@ const MANNERS: [(&str, &str); 9] = [
     ("GIT_SSH_COMMAND", "ssh -oBatchMode=yes"),
     ("GIT_PAGER", "cat"),
     ("PAGER", "cat"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_CONFIG_COUNT", "2"),
+    ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
+    ("GIT_CONFIG_VALUE_0", "false"),
+    ("GIT_CONFIG_KEY_1", "safe.bareRepository"),
+    ("GIT_CONFIG_VALUE_1", "explicit"),
 ];
+
+/// What would make the shell do other things than its command line says.
+const SHELL_TRICKS: [&str; 4] = ["BASH_ENV", "CDPATH", "ENV", "SHELLOPTS"];
 
 /// Keys of model vendors and of the agents themselves.
 const KEYS: [&str; 8] = [
@@ -51,19 +61,26 @@ const VENDORS: [&str; 15] = [
 /// ```
 /// use musher_tools::command_environment;
 ///
-/// let ours = [("HOME", "/home/u"), ("ANTHROPIC_API_KEY", "k"), ("MY_KEY", "k"), ("TERM", "xterm")];
+/// let ours = [("HOME", "/home/u"), ("ANTHROPIC_API_KEY", "k"), ("MY_KEY", "k"), ("TERM", "xterm"), ("CDPATH", "/")];
 /// let ours = ours.map(|(name, value)| (name.into(), value.into()));
 /// let theirs = command_environment(ours, &["MY_KEY".to_owned()]);
 /// assert!(theirs.contains(&("HOME".into(), "/home/u".into())) && theirs.contains(&("TERM".into(), "dumb".into())));
-/// assert!(!theirs.iter().any(|(name, _)| name == "ANTHROPIC_API_KEY" || name == "MY_KEY"));
+/// assert!(!theirs.iter().any(|(name, _)| name == "ANTHROPIC_API_KEY" || name == "MY_KEY" || name == "CDPATH"));
 /// ```
 pub fn command_environment(
     ours: impl IntoIterator<Item = (OsString, OsString)>,
     secret: &[String],
 ) -> Vec<(OsString, OsString)> {
     let is_ours = |name: &OsStr| MANNERS.iter().any(|(manner, _)| name == *manner);
-    let kept = ours.into_iter().filter(|(name, _)| !is_secret(name, secret) && !is_ours(name));
+    let is_left_out = |name: &OsStr| is_secret(name, secret) || is_ours(name) || is_shell_trick(name);
+    let kept = ours.into_iter().filter(|(name, _)| !is_left_out(name));
     kept.chain(MANNERS.map(|(name, value)| (name.into(), value.into()))).collect()
+}
+
+fn is_shell_trick(name: &OsStr) -> bool {
+    // exported functions are named so; one could be called `ls`
+    let is_function = name.to_str().is_some_and(|name| name.starts_with("BASH_FUNC_"));
+    is_function || SHELL_TRICKS.iter().any(|trick| name == *trick)
 }
 
 fn is_secret(name: &OsStr, secret: &[String]) -> bool {
