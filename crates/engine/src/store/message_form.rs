@@ -144,14 +144,18 @@ pub(super) fn read(mut record: Map<String, Value>) -> Option<Message> {
     })
 }
 
-fn read_part(part: Value, texts: &mut Map<String, Value>) -> Content {
-    known_part(&part, texts).unwrap_or(Content::Unknown(part))
+fn read_part(mut part: Value, texts: &mut Map<String, Value>) -> Content {
+    known_part(&mut part, texts).unwrap_or(Content::Unknown(part))
 }
 
-fn known_part(part: &Value, texts: &mut Map<String, Value>) -> Option<Content> {
+/// The part, if we know it. Large fields are taken out of the value, and only when nothing can go wrong any more.
+fn known_part(part: &mut Value, texts: &mut Map<String, Value>) -> Option<Content> {
     let text = |key: &str| part.get(key).and_then(Value::as_str).map(str::to_owned);
     Some(match part.get("type")?.as_str()? {
-        "text" => Content::Text(text("text")?),
+        "text" => match part.get_mut("text")? {
+            Value::String(text) => Content::Text(std::mem::take(text)),
+            _ => return None,
+        },
         "thinking" => Content::Thinking(Thinking { text: text("thinking")?, proof: proof(part) }),
         "redacted_thinking" => Content::Thinking(Thinking {
             text: String::new(),
@@ -160,16 +164,16 @@ fn known_part(part: &Value, texts: &mut Map<String, Value>) -> Option<Content> {
         "tool_use" => Content::ToolUse(ToolUse {
             id: text("id")?,
             name: text("name")?,
-            input: part.get("input")?.as_object()?.clone(),
+            input: std::mem::take(part.get_mut("input")?.as_object_mut()?),
         }),
         "tool_result" => {
             let tool_use_id = text("tool_use_id").or_else(|| text("toolUseId"))?;
-            let for_client = read_parts(part.get("content"));
-            let for_model = match texts.remove(&tool_use_id) {
-                Some(own) => read_parts(Some(&own)),
+            let is_error = part.get("is_error").or(part.get("isError")).and_then(Value::as_bool);
+            let for_client = read_parts(part.get_mut("content").map(Value::take));
+            let for_model = match texts.shift_remove(&tool_use_id) {
+                Some(own) => read_parts(Some(own)),
                 None => for_client.clone(),
             };
-            let is_error = part.get("is_error").or(part.get("isError")).and_then(Value::as_bool);
             Content::ToolResult { tool_use_id, for_client, for_model, is_error: is_error.unwrap_or_default() }
         }
         "image" => Content::Image(media(part.get("source")?)?),
@@ -179,7 +183,7 @@ fn known_part(part: &Value, texts: &mut Map<String, Value>) -> Option<Content> {
 }
 
 /// What a tool said. What is neither text nor picture is shown as the JSON it is.
-fn read_parts(content: Option<&Value>) -> Vec<Part> {
+fn read_parts(content: Option<Value>) -> Vec<Part> {
     let read = |part: &Value| match part["type"].as_str() {
         Some("text") => part["text"].as_str().map(|text| Part::Text(text.to_owned())),
         Some("image") => {
@@ -188,7 +192,7 @@ fn read_parts(content: Option<&Value>) -> Vec<Part> {
         _ => None,
     };
     match content {
-        Some(Value::String(text)) => vec![Part::Text(text.clone())],
+        Some(Value::String(text)) => vec![Part::Text(text)],
         Some(Value::Array(parts)) => {
             parts.iter().map(|part| read(part).unwrap_or_else(|| Part::Text(part.to_string()))).collect()
         }

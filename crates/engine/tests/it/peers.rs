@@ -1,0 +1,3 @@
+//! The engine beside real programs.
+
+mod stored_sessions;

@@ -1,0 +1,146 @@
+//! Sessions on disk beside the real droid: we read what it writes, and it goes on with what we write.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use musher::wire::UpdateSessionSettingsParams;
+use musher::{Agent, Decision, Permission, Session, read_session, sync};
+use musher_engine::SessionId;
+use musher_engine::store::Store;
+use serde_json::{Value, json};
+use testkit::peers::{DROID, Installed, PYTHON_SDK};
+use testkit::rehearse::{Reply, Script, Server, when};
+use testkit::{Backend, Launch, Sandbox, droid, require_peer};
+
+const LIST: &str = r"
+import asyncio, json
+from droid_sdk import list_sessions
+
+for s in asyncio.run(list_sessions()):
+    print(json.dumps([s.id, s.title, s.message_count, str(s.cwd)]))
+";
+
+struct Stage {
+    sandbox: Sandbox,
+    model: Server,
+    backend: Backend,
+    launch: Launch,
+}
+
+impl Stage {
+    fn new(droid: &Installed, script: Script) -> Result<Self> {
+        let sandbox = Sandbox::new()?;
+        let backend = Backend::start(&sandbox)?;
+        let model = sandbox.model(script.otherwise(Reply::text("A title")))?;
+        let launch = droid::launch(&sandbox, droid, &model.url(), &backend)?;
+        Ok(Self { sandbox, model, backend, launch })
+    }
+
+    fn agent(&self) -> Agent {
+        Agent::launch(self.sandbox.agent(&self.launch))
+    }
+
+    fn home(&self) -> PathBuf {
+        self.sandbox.home().join(".factory")
+    }
+
+    /// Fails if anything is left running.
+    async fn finish(self) -> Result<()> {
+        drop((self.model, self.backend));
+        self.sandbox.finish().await
+    }
+}
+
+#[tokio::test]
+async fn what_droid_writes_is_loaded_and_can_be_taken_over() -> Result<()> {
+    let command = json!({
+        "command": "echo made > made.txt", "summary": "Write a file", "timeout": 10,
+        "riskLevel": "medium", "riskLevelReason": "it writes a file",
+    });
+    let script = Script::new()
+        .reply(Reply::thinking("Let me see.").and_tool("Execute", command).when(when().with_tools().call(1)))
+        .reply(Reply::text("Done.").when(when().with_tools()));
+    let stage = Stage::new(&require_peer!(DROID), script)?;
+    let session = Session::builder()
+        .agent(stage.agent())
+        .cwd(stage.sandbox.workspace())
+        .model(droid::ANTHROPIC_MODEL)
+        .on_permission(sync(|_: Permission| Decision::allow_once()))
+        .open()
+        .await?;
+    session.send("Write a file.").await?;
+    session.rename("By hand").await?;
+    let id = SessionId::new(&session.id())?;
+    session.close().await?;
+
+    let theirs = Store::open(stage.home());
+    let stored = theirs.read(&id)?;
+    assert!(stored.damage.is_none(), "{}", stored.damage);
+    assert_eq!((stored.start.title(), stored.start.cwd()), ("By hand", Some(stage.sandbox.workspace())));
+    let by_the_sdk = read_session(id.as_str()).sessions_dir(theirs.sessions_folder()).await?;
+    let shape = |message: Value| {
+        let mut content = message["content"].clone();
+        for part in content.as_array_mut().into_iter().flatten() {
+            // how long it thought is not kept by us
+            part.as_object_mut().map(|part| part.shift_remove("durationMs"));
+        }
+        json!([message["id"], message["role"], content, message["createdAt"], message["visibility"]])
+    };
+    let ours: Vec<_> = stored.messages.iter().map(|message| shape(message.wire())).collect();
+    let expected = by_the_sdk.messages().map(|message| serde_json::to_value(message).map(shape));
+    assert_eq!(ours, expected.collect::<Result<Vec<_>, _>>()?);
+    assert!(ours.len() > 4);
+
+    let home = tempfile::tempdir()?;
+    let store = Store::open(home.path());
+    store.import(&stage.home(), &id)?;
+    let loaded = store.load(&id)?;
+    assert!(loaded.session.damage.is_none(), "{}", loaded.session.damage);
+    assert_eq!(loaded.session.messages, stored.messages);
+    assert_eq!(loaded.session.settings.get("model"), stored.settings.get("model"));
+    stage.finish().await
+}
+
+#[tokio::test]
+async fn droid_lists_and_goes_on_with_what_we_write() -> Result<()> {
+    let (droid, python) = (require_peer!(DROID), require_peer!(PYTHON_SDK));
+    let script = Script::new().reply(Reply::text("Still mango.").when(when().with_tools().prompt("And now")));
+    let stage = Stage::new(&droid, script)?;
+    let store = Store::open(stage.home());
+    let workspace = stage.sandbox.workspace();
+    let mut log = crate::stored_sessions::write_session(&store, "of-ours", &workspace);
+    log.set_title("Made by us", true)?;
+    drop(log);
+
+    let listed = stage.sandbox.output(&stage.sandbox.launch(python.entry()).args(["-c", LIST])).await?;
+    let expected = json!(["of-ours", "Made by us", 6, workspace]).to_string();
+    let listed: Vec<Value> =
+        listed.stdout.iter().map(|line| serde_json::from_str(line)).collect::<Result<_, _>>()?;
+    assert_eq!(listed.iter().map(Value::to_string).collect::<Vec<_>>(), [expected]);
+
+    let resumed = Session::resume("of-ours").agent(stage.agent()).open().await?;
+    let state = resumed.state();
+    assert_eq!(state.title.as_deref(), Some("Made by us"));
+    let texts: Vec<_> = state.history.iter().map(|message| message.text()).collect();
+    assert!(texts.contains(&"There is mango.txt.".to_owned()), "{texts:?}");
+    let model =
+        UpdateSessionSettingsParams { model_id: Some(droid::CHAT_MODEL.to_owned()), ..Default::default() };
+    resumed.update_settings(model).await?;
+    assert_eq!(resumed.send("And now?").await?.text, "Still mango.");
+    resumed.close().await?;
+    let asked = stage
+        .model
+        .calls()
+        .iter()
+        .filter_map(|call| call.body.as_ref())
+        .map(Value::to_string)
+        .collect::<String>();
+    assert!(asked.contains("There is mango.txt.") && asked.contains("call_1"), "the model is told of it");
+
+    // and we go on with that
+    let stored = store.load(&SessionId::new("of-ours")?)?.session;
+    assert!(stored.damage.is_none(), "{}", stored.damage);
+    let texts: Vec<_> = stored.messages.iter().map(musher_engine::Message::text).collect();
+    assert!(texts.contains(&"Still mango.".to_owned()), "{texts:?}");
+    stage.finish().await
+}
