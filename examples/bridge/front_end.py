@@ -3,6 +3,7 @@
 
     python3 front_end.py "How many files are here?"
     python3 front_end.py --yes "Make a file."        # allows every tool
+    python3 front_end.py --agent droid "Hello."      # with Droid instead of Claude Code
 
 Starts the bridge, runs one turn, and asks you before a tool runs.
 """
@@ -67,12 +68,17 @@ def show(message):
 def main():
     words = sys.argv[1:]
     allow_all = "--yes" in words
+    options = {}
+    if "--agent" in words:
+        at = words.index("--agent")
+        options["agent"] = words[at + 1]
+        del words[at : at + 2]
     prompt = " ".join(word for word in words if word != "--yes")
     if not prompt:
         sys.exit(__doc__)
 
     bridge = Bridge()
-    create = bridge.send("session.create", {"prompt": prompt, "cwd": os.getcwd(), "options": {}})
+    create = bridge.send("session.create", {"prompt": prompt, "cwd": os.getcwd(), "options": options})
     failed = False
     for message in bridge.messages():
         kind, payload = message["type"], message["payload"]

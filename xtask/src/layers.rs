@@ -20,7 +20,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("musher-server", &["musher-engine", "musher-rpc", "musher-wire"]),
     ("musher-claude", &["musher-rpc", "musher-wire"]),
     ("musher-acp", &["musher", "musher-rpc"]),
-    ("musher-bridge", &["musher-claude", "musher-rpc"]),
+    ("musher-bridge", &["musher", "musher-claude", "musher-rpc"]),
     (
         "musher-cli",
         &[

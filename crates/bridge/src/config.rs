@@ -11,6 +11,10 @@ use std::time::Duration;
 pub struct Config {
     /// The Claude Code CLI: a path, or a name to look up in `PATH`.
     pub claude: PathBuf,
+    /// Droid: a path, or a name to look up in `PATH`.
+    pub droid: PathBuf,
+    /// The engine, if there is one: what `agent: "engine"` is.
+    pub engine: Option<musher::Agent>,
     /// How long a front end may take to answer a callback.
     pub callback_timeout: Duration,
     /// How long an agent may take to be ready, and to answer a call.
@@ -23,6 +27,8 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             claude: "claude".into(),
+            droid: "droid".into(),
+            engine: None,
             callback_timeout: Duration::from_mins(5),
             agent_timeout: Duration::from_mins(1),
             log: Arc::new(|_line| {}),
@@ -34,6 +40,8 @@ impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Config")
             .field("claude", &self.claude)
+            .field("droid", &self.droid)
+            .field("engine", &self.engine)
             .field("callback_timeout", &self.callback_timeout)
             .finish_non_exhaustive()
     }

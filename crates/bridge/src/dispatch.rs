@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use uuid::Uuid;
 
-use crate::agent::{Claude, Failure};
+use crate::agent::{Claude, Droid, Failure, Plan};
 use crate::config::Config;
 use crate::options;
 use crate::session::{Asked, End, Wiring, serve};
@@ -71,27 +71,26 @@ impl Bridge {
     /// Takes a line; gives the reply if that is known at once.
     fn take(&mut self, line: &RawLine) -> Option<String> {
         match Request::parse(line)? {
-            Ok(Request::Create(create)) => self.create(*create),
+            Ok(Request::Create(create)) => self.create(create),
             Ok(Request::Session { id, session_id, command }) => self.route(&id, &session_id, command),
             Err(invalid) => Some(invalid.frame()),
         }
     }
 
-    fn create(&mut self, create: Create) -> Option<String> {
+    fn create(&mut self, create: Box<Create>) -> Option<String> {
         self.sessions.retain(|_, handle| !handle.commands.is_closed());
         while self.tasks.try_join_next().is_some() {}
         for name in &create.unknown_options {
             (self.config.log)(&format!("ignored the unknown option `{name}`"));
         }
-        let objection = match create.options.agent {
-            None | Some(AgentKind::Claude) => options::objection(&create.options, &create.cwd),
-            Some(AgentKind::Droid) => Some("the agent `droid` is not served yet".to_owned()),
-            Some(AgentKind::Engine) => Some("the agent `engine` is not served yet".to_owned()),
+        let id = create.id.clone();
+        let chosen = match self.choose(create) {
+            Ok(chosen) => chosen,
+            Err(message) => {
+                let error = ErrorPayload::new(Code::SessionCreateFailed, message);
+                return Some(error.details(json!({"phase": "validate"})).frame(Some(&id), None));
+            }
         };
-        if let Some(message) = objection {
-            let error = ErrorPayload::new(Code::SessionCreateFailed, message);
-            return Some(error.details(json!({"phase": "validate"})).frame(Some(&create.id), None));
-        }
         let session_id = Uuid::new_v4().to_string();
         let (commands, inbox) = mpsc::channel(WAITING);
         // a kill and a shutdown
@@ -99,8 +98,28 @@ impl Bridge {
         self.sessions.insert(session_id.clone(), Handle { commands, ends });
         let config = Arc::clone(&self.config);
         let wiring = Wiring { session_id, config, out: self.out.clone(), commands: inbox, ends: end };
-        self.tasks.spawn(start_claude(wiring, create));
+        match chosen {
+            Chosen::Claude(create) => self.tasks.spawn(start_claude(wiring, *create)),
+            Chosen::Droid(create, agent, plan) => {
+                self.tasks.spawn(start_droid(wiring, *create, agent, *plan))
+            }
+        };
         None
+    }
+
+    /// Which agent it shall be, with options that can work.
+    fn choose(&self, mut create: Box<Create>) -> Result<Chosen, String> {
+        let kind = create.options.agent.unwrap_or(AgentKind::Claude);
+        options::objection(&create.options, &create.cwd).map_or(Ok(()), Err)?;
+        if kind == AgentKind::Claude {
+            return Ok(Chosen::Claude(create));
+        }
+        let plan = Plan::new(std::mem::take(&mut create.options), &create.cwd)?;
+        let agent = match kind {
+            AgentKind::Engine => self.config.engine.clone().ok_or("the engine is not available")?,
+            _ => Droid::program(&self.config.droid, plan.cwd()),
+        };
+        Ok(Chosen::Droid(create, agent, Box::new(plan)))
     }
 
     fn route(&mut self, id: &str, session_id: &str, command: Command) -> Option<String> {
@@ -136,14 +155,26 @@ impl Bridge {
     }
 }
 
+/// What a session is made with.
+enum Chosen {
+    Claude(Box<Create>),
+    /// An agent of the Droid protocol: droid, or the engine.
+    Droid(Box<Create>, musher::Agent, Box<Plan>),
+}
+
 async fn start_claude(wiring: Wiring, create: Create) {
     let config = Arc::clone(&wiring.config);
     let cwd = PathBuf::from(&create.cwd);
     let mut create = create;
     let prepared = options::for_claude(std::mem::take(&mut create.options), config.callback_timeout);
-    let start = async move {
-        Claude::start(&config.claude, &cwd, &prepared.options, config.agent_timeout).await
-            as Result<_, Failure>
-    };
-    serve(wiring, create, prepared.sdk_session_id, start).await;
+    let start = async move { Claude::start(&config.claude, &cwd, prepared, config.agent_timeout).await };
+    serve(wiring, create, start).await;
+}
+
+async fn start_droid(wiring: Wiring, create: Create, agent: musher::Agent, plan: Plan) {
+    for note in &plan.notes {
+        (wiring.config.log)(&format!("session {}: {note}", wiring.session_id));
+    }
+    let droid = Droid::start(agent, plan, wiring.config.agent_timeout);
+    serve(wiring, create, async move { Ok::<_, Failure>(droid) }).await;
 }

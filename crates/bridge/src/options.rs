@@ -101,7 +101,7 @@ pub(crate) fn for_claude(it: SessionOptions, callback_timeout: Duration) -> Prep
     Prepared { options, sdk_session_id }
 }
 
-fn mode(mode: payload::PermissionMode) -> musher_claude::PermissionMode {
+pub(crate) fn mode(mode: payload::PermissionMode) -> musher_claude::PermissionMode {
     use musher_claude::PermissionMode as Ours;
     match mode {
         payload::PermissionMode::Default => Ours::Default,

@@ -12,7 +12,7 @@ use musher_rpc::{Closed, LineSender, RawLine};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use crate::agent::{Agent, Event, Failure, Greeting, exit_details};
+use crate::agent::{Agent, Event, Failure, Gone, Greeting};
 use crate::callback::Callbacks;
 use crate::config::Config;
 use crate::query::{Give, Query, Stored};
@@ -49,7 +49,6 @@ pub(crate) struct Wiring {
 pub(crate) async fn serve<A: Agent>(
     mut wiring: Wiring,
     create: Create,
-    sdk_session_id: String,
     start: impl Future<Output = Result<A, Failure>>,
 ) {
     let mut agent = match start.await {
@@ -59,13 +58,13 @@ pub(crate) async fn serve<A: Agent>(
     let greeted = tokio::select! {
         greeted = agent.greet() => greeted,
         // nobody knows its id yet, so it is the bridge that ends
-        _ = wiring.ends.recv() => return drop(agent.end().await),
+        _ = wiring.ends.recv() => return agent.end().await,
     };
     match greeted {
         Ok(greeting) => {
-            let created = frame::created(&create.id, &wiring.session_id, &sdk_session_id);
+            let created = frame::created(&create.id, &wiring.session_id, &greeting.session_id);
             let mut session = Session::new(wiring, agent, greeting, created);
-            if let Some(prompt) = &create.prompt
+            if let Some(prompt) = create.prompt
                 && let Err(reason) = session.agent.user(prompt)
             {
                 session.trouble(None, &reason);
@@ -114,7 +113,7 @@ enum Purpose {
 
 /// Why the conversation is over.
 enum Over {
-    Exited(Closed),
+    Exited(Gone),
     Ended(End),
     /// Nobody reads what we write.
     Unheard,
@@ -130,11 +129,10 @@ impl<A: Agent> Session<A> {
 
     async fn run(mut self) {
         match self.converse().await {
-            Over::Exited(closed) => {
+            Over::Exited(gone) => {
                 self.settle_all("the agent ended");
-                let details = closed.exit().map(exit_details).unwrap_or_default();
-                let error = ErrorPayload::new(Code::SdkError, format!("the agent ended: {closed}"));
-                let last = error.details(details.into()).frame(None, Some(&self.wiring.session_id));
+                let error = ErrorPayload::new(Code::SdkError, format!("the agent ended: {}", gone.reason));
+                let last = error.details(gone.details.into()).frame(None, Some(&self.wiring.session_id));
                 self.outbox.push_back(last);
                 self.leave().await;
             }
@@ -146,7 +144,7 @@ impl<A: Agent> Session<A> {
                 self.outbox.push_back(killed);
                 self.leave().await;
             }
-            Over::Ended(End::Shutdown) | Over::Unheard => drop(self.agent.end().await),
+            Over::Ended(End::Shutdown) | Over::Unheard => self.agent.end().await,
         }
     }
 
@@ -170,7 +168,7 @@ impl<A: Agent> Session<A> {
                 // what it says has to wait for what was said before
                 event = self.agent.next(), if sending.is_none() => match event {
                     Ok(event) => self.heard(event),
-                    Err(closed) => return Over::Exited(closed),
+                    Err(gone) => return Over::Exited(gone),
                 },
                 Some(asked) = self.wiring.commands.recv(), if self.outbox.len() < REPLIES => self.obey(asked),
                 Some(end) = self.wiring.ends.recv() => return Over::Ended(end),
@@ -211,7 +209,7 @@ impl<A: Agent> Session<A> {
     fn obey(&mut self, Asked { id, command }: Asked) {
         match command {
             Command::Send(message) => {
-                if let Err(reason) = self.agent.user(&message) {
+                if let Err(reason) = self.agent.user(message) {
                     self.trouble(Some(&id), &reason);
                 }
             }
@@ -230,11 +228,12 @@ impl<A: Agent> Session<A> {
             Command::Query { method, args } => match Query::parse(&method, &args) {
                 Ok(Query::Stored(stored)) => {
                     let known = match stored {
-                        Stored::Models => &self.greeting.models,
-                        Stored::Commands => &self.greeting.commands,
-                        Stored::Account => &self.greeting.account,
+                        Stored::Models => Some(&self.greeting.models),
+                        Stored::Commands => Some(&self.greeting.commands),
+                        Stored::Account => self.greeting.account.as_ref(),
                     };
-                    let result = frame::query_result(&id, &self.wiring.session_id, Ok(known.clone()));
+                    let known = known.cloned().ok_or_else(|| format!("this agent does not have `{method}`"));
+                    let result = frame::query_result(&id, &self.wiring.session_id, known);
                     self.outbox.push_back(result);
                 }
                 Ok(Query::Ask(call, give)) => match self.agent.call(&call) {

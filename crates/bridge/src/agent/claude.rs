@@ -2,18 +2,19 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use musher_claude::{
-    Call, Error, Event as CliEvent, Extra, HookRequest, Json, Message, Options, PermissionRequest, Process,
-    RequestId, System, UserMessage, View,
+    Call, Error, Event as CliEvent, Extra, HookRequest, Json, Message, PermissionRequest, Process, RequestId,
+    System, UserMessage, View,
 };
-use musher_rpc::{Closed, Exit};
+use musher_rpc::Closed;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::{Agent, Answer, Event, Failure, Greeting, QuestionKind, exit_details};
+use super::{Agent, Answer, Event, Failure, Gone, Greeting, QuestionKind, exit_details};
+use crate::options::Prepared;
+use crate::wire::request::Said;
 
 /// How long an idle CLI may take to end by itself; with the signals after it, all is over within five seconds.
 const GRACE: Duration = Duration::from_secs(1);
@@ -40,6 +41,7 @@ const TOLD: [(&str, &str); 12] = [
 
 pub(crate) struct Claude {
     process: Process,
+    session_id: String,
     hello: RequestId,
     patience: Duration,
     /// What was said before it was ready.
@@ -53,14 +55,15 @@ impl Claude {
     pub(crate) async fn start(
         program: &Path,
         cwd: &Path,
-        options: &Options,
+        prepared: Prepared,
         patience: Duration,
     ) -> Result<Self, Failure> {
-        let started = Process::start(program, cwd, options, |launch| launch.grace(GRACE)).await;
+        let Prepared { options, sdk_session_id: session_id } = prepared;
+        let started = Process::start(program, cwd, &options, |launch| launch.grace(GRACE)).await;
         let mut process = started.map_err(|error| spawn_failure(&error))?;
         let hello =
             process.call(&Call::Initialize(options.initialize())).map_err(|error| spawn_failure(&error))?;
-        Ok(Self { process, hello, patience, early: VecDeque::new(), held_back: None })
+        Ok(Self { process, session_id, hello, patience, early: VecDeque::new(), held_back: None })
     }
 
     async fn listen(&mut self) -> Result<Greeting, Failure> {
@@ -68,7 +71,7 @@ impl Claude {
             match self.process.next().await {
                 Ok(CliEvent::Answered { id, outcome }) if id == self.hello => {
                     return match outcome {
-                        Ok(answer) => Ok(greeting(&answer)),
+                        Ok(answer) => Ok(greeting(&answer, self.session_id.clone())),
                         Err(refusal) => Err(self.gave_up(refusal.message).await),
                     };
                 }
@@ -162,7 +165,7 @@ impl Agent for Claude {
         }
     }
 
-    async fn next(&mut self) -> Result<Event<RequestId>, Closed> {
+    async fn next(&mut self) -> Result<Event<RequestId>, Gone> {
         if let Some(message) = self.held_back.take() {
             return Ok(Event::Message(message.into_text()));
         }
@@ -173,8 +176,12 @@ impl Agent for Claude {
         Ok(self.translate(event))
     }
 
-    fn user(&mut self, message: &UserMessage) -> Result<(), String> {
-        self.process.user(message).map_err(|error| error.to_string())
+    fn user(&mut self, said: Said) -> Result<(), String> {
+        let message = match said {
+            Said::Text(text) => UserMessage::text(text),
+            Said::Blocks(blocks) => UserMessage::blocks(blocks),
+        };
+        self.process.user(&message).map_err(|error| error.to_string())
     }
 
     fn call(&mut self, call: &Call) -> Result<RequestId, String> {
@@ -193,18 +200,19 @@ impl Agent for Claude {
         answered.map_err(|error| error.to_string())
     }
 
-    async fn end(self) -> Arc<Exit> {
-        self.process.end().await
+    async fn end(self) {
+        self.process.end().await;
     }
 }
 
-fn greeting(answer: &Json) -> Greeting {
+fn greeting(answer: &Json, session_id: String) -> Greeting {
     let fields: Extra = answer.to().unwrap_or_default();
     let field = |name, otherwise: Value| fields.get(name).cloned().unwrap_or_else(|| otherwise.into());
     Greeting {
+        session_id,
         models: field("models", json!([])),
         commands: field("commands", json!([])),
-        account: field("account", json!({})),
+        account: Some(field("account", json!({}))),
     }
 }
 

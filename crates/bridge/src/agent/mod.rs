@@ -1,17 +1,19 @@
-//! What a session needs of an agent, whichever it is. The only one so far is the Claude Code CLI.
+//! What a session needs of an agent, whichever it is: the Claude Code CLI, or one that the SDK can drive.
 //!
-//! This is the seam for others: an agent that tells messages in the shape of `sdk.message`, asks the same questions and takes
-//! the same calls can be put behind [`Agent`]; nothing above it knows which one it is.
+//! This is the seam: an agent that tells messages in the shape of `sdk.message`, asks the same questions and takes the same
+//! calls can be put behind [`Agent`]; nothing above it knows which one it is.
 
 mod claude;
+mod droid;
 
-use std::sync::Arc;
-
-use musher_claude::{Call, Extra, HookOutput, Json, Permission, UserMessage};
+use musher_claude::{Call, Extra, HookOutput, Json, Permission};
 use musher_rpc::{Closed, Exit};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 pub(crate) use claude::Claude;
+pub(crate) use droid::{Droid, Plan};
+
+use crate::wire::request::Said;
 
 /// An agent at work.
 pub(crate) trait Agent: Send + Sized + 'static {
@@ -21,9 +23,9 @@ pub(crate) trait Agent: Send + Sized + 'static {
     /// Waits until it is ready. What it says before is kept for [`next`](Self::next).
     fn greet(&mut self) -> impl Future<Output = Result<Greeting, Failure>> + Send;
     /// What it says next; loses nothing if dropped.
-    fn next(&mut self) -> impl Future<Output = Result<Event<Self::Key>, Closed>> + Send;
+    fn next(&mut self) -> impl Future<Output = Result<Event<Self::Key>, Gone>> + Send;
     /// Tells it what the user says. Never waits.
-    fn user(&mut self, message: &UserMessage) -> Result<(), String>;
+    fn user(&mut self, said: Said) -> Result<(), String>;
     /// Asks it something. Never waits.
     fn call(&mut self, call: &Call) -> Result<Self::Key, String>;
     /// Nobody waits for the answer any more.
@@ -31,7 +33,7 @@ pub(crate) trait Agent: Send + Sized + 'static {
     /// Answers its question. Never waits.
     fn answer(&mut self, key: &Self::Key, answer: &Answer) -> Result<(), String>;
     /// Ends it, with all it started.
-    fn end(self) -> impl Future<Output = Arc<Exit>> + Send;
+    fn end(self) -> impl Future<Output = ()> + Send;
 }
 
 /// What an agent says.
@@ -68,12 +70,15 @@ pub(crate) enum Answer {
     Hook(HookOutput),
 }
 
-/// What an agent can do.
+/// What an agent tells when it is ready.
 #[derive(Debug, Clone)]
 pub(crate) struct Greeting {
+    /// Its own id of the session.
+    pub(crate) session_id: String,
     pub(crate) models: Json,
     pub(crate) commands: Json,
-    pub(crate) account: Json,
+    /// Not every agent tells whose account it uses.
+    pub(crate) account: Option<Json>,
 }
 
 /// Why an agent did not start.
@@ -83,18 +88,37 @@ pub(crate) struct Failure {
     pub(crate) details: Value,
 }
 
-/// How a program ended, for the details of an error.
-pub(crate) fn exit_details(exit: &Exit) -> serde_json::Map<String, Value> {
-    let mut details = serde_json::Map::new();
-    if let Some(status) = exit.status {
-        if let Some(code) = status.code() {
-            details.insert("exit_code".to_owned(), code.into());
-        }
-        #[cfg(unix)]
-        if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
-            details.insert("signal".to_owned(), signal.into());
-        }
+/// An agent is there no more.
+#[derive(Debug)]
+pub(crate) struct Gone {
+    pub(crate) reason: String,
+    /// How its program ended, if it is one.
+    pub(crate) details: Map<String, Value>,
+}
+
+impl From<Closed> for Gone {
+    fn from(closed: Closed) -> Self {
+        Self { reason: closed.to_string(), details: closed.exit().map(exit_details).unwrap_or_default() }
     }
-    details.insert("stderr".to_owned(), exit.stderr_tail.clone().into());
+}
+
+fn exit_details(exit: &Exit) -> Map<String, Value> {
+    #[cfg(unix)]
+    let signal = exit.status.and_then(|status| std::os::unix::process::ExitStatusExt::signal(&status));
+    #[cfg(not(unix))]
+    let signal = None;
+    ended_details(exit.status.and_then(|status| status.code()), signal, &exit.stderr_tail)
+}
+
+/// How a program ended, for the details of an error.
+fn ended_details(code: Option<i32>, signal: Option<i32>, stderr: &str) -> Map<String, Value> {
+    let mut details = Map::new();
+    if let Some(code) = code {
+        details.insert("exit_code".to_owned(), code.into());
+    }
+    if let Some(signal) = signal {
+        details.insert("signal".to_owned(), signal.into());
+    }
+    details.insert("stderr".to_owned(), stderr.into());
     details
 }

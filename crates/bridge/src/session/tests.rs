@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use musher_claude::{Extra, Json, UserMessage};
-use musher_rpc::{Exit, Limits, LineConnection, LineReceiver, lines_over};
+use musher_claude::{Extra, Json};
+use musher_rpc::{Limits, LineConnection, LineReceiver, lines_over};
 use serde_json::{Value, json};
 
 use super::*;
 use crate::agent::{Answer, QuestionKind};
 use crate::wire::payload::SessionOptions;
+use crate::wire::request::Said;
 
 /// An agent that says what the test wants, and writes down what it is told.
 struct Puppet {
@@ -31,16 +32,21 @@ impl Agent for Puppet {
     async fn greet(&mut self) -> Result<Greeting, Failure> {
         if self.is_ready {
             let list = Json::from(json!([]));
-            return Ok(Greeting { models: list.clone(), commands: list, account: Json::empty_object() });
+            return Ok(Greeting {
+                session_id: "sdk".to_owned(),
+                models: list.clone(),
+                commands: list,
+                account: None,
+            });
         }
         Err(Failure { message: "not ready".to_owned(), details: json!({"phase": "initialize"}) })
     }
 
-    async fn next(&mut self) -> Result<Event<u32>, Closed> {
-        self.says.recv().await.ok_or(Closed::Ended)
+    async fn next(&mut self) -> Result<Event<u32>, Gone> {
+        self.says.recv().await.ok_or_else(|| Closed::Ended.into())
     }
 
-    fn user(&mut self, _message: &UserMessage) -> Result<(), String> {
+    fn user(&mut self, _said: Said) -> Result<(), String> {
         self.note("user".to_owned())
     }
 
@@ -57,11 +63,8 @@ impl Agent for Puppet {
         self.note(format!("answer {key} {answer:?}"))
     }
 
-    async fn end(self) -> Arc<Exit> {
+    async fn end(self) {
         self.note("end".to_owned()).ok();
-        let (child, _connection) =
-            musher_rpc::Child::spawn_lines(musher_rpc::Launch::new("true")).await.unwrap();
-        child.exited().await
     }
 }
 
@@ -94,7 +97,7 @@ fn stage(is_ready: bool) -> Stage {
         unknown_options: Vec::new(),
     };
     let puppet = Puppet { says: script, told: notes, is_ready, calls: 0 };
-    tokio::spawn(serve(wiring, create, "sdk".to_owned(), async move { Ok(puppet) }));
+    tokio::spawn(serve(wiring, create, async move { Ok(puppet) }));
     Stage { says, told, commands, ends, heard }
 }
 

@@ -122,9 +122,9 @@ impl SessionOptions {
 pub(crate) enum AgentKind {
     /// The Claude Code CLI.
     Claude,
-    /// Droid. Not yet served.
+    /// Factory's Droid.
     Droid,
-    /// The engine of musher. Not yet served.
+    /// The engine of musher, in the bridge's own process.
     Engine,
 }
 

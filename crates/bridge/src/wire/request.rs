@@ -1,6 +1,6 @@
 //! Reads a line of the front end: a request, or exactly what is wrong with it.
 
-use musher_claude::{Extra, Json, UserMessage};
+use musher_claude::{Extra, Json};
 use musher_rpc::RawLine;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -25,17 +25,25 @@ pub(crate) enum Request {
 pub(crate) struct Create {
     pub(crate) id: String,
     /// Absent if the prompt is blank.
-    pub(crate) prompt: Option<UserMessage>,
+    pub(crate) prompt: Option<Said>,
     pub(crate) cwd: String,
     pub(crate) options: SessionOptions,
     /// Keys of the options that nobody knows.
     pub(crate) unknown_options: Vec<String>,
 }
 
+/// What the user says.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Said {
+    Text(String),
+    /// Content blocks, each an object.
+    Blocks(Vec<Json>),
+}
+
 /// What a session shall do.
 #[derive(Debug)]
 pub(crate) enum Command {
-    Send(UserMessage),
+    Send(Said),
     Interrupt,
     Kill,
     Answer(Extra),
@@ -152,18 +160,13 @@ impl<'a> Envelope<'a> {
         })
     }
 
-    fn said(
-        &self,
-        field: &str,
-        text: Option<String>,
-        content: Option<Vec<Json>>,
-    ) -> Result<UserMessage, Invalid> {
+    fn said(&self, field: &str, text: Option<String>, content: Option<Vec<Json>>) -> Result<Said, Invalid> {
         match (content, text) {
             (Some(blocks), _) => match blocks.iter().find(|block| kind_of(block.text()) != "object") {
                 Some(_) => Err(self.wrong("content", "a list of content blocks")),
-                None => Ok(UserMessage::blocks(blocks)),
+                None => Ok(Said::Blocks(blocks)),
             },
-            (None, Some(text)) => Ok(UserMessage::text(text)),
+            (None, Some(text)) => Ok(Said::Text(text)),
             (None, None) => Err(self.wrong(field, "a string")),
         }
     }

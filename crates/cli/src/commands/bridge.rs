@@ -28,9 +28,10 @@ pub(crate) async fn run(args: Bridge, printer: Printer) -> Result<Exit, Failure>
         return Ok(Exit::Done);
     }
     let stop = Stop::listen().context("cannot listen for signals")?;
-    let named = std::env::var_os("MUSHER_CLAUDE").filter(|name| !name.is_empty()).map(PathBuf::from);
+    let named = |variable| std::env::var_os(variable).filter(|name| !name.is_empty()).map(PathBuf::from);
     let mut config = Config::default();
-    config.claude = args.claude.or(named).unwrap_or(config.claude);
+    config.claude = args.claude.or(named("MUSHER_CLAUDE")).unwrap_or(config.claude);
+    config.droid = args.droid.or(named("MUSHER_DROID")).unwrap_or(config.droid);
     config.callback_timeout = Duration::from_secs(args.callback_timeout);
     config.log = Arc::new(move |line| printer.note(&sanitized(line, LONGEST_NOTE)));
     let limits = Limits { line: MAX_LINE_LIMIT, ..Limits::default() };

@@ -94,7 +94,11 @@ async fn a_session_that_cannot_be_is_refused_and_no_process_is_started() -> anyh
     let error = app.reply(&id).await?;
     assert_eq!(error["payload"]["code"], "INVALID_MESSAGE");
     assert_eq!(error["payload"]["details"], json!({"path": "options.max_turns", "expected": "u64"}));
-    for options in [json!({"max_budget_usd": 0}), json!({"agent": "droid"}), json!({"agent": "engine"})] {
+    for options in [
+        json!({"max_budget_usd": 0}),
+        json!({"agent": "droid", "hooks": {"Stop": [{}]}}),
+        json!({"agent": "engine"}),
+    ] {
         let id = app.ask_for_session("p", options).await?;
         let error = app.reply(&id).await?;
         assert_eq!(error["payload"]["code"], "SESSION_CREATE_FAILED");

@@ -1,7 +1,8 @@
-//! The bridge with the real Claude Code, two versions of it, and a scripted model.
+//! The bridge with the real Claude Code, two versions of it, with the real droid, and with a scripted model.
 
 mod callbacks;
 mod controls;
+mod droid;
 mod ends;
 mod sessions;
 

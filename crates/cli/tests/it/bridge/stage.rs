@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use musher_rehearse::{Script, Server};
+use musher_rehearse::{Reply, Script, Server};
 use serde_json::{Value, json};
 use testkit::peers::Installed;
-use testkit::{Launch, Program, Sandbox, claude};
+use testkit::{Backend, Launch, Program, Sandbox, claude, droid};
 
 /// The stand-in for the CLI.
 pub(crate) const FAKE: &str = include_str!("fake_claude.py");
@@ -15,6 +15,8 @@ pub(crate) struct Stage {
     pub(crate) sandbox: Sandbox,
     pub(crate) model: Option<Server>,
     pub(crate) app: App,
+    /// What droid needs besides a model.
+    backend: Option<Backend>,
 }
 
 /// The app: it remembers everything it was told.
@@ -51,10 +53,22 @@ impl Stage {
         Self::on(sandbox, Some(model), &launch)
     }
 
+    /// A bridge with the real droid and a scripted model.
+    pub(crate) fn droid(installed: &Installed, script: Script, args: &[&str]) -> Result<Self> {
+        let sandbox = Sandbox::new()?;
+        let backend = Backend::start(&sandbox)?;
+        // side calls, such as for titles, must not fail
+        let model = sandbox.model(script.otherwise(Reply::text("A title")))?;
+        droid::configure(&sandbox, &model.url())?;
+        let launch = bridge(&sandbox).args(args).env("MUSHER_DROID", installed.entry());
+        let launch = droid::with_account(launch, &backend);
+        Ok(Self { backend: Some(backend), ..Self::on(sandbox, Some(model), &launch)? })
+    }
+
     fn on(sandbox: Sandbox, model: Option<Server>, launch: &Launch) -> Result<Self> {
         let program = sandbox.spawn(launch)?;
         let cwd = sandbox.workspace().to_str().context("a path of letters")?.to_owned();
-        Ok(Self { app: App { program, told: Vec::new(), asked: 0, cwd }, sandbox, model })
+        Ok(Self { app: App { program, told: Vec::new(), asked: 0, cwd }, sandbox, model, backend: None })
     }
 
     /// How many bytes the stand-in has written.
@@ -78,17 +92,18 @@ impl Stage {
 
     /// Ends the bridge by the end of its input, and fails if it minds or leaves something.
     pub(crate) async fn finish(self) -> Result<()> {
-        let Self { sandbox, model, app } = self;
+        let Self { sandbox, model, app, backend } = self;
         let ended = app.program.end().await?;
         assert_eq!(ended.status.code(), Some(0), "{}", ended.stderr);
+        drop(backend);
         drop_model(model).await;
         sandbox.finish().await
     }
 
     /// Fails if something is left, after the bridge was ended in some other way.
     pub(crate) async fn finish_without_bridge(self) -> Result<()> {
-        let Self { sandbox, model, app } = self;
-        drop(app);
+        let Self { sandbox, model, app, backend } = self;
+        drop((app, backend));
         drop_model(model).await;
         sandbox.finish().await
     }

@@ -1,0 +1,117 @@
+//! Opens a session of the SDK as a plan wants it, and learns what there is to tell about it.
+
+use std::time::Duration;
+
+use musher::wire::{ListToolsParams, ModelInfo};
+use musher::{Agent, ErrorKind, Session};
+use serde_json::{Value, json};
+
+use super::desk::Desk;
+use super::modes::{self, Standing};
+use super::plan::{Plan, Start};
+use super::scribe::Scene;
+use super::{catalog, describe};
+use crate::agent::{Failure, Greeting, ended_details};
+
+/// A session that is ready.
+pub(super) struct Opened {
+    pub(super) session: Session,
+    pub(super) scene: Scene,
+    pub(super) greeting: Greeting,
+    pub(super) notes: Vec<String>,
+}
+
+pub(super) async fn open(agent: Agent, plan: &Plan, desk: &Desk) -> Result<Opened, Failure> {
+    let session = start(agent, plan, desk).await.map_err(|error| failure(&error))?;
+    let state = session.state();
+    let mut notes = Vec::new();
+    let model = state.settings.model_id.clone().unwrap_or_default();
+    if let Some(wanted) =
+        plan.model.as_ref().filter(|wanted| **wanted != model && !wanted.starts_with("custom:"))
+    {
+        notes.push(format!("the agent does not know the model `{wanted}` and uses `{model}`"));
+    }
+    let cwd = state.cwd.clone().unwrap_or_else(|| plan.cwd.clone());
+    if cwd != plan.cwd {
+        notes.push(format!("the session goes on where it was made, in `{}`", cwd.display()));
+    }
+    // old agents do not have all of these lists
+    let tools = session.list_tools(ListToolsParams::default()).await.map(|it| it.tools).unwrap_or_default();
+    let commands = session.list_commands().await.map(|it| it.commands).unwrap_or_default();
+    let skills = session.list_skills().await.map(|it| it.skills).unwrap_or_default();
+    let servers = catalog::servers(&session, &plan.servers).await.unwrap_or_else(|_| json!([]));
+    let scene = Scene {
+        session_id: state.id.clone(),
+        cwd: cwd.to_string_lossy().into_owned(),
+        model,
+        mode: modes::current(&state.settings, plan.mode.map_or(Standing::Ask, Standing::of)),
+        tools: tools.into_iter().map(|tool| tool.llm_id).collect(),
+        commands: commands.iter().map(|command| command.name.clone()).collect(),
+        skills: skills.into_iter().map(|skill| skill.name).collect(),
+        servers: catalog::names_and_states(&servers),
+    };
+    let greeting = Greeting {
+        session_id: state.id,
+        models: state.models.iter().map(model_info).collect::<Value>().into(),
+        commands: catalog::commands(&commands).into(),
+        account: None,
+    };
+    Ok(Opened { session, scene, greeting, notes })
+}
+
+async fn start(agent: Agent, plan: &Plan, desk: &Desk) -> musher::Result<Session> {
+    let (on_permission, on_question) = (desk.permission_handler(), desk.question_handler());
+    match &plan.start {
+        Start::New { system_prompt } => {
+            plan.builder(system_prompt.as_ref(), on_permission, on_question).agent(agent).open().await
+        }
+        Start::Resume { id, as_copy } => {
+            let mut session = plan.resume_builder(id, on_permission, on_question).agent(agent).open().await?;
+            if *as_copy {
+                let copy = session.fork().await?;
+                session.close().await?;
+                session = copy;
+            }
+            if let Some(changes) = plan.changes() {
+                session.update_settings(changes).await?;
+            }
+            Ok(session)
+        }
+    }
+}
+
+/// A model as the Claude Code CLI lists its own.
+fn model_info(model: &ModelInfo) -> Value {
+    let name = model.display_name.as_deref().unwrap_or(&model.id);
+    let efforts = model.supported_reasoning_efforts.clone().unwrap_or_default();
+    let efforts: Vec<_> = efforts.iter().map(musher::wire::ReasoningEffort::as_str).collect();
+    let provider = model.model_provider.as_ref().map_or("", |provider| provider.as_str());
+    json!({
+        "value": model.id, "displayName": name, "description": provider,
+        "supportsEffort": !efforts.is_empty(), "supportedEffortLevels": efforts,
+    })
+}
+
+/// It is not ready in time.
+pub(super) fn too_slow(patience: Duration) -> Failure {
+    Failure {
+        message: format!("the agent was not ready within {patience:?}"),
+        details: json!({"phase": "initialize"}),
+    }
+}
+
+/// Why a session did not open.
+pub(super) fn failure(error: &musher::Error) -> Failure {
+    let mut details = serde_json::Map::new();
+    let phase = match error.kind() {
+        ErrorKind::Connection { .. } => "spawn",
+        ErrorKind::InvalidInput => "validate",
+        ErrorKind::ProcessExit { code, signal, stderr } => {
+            details = ended_details(*code, *signal, stderr);
+            "initialize"
+        }
+        _ => "initialize",
+    };
+    details.insert("phase".to_owned(), phase.into());
+    Failure { message: describe(error), details: details.into() }
+}

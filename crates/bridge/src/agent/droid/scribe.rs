@@ -1,0 +1,399 @@
+//! Events of a turn as messages of the front end's protocol. Pure: no task, no clock; ids come from a function.
+//!
+//! The order is that of the Claude Code CLI: `system/init`, then for each answer of the model its pieces (if they are wanted), one
+//! `assistant` message for each block, a `user` message for each tool result, and at the end one `result`.
+
+use std::collections::BTreeMap;
+
+use musher::wire::{ContentBlock, DroidWorkingState, LlmRetryReason, Message, TokenUsage};
+use musher::{Event, FailureKind, StoppedBy, ToolOutcome, TurnEnd, TurnResult};
+use musher_claude::PermissionMode as Mode;
+use serde_json::{Map, Value, json};
+
+use super::ask::Told;
+use super::blocks;
+use super::stream::{Kind, Stream};
+
+/// What is told at the beginning of each turn.
+#[derive(Debug, Clone)]
+pub(super) struct Scene {
+    pub(super) session_id: String,
+    pub(super) cwd: String,
+    pub(super) model: String,
+    pub(super) mode: Mode,
+    pub(super) tools: Vec<String>,
+    pub(super) commands: Vec<String>,
+    pub(super) skills: Vec<String>,
+    /// Each with `name` and `status`.
+    pub(super) servers: Value,
+}
+
+/// What the front end wants to hear.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Wishes {
+    pub(super) partial: bool,
+    pub(super) echo: bool,
+    pub(super) max_turns: Option<u64>,
+}
+
+#[derive(Debug)]
+pub(super) struct Scribe {
+    pub(super) scene: Scene,
+    wishes: Wishes,
+    new_id: fn() -> String,
+    /// All tokens, by model.
+    totals: BTreeMap<String, [u64; 4]>,
+    stream: Stream,
+    turn: Turn,
+}
+
+/// What is known of the running turn.
+#[derive(Debug, Default)]
+struct Turn {
+    /// The message it began with.
+    id: String,
+    steps: u64,
+    /// Tool calls without a result.
+    open_calls: Vec<(String, String)>,
+    calls: Vec<String>,
+    denials: Vec<Value>,
+    is_compacting: bool,
+    /// Why it was stopped, if that was here.
+    stopped: Option<Stopped>,
+    stop_reason: Option<&'static str>,
+}
+
+/// Why a turn is stopped from here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stopped {
+    /// It reached its number of answers.
+    MaxTurns,
+    /// A refusal came with the wish to end it.
+    Refusal,
+}
+
+impl Scribe {
+    pub(super) fn new(scene: Scene, wishes: Wishes, new_id: fn() -> String) -> Self {
+        let (stream, turn) = (Stream::default(), Turn::default());
+        Self { scene, wishes, new_id, totals: BTreeMap::new(), stream, turn }
+    }
+
+    /// A turn begins.
+    pub(super) fn begin(&mut self, turn_id: &str) -> String {
+        self.stream.retract();
+        self.turn = Turn { id: turn_id.to_owned(), ..Turn::default() };
+        let Scene { cwd, model, mode, tools, commands, skills, servers, .. } = &self.scene;
+        self.message(json!({
+            "type": "system", "subtype": "init", "cwd": cwd, "tools": tools, "mcp_servers": servers, "model": model,
+            "permissionMode": mode.as_str(), "slash_commands": commands, "apiKeySource": "none",
+            // there is none, and parsers want the field
+            "claude_code_version": "",
+            "output_style": "default", "agents": [], "skills": skills, "plugins": [],
+        }))
+    }
+
+    /// Something happened in the turn.
+    pub(super) fn event(&mut self, event: &Event) -> Vec<String> {
+        match event {
+            Event::TextDelta(it) => {
+                self.piece(Kind::Text, &it.message_id, it.block_index.get(), &it.text_delta)
+            }
+            Event::ThinkingDelta(it) => {
+                self.piece(Kind::Thinking, &it.message_id, it.block_index.get(), &it.text_delta)
+            }
+            Event::Assistant(message) => self.assistant(message),
+            Event::User(message) => self.user(message),
+            Event::ToolResult(outcome) => vec![self.tool_result(outcome)],
+            Event::System(message) => {
+                let content = message.text();
+                vec![self.system("informational", json!({"content": content, "level": "info"}))]
+            }
+            Event::Retry(retry) => {
+                let error = match retry.reason {
+                    LlmRetryReason::RateLimited => "rate_limit",
+                    LlmRetryReason::Overloaded => "overloaded",
+                    _ => "unknown",
+                };
+                let attempt = retry.attempt.as_ref().map(musher::wire::Count::get);
+                let fields = json!({
+                    "attempt": attempt, "max_retries": null, "retry_delay_ms": null, "error_status": null, "error": error,
+                });
+                vec![self.system("api_retry", fields)]
+            }
+            Event::Retracted { .. } => {
+                self.stream.retract();
+                Vec::new()
+            }
+            Event::State(state) => self.state(state),
+            Event::Result(result) => self.result(result),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The mode may be another one now.
+    pub(super) fn mode_is(&mut self, mode: Mode) -> Option<String> {
+        if self.scene.mode == mode {
+            return None;
+        }
+        self.scene.mode = mode;
+        Some(self.system("status", json!({"status": null, "permissionMode": mode.as_str()})))
+    }
+
+    /// A tool call was refused.
+    pub(super) fn denied(&mut self, told: &Told) {
+        self.turn
+            .denials
+            .push(json!({"tool_name": told.name, "tool_use_id": told.id, "tool_input": told.input}));
+    }
+
+    /// The turn is stopped from here.
+    pub(super) fn stopping(&mut self, why: Stopped) {
+        self.turn.stopped.get_or_insert(why);
+    }
+
+    /// Whether the turn had all its answers, with all they asked for, and would go on.
+    pub(super) fn is_spent(&self) -> bool {
+        let turn = &self.turn;
+        self.wishes.max_turns.is_some_and(|max| turn.steps >= max)
+            && turn.stop_reason == Some("tool_use")
+            && turn.open_calls.is_empty()
+            && turn.stopped.is_none()
+    }
+
+    /// Whether the front end knows this tool call.
+    pub(super) fn knows_call(&self, id: &str) -> bool {
+        self.turn.calls.iter().any(|known| known == id)
+    }
+
+    /// The open call of a tool, by the agent's name for it.
+    pub(super) fn open_call(&self, name: &str) -> Option<&str> {
+        self.turn.open_calls.iter().find(|(_, tool)| tool == name).map(|(id, _)| id.as_str())
+    }
+
+    /// A turn that could not begin, or broke off.
+    pub(super) fn failed(&mut self, reason: &str) -> Vec<String> {
+        let mut messages = self.cut(false);
+        let usage = usage(&[0; 4]);
+        messages.push(self.message(json!({
+            "type": "result", "subtype": "error_during_execution", "is_error": true, "duration_ms": 0,
+            "duration_api_ms": 0, "num_turns": self.turn.steps, "stop_reason": null, "total_cost_usd": 0, "usage": usage,
+            "modelUsage": self.model_usage(), "permission_denials": self.turn.denials, "terminal_reason": "error",
+            "errors": [reason],
+        })));
+        messages
+    }
+
+    fn piece(&mut self, kind: Kind, message_id: &str, number: u64, text: &str) -> Vec<String> {
+        let events = self.stream.piece(kind, message_id, number, text, &self.scene.model);
+        self.stream_events(events)
+    }
+
+    fn stream_events(&self, events: Vec<Value>) -> Vec<String> {
+        if !self.wishes.partial {
+            return Vec::new();
+        }
+        let messages = events.into_iter();
+        messages
+            .map(|event| {
+                self.message(json!({"type": "stream_event", "event": event, "parent_tool_use_id": null}))
+            })
+            .collect()
+    }
+
+    fn assistant(&mut self, message: &Message) -> Vec<String> {
+        let model = message.model_id.clone().unwrap_or_else(|| self.scene.model.clone());
+        self.turn.steps += 1;
+        self.turn.stop_reason = Some("end_turn");
+        for block in &message.content {
+            if let ContentBlock::ToolUse(call) = block {
+                self.turn.stop_reason = Some("tool_use");
+                self.turn.calls.push(call.id.clone());
+                self.turn.open_calls.push((call.id.clone(), call.name.clone()));
+            }
+        }
+        let (before, after) = self.stream.whole(message, &model);
+        let mut messages = self.stream_events(before);
+        for block in &message.content {
+            let message = blocks::message(&message.id, &model, &[blocks::block(block)]);
+            messages.push(
+                self.message(json!({"type": "assistant", "message": message, "parent_tool_use_id": null})),
+            );
+        }
+        messages.extend(self.stream_events(after));
+        messages
+    }
+
+    fn user(&mut self, message: &Message) -> Vec<String> {
+        let is_echo = message.id == self.turn.id;
+        if is_echo && !self.wishes.echo {
+            return Vec::new();
+        }
+        let content: Vec<_> = message.content.iter().map(blocks::block).collect();
+        let flag = if is_echo { "isReplay" } else { "isSynthetic" };
+        let mut told = json!({
+            "type": "user", "message": {"role": "user", "content": content}, "parent_tool_use_id": null, flag: true,
+        });
+        if is_echo {
+            // what `rewindFiles` takes
+            told["uuid"] = json!(message.id);
+        }
+        vec![self.message(told)]
+    }
+
+    fn tool_result(&mut self, outcome: &ToolOutcome) -> String {
+        self.turn.open_calls.retain(|(id, _)| *id != outcome.tool_use_id);
+        let block = blocks::tool_result(&outcome.tool_use_id, &outcome.content, outcome.is_error);
+        let raw = block["content"].clone();
+        self.message(json!({
+            "type": "user", "message": {"role": "user", "content": [block]}, "parent_tool_use_id": null, "tool_use_result": raw,
+        }))
+    }
+
+    fn state(&mut self, state: &DroidWorkingState) -> Vec<String> {
+        let is_compacting = *state == DroidWorkingState::CompactingConversation;
+        if is_compacting == self.turn.is_compacting {
+            return Vec::new();
+        }
+        self.turn.is_compacting = is_compacting;
+        vec![self.system("status", json!({"status": is_compacting.then_some("compacting")}))]
+    }
+
+    /// An open message will not be whole any more; its text is told if that is worth something.
+    fn cut(&mut self, wants_text: bool) -> Vec<String> {
+        let Some((id, text, events)) = self.stream.cut() else { return Vec::new() };
+        let mut messages = Vec::new();
+        if wants_text && !text.is_empty() {
+            let message = blocks::message(&id, &self.scene.model, &[json!({"type": "text", "text": text})]);
+            messages.push(self.message(
+                json!({"type": "assistant", "message": message, "parent_tool_use_id": null, "aborted": true}),
+            ));
+        }
+        messages.extend(self.stream_events(events));
+        messages
+    }
+
+    fn result(&mut self, result: &TurnResult) -> Vec<String> {
+        let mut messages = self.cut(result.is_interrupted());
+        self.scene.session_id.clone_from(&result.session_id);
+        let tokens = tokens(result.usage.as_ref());
+        let totals = self.totals.entry(self.scene.model.clone()).or_default();
+        totals.iter_mut().zip(tokens).for_each(|(total, new)| *total += new);
+        let Ending { subtype, terminal_reason, mut errors } = self.ending(result);
+        errors.extend(result.errors.iter().map(|error| error.message.clone()));
+        let is_error = subtype != "success";
+        let mut told = json!({
+            "type": "result",
+            "subtype": subtype,
+            "is_error": is_error,
+            "duration_ms": u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),
+            // neither this time nor a price is told by the agent
+            "duration_api_ms": 0,
+            "total_cost_usd": 0,
+            "num_turns": result.steps,
+            "stop_reason": self.turn.stop_reason,
+            "usage": usage(&tokens),
+            "modelUsage": self.model_usage(),
+            "permission_denials": self.turn.denials,
+            "terminal_reason": terminal_reason,
+        });
+        if is_error {
+            told["errors"] = json!(errors);
+        } else {
+            told["result"] = json!(result.text);
+        }
+        if let Some(output) = &result.structured_output {
+            told["structured_output"] = json!(output);
+        }
+        messages.push(self.message(told));
+        messages
+    }
+
+    fn ending(&self, result: &TurnResult) -> Ending {
+        let aborted =
+            if self.turn.stop_reason == Some("tool_use") { "aborted_tools" } else { "aborted_streaming" };
+        let ending = |subtype, terminal_reason: &str, error: Option<String>| Ending {
+            subtype,
+            terminal_reason: terminal_reason.to_owned(),
+            errors: error.into_iter().collect(),
+        };
+        match (&result.end, self.turn.stopped) {
+            (TurnEnd::Interrupted(_), Some(Stopped::MaxTurns)) => {
+                let most = self.wishes.max_turns.unwrap_or_default();
+                ending(
+                    "error_max_turns",
+                    "max_turns",
+                    Some(format!("Reached maximum number of turns ({most})")),
+                )
+            }
+            (TurnEnd::Interrupted(StoppedBy::Denied), None)
+            | (TurnEnd::Completed | TurnEnd::HandedOver, _) => ending("success", "completed", None),
+            (TurnEnd::Interrupted(_), _) => {
+                ending("error_during_execution", aborted, Some("the turn was interrupted".to_owned()))
+            }
+            (TurnEnd::Failed(FailureKind::StructuredOutput(reason)), _) => {
+                ending("error_max_structured_output_retries", reason.as_str(), None)
+            }
+            (TurnEnd::Failed(FailureKind::Execution(reason)), _) => {
+                ending("error_during_execution", reason.as_str(), None)
+            }
+            (other, _) => {
+                ending("error_during_execution", "error", Some(format!("the turn ended: {other:?}")))
+            }
+        }
+    }
+
+    fn model_usage(&self) -> Value {
+        let models = self.totals.iter().map(|(model, [input, output, created, read])| {
+            let counts = json!({
+                "inputTokens": input, "outputTokens": output, "cacheCreationInputTokens": created,
+                "cacheReadInputTokens": read, "webSearchRequests": 0, "costUSD": 0, "contextWindow": 0,
+                "maxOutputTokens": 0,
+            });
+            (model.clone(), counts)
+        });
+        Value::Object(models.collect::<Map<_, _>>())
+    }
+
+    fn system(&self, subtype: &str, mut fields: Value) -> String {
+        fields["type"] = json!("system");
+        fields["subtype"] = json!(subtype);
+        self.message(fields)
+    }
+
+    /// The line of a message, with what every message has.
+    fn message(&self, mut fields: Value) -> String {
+        fields["session_id"] = json!(self.scene.session_id);
+        if fields.get("uuid").is_none() {
+            fields["uuid"] = json!((self.new_id)());
+        }
+        fields.to_string()
+    }
+}
+
+struct Ending {
+    subtype: &'static str,
+    terminal_reason: String,
+    errors: Vec<String>,
+}
+
+/// Input, output, written to and read from the cache.
+fn tokens(usage: Option<&TokenUsage>) -> [u64; 4] {
+    let Some(usage) = usage else { return [0; 4] };
+    let cached = |count: &Option<musher::wire::Count>| count.as_ref().map_or(0, musher::wire::Count::get);
+    [
+        usage.input_tokens.get(),
+        usage.output_tokens.get(),
+        cached(&usage.cache_creation_tokens),
+        cached(&usage.cache_read_tokens),
+    ]
+}
+
+fn usage([input, output, created, read]: &[u64; 4]) -> Value {
+    json!({
+        "input_tokens": input, "output_tokens": output,
+        "cache_creation_input_tokens": created, "cache_read_input_tokens": read,
+    })
+}
+
+#[cfg(test)]
+mod tests;

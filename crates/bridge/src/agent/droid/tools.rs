@@ -1,0 +1,235 @@
+//! Tools by name: what front ends written for Claude Code call them, what the agent calls them, and rules about them. Pure.
+//!
+//! A rule that is not understood allows nothing: the front end is asked then.
+
+use musher::wire::{PermissionDetails, PermissionToolUse};
+
+/// The names in Claude Code that are others here.
+const NAMES: [(&str, &str); 9] = [
+    ("Bash", "Execute"),
+    ("Write", "Create"),
+    ("MultiEdit", "Edit"),
+    ("NotebookEdit", "Edit"),
+    ("WebFetch", "FetchUrl"),
+    ("Agent", "Task"),
+    ("AskUserQuestion", ASK_USER),
+    ("ExitPlanMode", EXIT_SPEC_MODE),
+    ("KillShell", "TaskStop"),
+];
+
+/// The names that models use, and the ids that settings use.
+const IDS: [(&str, &str); 21] = [
+    ("Read", "read-cli"),
+    ("LS", "ls-cli"),
+    ("Grep", "grep_tool_cli"),
+    ("Glob", "glob-search-cli"),
+    ("Execute", "execute-cli"),
+    ("Edit", "edit-cli"),
+    // some models patch instead of editing and creating
+    ("Edit", "apply-patch-cli"),
+    ("Create", "create-cli"),
+    ("Create", "apply-patch-cli"),
+    ("ApplyPatch", "apply-patch-cli"),
+    ("TodoWrite", "todo_write"),
+    ("WebSearch", "web_search"),
+    ("FetchUrl", "fetch_url"),
+    ("Skill", "skill"),
+    ("ToolSearch", "tool-search-cli"),
+    ("AskUser", "ask-user"),
+    ("ExitSpecMode", "exit-spec-mode"),
+    ("Task", "task-cli"),
+    ("TaskOutput", "task-output-cli"),
+    ("TaskStop", "task-stop-cli"),
+    ("GenerateImage", "generate-image"),
+];
+
+pub(super) const ASK_USER: &str = "AskUser";
+pub(super) const EXIT_SPEC_MODE: &str = "ExitSpecMode";
+
+/// The agent's name for a tool.
+pub(super) fn name(theirs: &str) -> String {
+    if let Some(rest) = theirs.strip_prefix("mcp__") {
+        return rest.replacen("__", "___", 1);
+    }
+    NAMES.iter().find(|(claude, _)| *claude == theirs).map_or(theirs, |(_, ours)| ours).to_owned()
+}
+
+/// The name for a tool in the front end's protocol, where that has one.
+pub(super) fn told_name(ours: &str) -> String {
+    match ours {
+        ASK_USER => "AskUserQuestion".to_owned(),
+        EXIT_SPEC_MODE => "ExitPlanMode".to_owned(),
+        _ => match ours.split_once("___") {
+            Some((server, tool)) => format!("mcp__{server}__{tool}"),
+            None => ours.to_owned(),
+        },
+    }
+}
+
+/// The ids of a tool in settings; none if there is no such tool.
+pub(super) fn ids(theirs: &str) -> Vec<String> {
+    let name = name(theirs);
+    let ids =
+        IDS.iter().filter(|(known, id)| *known == name || *id == theirs).map(|(_, id)| (*id).to_owned());
+    let mut ids: Vec<_> = ids.collect();
+    ids.dedup();
+    ids
+}
+
+/// The ids of all tools that are known.
+pub(super) fn all_ids() -> Vec<String> {
+    let mut ids: Vec<_> = IDS.iter().map(|(_, id)| (*id).to_owned()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+/// What may run without a question.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Rules(Vec<Rule>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Rule {
+    /// The agent's name of the tool.
+    tool: String,
+    what: What,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum What {
+    Everything,
+    /// A command, word for word.
+    Command(String),
+    /// Commands that begin so.
+    Commands(String),
+    /// What is not understood.
+    Nothing,
+}
+
+impl Rules {
+    /// Adds a rule such as `Read`, `Bash(git diff:*)` or `mcp__server__tool`; false if it is not understood.
+    pub(super) fn add(&mut self, text: &str) -> bool {
+        match text.split_once('(').map(|(tool, rest)| (tool, rest.strip_suffix(')').unwrap_or(rest))) {
+            None => self.add_parts(text, None),
+            Some((tool, content)) => self.add_parts(tool, Some(content)),
+        }
+    }
+
+    /// [`add`](Self::add) with the parts of a rule.
+    pub(super) fn add_parts(&mut self, tool: &str, content: Option<&str>) -> bool {
+        let tool = name(tool);
+        let what = match content {
+            None | Some("" | "*") => What::Everything,
+            Some(content) if tool == "Execute" => {
+                let prefix = content.strip_suffix(":*").or_else(|| content.strip_suffix(" *"));
+                prefix.map_or_else(|| What::Command(content.to_owned()), |it| What::Commands(it.to_owned()))
+            }
+            Some(_) => What::Nothing,
+        };
+        let is_understood = what != What::Nothing;
+        self.0.push(Rule { tool, what });
+        is_understood
+    }
+
+    /// Whether one of them allows this call.
+    pub(super) fn allow(&self, asked: &PermissionToolUse) -> bool {
+        self.0.iter().any(|rule| rule.allows(asked))
+    }
+}
+
+impl Rule {
+    fn allows(&self, asked: &PermissionToolUse) -> bool {
+        let tool = &asked.tool_use.name;
+        // a rule for a whole server has no tool in it
+        let is_of_server = tool.split_once("___").is_some_and(|(server, _)| server == self.tool);
+        if *tool != self.tool && !is_of_server {
+            return false;
+        }
+        let PermissionDetails::Exec(exec) = &asked.details else { return self.what == What::Everything };
+        let command = exec.full_command.trim();
+        match &self.what {
+            What::Everything => true,
+            What::Command(allowed) => command == allowed,
+            What::Commands(prefix) => {
+                let rest = command.strip_prefix(prefix.as_str());
+                // more than one command could hide behind the first
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')) && is_one_command(command)
+            }
+            What::Nothing => false,
+        }
+    }
+}
+
+fn is_one_command(command: &str) -> bool {
+    command.chars().all(|letter| letter.is_alphanumeric() || " _-./:=,@%+~^'\"".contains(letter))
+}
+
+#[cfg(test)]
+mod tests {
+    use musher::wire::ToolUse;
+    use serde_json::json;
+
+    use super::*;
+
+    fn runs(command: &str) -> PermissionToolUse {
+        serde_json::from_value(json!({
+            "toolUse": {"type": "tool_use", "id": "c", "name": "Execute", "input": {"command": command}},
+            "confirmationType": "exec", "details": {"type": "exec", "fullCommand": command}
+        }))
+        .unwrap()
+    }
+
+    fn uses(tool: &str) -> PermissionToolUse {
+        let mut asked = runs("");
+        asked.tool_use = ToolUse::new("c", tool, json!({}));
+        asked.details = serde_json::from_value(json!({"type": "mcp_tool", "toolName": tool}))
+            .expect("a tool of a server");
+        asked
+    }
+
+    fn rules(texts: &[&str]) -> Rules {
+        let mut rules = Rules::default();
+        for text in texts {
+            rules.add(text);
+        }
+        rules
+    }
+
+    #[test]
+    fn a_prefix_allows_one_command_and_never_a_second_behind_it() {
+        let rules = rules(&["Bash(git diff:*)", "Bash(npm test)", "Bash(make *)"]);
+        for command in ["git diff", "git diff --stat src", "npm test", "make all"] {
+            assert!(rules.allow(&runs(command)), "{command}");
+        }
+        for command in [
+            "git difftool",
+            "git diff; rm x",
+            "git diff $(rm x)",
+            "git diff\nrm x",
+            "git diff > x",
+            "npm test x",
+        ] {
+            assert!(!rules.allow(&runs(command)), "{command}");
+        }
+    }
+
+    #[test]
+    fn names_of_both_agents_and_whole_servers_are_understood() {
+        let rules = rules(&["Bash", "mcp__probe__peek", "mcp__files"]);
+        for asked in [runs("rm -rf x"), uses("probe___peek"), uses("files___read")] {
+            assert!(rules.allow(&asked));
+        }
+        assert!(!rules.allow(&uses("probe___poke")));
+        assert_eq!(told_name("probe___peek"), "mcp__probe__peek");
+        assert_eq!(ids("Write"), ["create-cli", "apply-patch-cli"]);
+        assert_eq!(ids("execute-cli"), ["execute-cli"]);
+        assert!(ids("Nothing").is_empty());
+    }
+
+    #[test]
+    fn a_rule_that_is_not_understood_allows_nothing() {
+        let mut rules = Rules::default();
+        assert!(!rules.add("Edit(src/**)"));
+        assert!(!rules.allow(&uses("Edit")));
+    }
+}
