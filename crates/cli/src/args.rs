@@ -80,6 +80,10 @@ pub(crate) struct Bridge {
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) callback_timeout: u64,
 
+    /// How long an agent may take to be ready, and to answer a call
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) agent_timeout: u64,
+
     /// Only print the JSON schema of the protocol
     #[arg(long, conflicts_with_all = ["types", "claude", "droid"])]
     pub(crate) schema: bool,

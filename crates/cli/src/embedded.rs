@@ -2,6 +2,7 @@
 //!
 //! The one place of the program that reads the environment for it.
 
+mod agent;
 mod rehearsal;
 
 use std::path::{Path, PathBuf};
@@ -11,6 +12,8 @@ use anyhow::anyhow;
 use musher_engine::{Effort, Environment, ModelView};
 
 use crate::exit::Failure;
+
+pub(crate) use agent::agent;
 
 /// The model that only follows a script.
 pub(crate) const REHEARSAL: &str = "rehearsal";

@@ -12,6 +12,7 @@ use musher_rpc::{Limits, MAX_LINE_LIMIT, stdio_lines};
 
 use super::stop::Stop;
 use crate::args::Bridge;
+use crate::embedded;
 use crate::exit::{Exit, Failure};
 use crate::printer::{Printer, sanitized};
 
@@ -33,6 +34,12 @@ pub(crate) async fn run(args: Bridge, printer: Printer) -> Result<Exit, Failure>
     config.claude = args.claude.or(named("MUSHER_CLAUDE")).unwrap_or(config.claude);
     config.droid = args.droid.or(named("MUSHER_DROID")).unwrap_or(config.droid);
     config.callback_timeout = Duration::from_secs(args.callback_timeout);
+    config.agent_timeout = Duration::from_secs(args.agent_timeout);
+    config.engine = match embedded::environment(None, None) {
+        Ok(environment) => Some(embedded::agent(Arc::new(environment))),
+        // whoever wants another agent does not need it
+        Err(_failure) => None,
+    };
     config.log = Arc::new(move |line| printer.note(&sanitized(line, LONGEST_NOTE)));
     let limits = Limits { line: MAX_LINE_LIMIT, ..Limits::default() };
     let front_end = stdio_lines(limits).context("cannot serve stdin and stdout")?;

@@ -1,8 +1,9 @@
-//! `musher bridge` as an app sees it: with a stand-in for the CLI, and with the real one.
+//! `musher bridge` as an app sees it: with a stand-in for the CLI, with the engine, and with real agents.
 
 mod agents_fail;
 mod bad_input;
 mod ends;
+mod engine;
 mod examples;
 mod flow;
 mod peers;

@@ -14,7 +14,7 @@ use musher::{
     Decision, ErrorKind, Event as TurnEvent, Permission, Questions, Reply, Session, SessionState, Turn,
     TurnResult,
 };
-use musher_claude::{Call, Permission as Verdict};
+use musher_claude::{Call, Permission as Verdict, PermissionMode};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
@@ -98,7 +98,8 @@ enum Happened {
     Asked(Asked),
     HeldTooLong,
     Ended(musher::Error),
-    Nothing,
+    /// A bug: the task of a call broke off.
+    CallLost,
 }
 
 impl Live {
@@ -148,7 +149,10 @@ impl Live {
                 Happened::Asked(asked) => self.asked(asked),
                 Happened::HeldTooLong => self.release(),
                 Happened::Ended(error) => return Err(gone(&error)),
-                Happened::Nothing => {}
+                Happened::CallLost => {
+                    self.interrupts = 0;
+                    self.finish_if_ending();
+                }
             }
         }
     }
@@ -212,7 +216,7 @@ impl Live {
         let (session, states) = (&self.basis.session, &mut self.states);
         tokio::select! {
             biased;
-            Some(done) = self.calls.join_next() => done.map_or(Happened::Nothing, Happened::Called),
+            Some(done) = self.calls.join_next() => done.map_or(Happened::CallLost, Happened::Called),
             key = withdrawn(&mut self.open) => Happened::Withdrawn(key),
             happened = progress(&mut self.phase) => happened,
             Some(asked) = self.asks.recv(), if deadline.is_none() => Happened::Asked(asked),
@@ -303,6 +307,11 @@ impl Live {
             Effect::Mode(_) | Effect::None => {}
         }
         self.ready.push_back(Event::Answered { key, outcome });
+        self.finish_if_ending();
+    }
+
+    /// The result that was held back, when all interrupts are answered.
+    fn finish_if_ending(&mut self) {
         if self.interrupts == 0 && matches!(self.phase, Phase::Ending(_)) {
             let Phase::Ending(result) = std::mem::replace(&mut self.phase, Phase::Idle) else { return };
             self.finish(result);
@@ -424,6 +433,10 @@ impl Live {
                     let note = format!("the rule for `{tool}` is not understood: it is asked for as before");
                     self.ready.push_back(Event::Note(note));
                 }
+            }
+            Update::Mode(PermissionMode::BypassPermissions) if !self.basis.may_bypass => {
+                let note = "the session was not started with `allow_dangerously_skip_permissions`";
+                self.ready.push_back(Event::Note(note.to_owned()));
             }
             Update::Mode(mode) => {
                 // nobody waits for this one

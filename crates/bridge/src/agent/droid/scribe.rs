@@ -58,6 +58,7 @@ struct Turn {
     calls: Vec<String>,
     denials: Vec<Value>,
     is_compacting: bool,
+    is_echoed: bool,
     /// Why it was stopped, if that was here.
     stopped: Option<Stopped>,
     stop_reason: Option<&'static str>,
@@ -224,7 +225,9 @@ impl Scribe {
     }
 
     fn user(&mut self, message: &Message) -> Vec<String> {
-        let is_echo = message.id == self.turn.id;
+        // old agents do not take our id, but tell the user's words first
+        let is_echo = message.id == self.turn.id || !self.turn.is_echoed;
+        self.turn.is_echoed = true;
         if is_echo && !self.wishes.echo {
             return Vec::new();
         }

@@ -49,7 +49,9 @@ pub(super) const EXIT_SPEC_MODE: &str = "ExitSpecMode";
 /// The agent's name for a tool.
 pub(super) fn name(theirs: &str) -> String {
     if let Some(rest) = theirs.strip_prefix("mcp__") {
-        return rest.replacen("__", "___", 1);
+        let (server, tool) = rest.split_once("__").unwrap_or((rest, ""));
+        // of a whole server this is what all its tools begin with
+        return format!("{server}___{}", if tool == "*" { "" } else { tool });
     }
     NAMES.iter().find(|(claude, _)| *claude == theirs).map_or(theirs, |(_, ours)| ours).to_owned()
 }
@@ -140,8 +142,7 @@ impl Rules {
 impl Rule {
     fn allows(&self, asked: &PermissionToolUse) -> bool {
         let tool = &asked.tool_use.name;
-        // a rule for a whole server has no tool in it
-        let is_of_server = tool.split_once("___").is_some_and(|(server, _)| server == self.tool);
+        let is_of_server = self.tool.ends_with("___") && tool.starts_with(&self.tool);
         if *tool != self.tool && !is_of_server {
             return false;
         }
@@ -215,11 +216,13 @@ mod tests {
 
     #[test]
     fn names_of_both_agents_and_whole_servers_are_understood() {
-        let rules = rules(&["Bash", "mcp__probe__peek", "mcp__files"]);
-        for asked in [runs("rm -rf x"), uses("probe___peek"), uses("files___read")] {
+        let rules = rules(&["Bash", "Read", "mcp__probe__peek", "mcp__files", "mcp__notes__*"]);
+        for asked in [runs("rm -rf x"), uses("probe___peek"), uses("files___read"), uses("notes___add")] {
             assert!(rules.allow(&asked));
         }
-        assert!(!rules.allow(&uses("probe___poke")));
+        for asked in [uses("probe___poke"), uses("Read___all"), uses("filesystem___read")] {
+            assert!(!rules.allow(&asked), "{asked:?}");
+        }
         assert_eq!(told_name("probe___peek"), "mcp__probe__peek");
         assert_eq!(ids("Write"), ["create-cli", "apply-patch-cli"]);
         assert_eq!(ids("execute-cli"), ["execute-cli"]);

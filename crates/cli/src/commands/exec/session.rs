@@ -1,9 +1,6 @@
 //! The session a task runs in: a new one, an old one, or a copy, with what the arguments say about it.
 
-use std::fmt;
-use std::future::Future;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
@@ -11,38 +8,19 @@ use musher::wire::{
     AutonomyLevel, InteractionMode, ListModelsParams, ReasoningEffort, SessionOrigin, Tag,
     UpdateSessionSettingsParams,
 };
-use musher::{Agent, Connection, Connector, Session};
+use musher::{Agent, Session};
 use musher_engine::Environment;
 
 use crate::args::{Exec, Level};
+use crate::embedded;
 use crate::exit::Failure;
 
 /// Nobody is there to answer.
 const NO_QUESTIONS: &str = "ask-user";
 
-/// The agent in this process.
-pub(super) fn agent(environment: Arc<Environment>) -> Agent {
-    Agent::connector(InProcess(environment))
-}
-
-/// Connects with the engine of this process.
-struct InProcess(Arc<Environment>);
-
-impl fmt::Debug for InProcess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("InProcess")
-    }
-}
-
-impl Connector for InProcess {
-    fn connect(&self) -> Pin<Box<dyn Future<Output = musher::Result<Connection>> + Send + '_>> {
-        Box::pin(async { Ok(musher_server::connect(Arc::clone(&self.0))) })
-    }
-}
-
 /// Opens the session.
 pub(super) async fn open(args: &Exec, environment: Arc<Environment>) -> Result<Session, Failure> {
-    let agent = agent(environment);
+    let agent = embedded::agent(environment);
     let session = match (&args.session_id, &args.fork) {
         (Some(id), _) => resume(args, agent, id).await?,
         (None, Some(id)) => {

@@ -78,3 +78,30 @@ async fn an_agent_that_exits_at_once_or_is_not_there_is_no_session() -> anyhow::
     assert_eq!(error["payload"]["details"], json!({"phase": "spawn"}));
     stage.finish().await
 }
+
+#[tokio::test]
+async fn an_agent_that_is_not_ready_in_time_is_ended_whichever_it_is() -> anyhow::Result<()> {
+    let mut stage = Stage::fake(&["--agent-timeout", "1"], &[("FAKE_NEVER_READY", "1")])?;
+    let deaf = stage.sandbox.home().join("droid");
+    fs_err::write(&deaf, "#!/bin/sh\nexec cat > /dev/null\n")?;
+    fs_err::set_permissions(&deaf, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+    for agent in ["claude", "droid"] {
+        let id = stage.app.ask_for_session("p", json!({"agent": agent})).await?;
+        let error = stage.app.reply(&id).await?;
+        assert_eq!(error["payload"]["code"], "SESSION_CREATE_FAILED", "{error}");
+        assert_eq!(error["payload"]["details"], json!({"phase": "initialize"}), "{error}");
+        assert!(error["payload"]["message"].as_str().unwrap().contains("within 1s"), "{error}");
+    }
+    stage.finish().await
+}
+
+#[tokio::test]
+async fn a_call_that_is_not_answered_in_time_is_given_up() -> anyhow::Result<()> {
+    let mut stage = Stage::fake(&["--agent-timeout", "1"], &[])?;
+    let app = &mut stage.app;
+    let session = app.create("silent", json!({})).await?;
+    app.message(&session, "silent").await?;
+    let query = app.ask("query.call", Some(&session), json!({"method": "mcpServerStatus"})).await?;
+    assert_eq!(app.reply(&query).await?["payload"]["code"], "QUERY_METHOD_FAILED");
+    stage.finish().await
+}

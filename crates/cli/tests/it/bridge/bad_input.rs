@@ -97,7 +97,7 @@ async fn a_session_that_cannot_be_is_refused_and_no_process_is_started() -> anyh
     for options in [
         json!({"max_budget_usd": 0}),
         json!({"agent": "droid", "hooks": {"Stop": [{}]}}),
-        json!({"agent": "engine"}),
+        json!({"agent": "engine", "max_budget_usd": 1}),
     ] {
         let id = app.ask_for_session("p", options).await?;
         let error = app.reply(&id).await?;

@@ -34,7 +34,11 @@ impl Stage {
         let path = sandbox.home().join("claude");
         fs_err::write(&path, format!("#!/usr/bin/env python3\n{FAKE}"))?;
         fs_err::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
-        let mut launch = bridge(&sandbox).arg("--claude").arg(&path).args(args);
+        let mut launch = bridge(&sandbox)
+            .arg("--claude")
+            .arg(&path)
+            .args(args)
+            .env("MUSHER_DROID", sandbox.home().join("droid"));
         for (name, value) in env {
             launch = launch.env(name, value);
         }
@@ -63,6 +67,16 @@ impl Stage {
         let launch = bridge(&sandbox).args(args).env("MUSHER_DROID", installed.entry());
         let launch = droid::with_account(launch, &backend);
         Ok(Self { backend: Some(backend), ..Self::on(sandbox, Some(model), &launch)? })
+    }
+
+    /// A bridge whose engine has a scripted model.
+    pub(crate) fn engine(script: Script) -> Result<Self> {
+        let sandbox = Sandbox::new()?;
+        let model = sandbox.model(script)?;
+        // the engine reads these settings, too
+        droid::configure(&sandbox, &model.url())?;
+        let launch = bridge(&sandbox);
+        Self::on(sandbox, Some(model), &launch)
     }
 
     fn on(sandbox: Sandbox, model: Option<Server>, launch: &Launch) -> Result<Self> {

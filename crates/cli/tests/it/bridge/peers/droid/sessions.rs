@@ -126,7 +126,8 @@ async fn what_is_said_during_a_turn_waits_and_a_limit_of_answers_holds() -> Resu
     let script = Script::new()
         .reply(Reply::tool("LS", json!({"directory_path": "/"})).when(on("endless", 1)))
         .reply(Reply::tool("LS", json!({"directory_path": "/tmp"})).when(on("endless", 2)))
-        .reply(Reply::text("Never said.").when(on("endless", 3)))
+        // so late that the limit comes first
+        .reply(Reply::text("Never said.").delay_ms(60_000, 0).when(on("endless", 3)))
         .reply(Reply::text("Second.").when(on("second", 1)));
     let mut stage = Stage::droid(&require_peer!(DROID), script, &[])?;
     let app = &mut stage.app;
