@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 use super::stage::Stage;
 
 fn options(more: Value) -> Value {
+    let Value::Object(more) = more else { panic!("not an object") };
     let mut options = json!({"agent": "engine", "model": testkit::droid::CHAT_MODEL});
-    for (name, value) in more.as_object().unwrap() {
-        options[name] = value.clone();
+    for (name, value) in more {
+        options[name] = value;
     }
     options
 }
@@ -21,9 +22,7 @@ async fn a_session_with_the_engine_is_like_one_with_any_agent() -> Result<()> {
         .otherwise(Reply::text("A title"));
     let mut stage = Stage::engine(script)?;
     let app = &mut stage.app;
-    let options =
-        json!({"agent": "engine", "model": testkit::droid::CHAT_MODEL, "include_partial_messages": true});
-    let session = app.create("Greet me.", options.clone()).await?;
+    let session = app.create("Greet me.", options(json!({"include_partial_messages": true}))).await?;
     let first = app.told[0]["payload"]["sdk_session_id"].clone();
     let result = app.message(&session, "result").await?;
     assert_eq!(

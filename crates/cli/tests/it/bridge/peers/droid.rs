@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 
 /// The options of a session with droid and the scripted model, and some more.
 fn options(more: Value) -> Value {
+    let Value::Object(more) = more else { panic!("not an object") };
     let mut options = json!({"agent": "droid", "model": testkit::droid::CHAT_MODEL});
-    for (name, value) in more.as_object().unwrap() {
-        options[name] = value.clone();
+    for (name, value) in more {
+        options[name] = value;
     }
     options
 }
