@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use crate::cargo::cargo;
+
 /// Runs all checks in order and tells how long each took.
 pub(crate) fn run() -> Result<()> {
     let mut steps = Steps::default();
@@ -55,12 +57,6 @@ impl Steps {
             println!("{:>8.1} s  {name}", time.as_secs_f64());
         }
     }
-}
-
-fn cargo(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO"));
-    command.args(args);
-    command
 }
 
 fn has_nextest() -> bool {

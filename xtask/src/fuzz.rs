@@ -6,6 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use fs_err as fs;
 
+use crate::cargo::{cargo, forget_our_package};
 use crate::ci::succeed;
 use crate::wire_check::recorded_lines;
 
@@ -34,6 +35,7 @@ pub(crate) fn run(seconds: u32) -> Result<()> {
         "-rss_limit_mb=512",
     ]);
     fuzz.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO").env_remove("RUSTC");
+    forget_our_package(&mut fuzz);
     succeed(&mut fuzz)
 }
 
@@ -54,8 +56,8 @@ fn cargo_fuzz() -> Result<PathBuf> {
     let installed = root.join("bin/cargo-fuzz");
     if !installed.is_file() {
         println!("installing cargo-fuzz");
-        let mut install = Command::new(env!("CARGO"));
-        install.args(["install", "--locked", "--quiet", "cargo-fuzz", "--root"]).arg(&root);
+        let mut install = cargo(&["install", "--locked", "--quiet", "cargo-fuzz", "--root"]);
+        install.arg(&root);
         succeed(&mut install).context("cargo-fuzz could not be installed")?;
     }
     Ok(installed)

@@ -3,10 +3,11 @@
 //! An edge that is not in the table fails, and so does a row that is not used.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
+
+use crate::cargo::cargo;
 
 /// Each crate, and which of ours it may use. Dev-dependencies do not count: tests may look anywhere.
 const ALLOWED: &[(&str, &[&str])] = &[
@@ -85,8 +86,7 @@ struct Dependency {
 
 /// Compares the graph with the tables.
 pub(crate) fn run() -> Result<()> {
-    let output =
-        Command::new(env!("CARGO")).args(["metadata", "--no-deps", "--format-version", "1"]).output()?;
+    let output = cargo(&["metadata", "--no-deps", "--format-version", "1"]).output()?;
     let metadata: Metadata =
         serde_json::from_slice(&output.stdout).context("`cargo metadata` printed no JSON")?;
     let graph: BTreeMap<_, BTreeSet<_>> =

@@ -13,6 +13,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 mod capture;
+mod cargo;
 mod ci;
 mod fuzz;
 mod layers;

@@ -1,0 +1,47 @@
+//! Starts cargo as a shell would, not as a child of the `cargo run` that started us.
+
+use std::ffi::OsStr;
+use std::process::Command;
+
+/// What `cargo run` tells the program it runs about its package.
+const OF_OUR_PACKAGE: [&str; 2] = ["CARGO_PKG_", "CARGO_MANIFEST_"];
+
+/// A cargo command.
+pub(crate) fn cargo(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO"));
+    command.args(args);
+    forget_our_package(&mut command);
+    command
+}
+
+/// Build scripts (that of `ring`, for one) are run again when these variables change, and then everything above them is built again:
+/// once for each change between `cargo xtask` and plain cargo. What the user has set, such as `CARGO_TARGET_DIR`, stays.
+pub(crate) fn forget_our_package(command: &mut Command) {
+    for (name, _) in std::env::vars_os().filter(|(name, _)| is_of_our_package(name)) {
+        command.env_remove(name);
+    }
+}
+
+fn is_of_our_package(name: &OsStr) -> bool {
+    OF_OUR_PACKAGE.iter().any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_cargo_run_says_about_our_package_is_forgotten() {
+        // tests are run by cargo, too, so that it has told us about our package
+        let command = cargo(&["--version"]);
+        let removed: Vec<_> =
+            command.get_envs().filter(|(_, value)| value.is_none()).map(|(name, _)| name).collect();
+        assert!(
+            removed.contains(&OsStr::new("CARGO_PKG_NAME"))
+                && removed.contains(&OsStr::new("CARGO_MANIFEST_DIR"))
+        );
+        for kept in ["CARGO_HOME", "CARGO_TARGET_DIR", "CARGO_TERM_COLOR", "CARGO", "PATH"] {
+            assert!(!is_of_our_package(OsStr::new(kept)), "{kept}");
+        }
+    }
+}
