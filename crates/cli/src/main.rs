@@ -8,6 +8,8 @@ mod embedded;
 mod exit;
 mod names;
 mod printer;
+#[allow(dead_code, reason = "the commands that choose an agent come next")]
+mod resolve;
 
 use std::process::ExitCode;
 

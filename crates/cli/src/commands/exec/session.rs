@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use musher::wire::{
-    AutonomyLevel, InteractionMode, ListModelsParams, ReasoningEffort, SessionOrigin, Tag,
-    UpdateSessionSettingsParams,
+    InteractionMode, ListModelsParams, ReasoningEffort, SessionOrigin, Tag, UpdateSessionSettingsParams,
 };
 use musher::{Agent, Session};
 use musher_engine::Environment;
 
-use crate::args::{Exec, Level};
+use crate::args::Exec;
 use crate::embedded;
 use crate::exit::Failure;
 
@@ -105,11 +104,7 @@ fn changed(args: &Exec) -> Result<UpdateSessionSettingsParams, Failure> {
     Ok(UpdateSessionSettingsParams {
         model_id: args.model.clone(),
         reasoning_effort: args.reasoning_effort.as_deref().map(effort).transpose()?,
-        autonomy_level: args.auto.map(|level| match level {
-            Level::Low => AutonomyLevel::Low,
-            Level::Medium => AutonomyLevel::Medium,
-            Level::High => AutonomyLevel::High,
-        }),
+        autonomy_level: args.auto.map(Into::into),
         interaction_mode: args.use_spec.then_some(InteractionMode::Spec),
         spec_mode_model_id: args.spec_model.clone(),
         spec_mode_reasoning_effort: args.spec_reasoning_effort.as_deref().map(effort).transpose()?,

@@ -1,0 +1,144 @@
+//! What arguments and environment variables mean together: which agent is driven, where it is, where its sessions are.
+//!
+//! Reads variables by the names listed here only, so that the list is the documentation.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::anyhow;
+use musher::Agent;
+
+use crate::args::AgentArgs;
+use crate::embedded;
+use crate::exit::Failure;
+
+/// The agent if `--agent` is absent.
+pub(crate) const AGENT_VARIABLE: &str = "MUSHER_AGENT";
+
+/// Where droid is, if not in `PATH`.
+pub(crate) const DROID_VARIABLE: &str = "MUSHER_DROID";
+
+/// Who does the work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// The engine in this process.
+    Engine,
+    /// A program that speaks the Droid protocol, and is there.
+    Program(PathBuf),
+}
+
+impl Choice {
+    /// The choice of the arguments, else of the environment, else the engine.
+    pub(crate) fn of(args: &AgentArgs) -> Result<Self, Failure> {
+        Self::read(args, &|name| std::env::var_os(name).filter(|value| !value.is_empty()))
+    }
+
+    fn read(args: &AgentArgs, variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, Failure> {
+        let named = args.agent.as_ref().map(OsString::from).or_else(|| variable(AGENT_VARIABLE));
+        let Some(named) = named.filter(|named| named != "engine") else { return Ok(Self::Engine) };
+        let wanted = if named == "droid" { variable(DROID_VARIABLE).unwrap_or(named) } else { named };
+        match program(&wanted, variable("PATH").as_deref()) {
+            Some(found) => Ok(Self::Program(found)),
+            None => Err(missing(&wanted)),
+        }
+    }
+
+    /// The agent for the SDK. `model` is the one that is wished for: the scripted one is there only then.
+    pub(crate) fn agent(&self, model: Option<&str>) -> Result<Agent, Failure> {
+        match self {
+            Self::Engine => Ok(embedded::agent(Arc::new(embedded::environment(model, None)?))),
+            Self::Program(program) => Ok(Agent::program(program)),
+        }
+    }
+
+    /// Where the agent keeps its sessions; `None` is the SDK's default, which is droid's.
+    pub(crate) fn sessions_dir(&self) -> Result<Option<PathBuf>, Failure> {
+        match self {
+            Self::Engine => Ok(Some(embedded::environment(None, None)?.home().join("sessions"))),
+            Self::Program(_) => Ok(None),
+        }
+    }
+}
+
+/// The program with this name in the folders of `PATH`, or at this path, if it is there and can be run.
+pub(crate) fn program(named: &OsStr, folders: Option<&OsStr>) -> Option<PathBuf> {
+    if Path::new(named).components().count() > 1 || Path::new(named).is_absolute() {
+        return is_program(Path::new(named)).then(|| PathBuf::from(named));
+    }
+    let candidates = std::env::split_paths(folders?).map(|folder| folder.join(named));
+    let with_ending = |path: PathBuf| if path.extension().is_some() { path } else { with_exe(path) };
+    candidates.map(with_ending).find(|path| is_program(path))
+}
+
+fn with_exe(mut path: PathBuf) -> PathBuf {
+    path.set_extension(std::env::consts::EXE_EXTENSION);
+    path
+}
+
+#[cfg(unix)]
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    let Ok(metadata) = path.metadata() else { return false };
+    metadata.is_file() && metadata.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn is_program(path: &Path) -> bool {
+    path.is_file()
+}
+
+fn missing(wanted: &OsStr) -> Failure {
+    let shown = wanted.display();
+    if Path::new(wanted).components().count() > 1 {
+        let failure = Failure::setup(anyhow!("there is no program `{shown}`"));
+        return failure.hint("`--agent engine` is built in and needs no program");
+    }
+    Failure::setup(anyhow!("there is no `{shown}` in PATH"))
+        .hint(format!("install it, or name its place with `--agent /path/to/{shown}`"))
+        .hint("`--agent engine` is built in and needs no program")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(agent: Option<&str>, variables: &[(&str, &str)]) -> Result<Choice, Failure> {
+        let args = AgentArgs { agent: agent.map(str::to_owned), model: None };
+        Choice::read(&args, &|name| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into())
+        })
+    }
+
+    #[test]
+    fn the_engine_is_the_agent_if_nothing_else_is_said() {
+        assert_eq!(read(None, &[]).unwrap(), Choice::Engine);
+        assert_eq!(read(Some("engine"), &[(AGENT_VARIABLE, "droid")]).unwrap(), Choice::Engine);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_program_is_found_by_name_by_path_and_by_variable() {
+        let sh = Choice::Program("/bin/sh".into());
+        assert_eq!(read(Some("sh"), &[("PATH", "/nowhere:/bin")]).unwrap(), sh);
+        assert_eq!(read(Some("/bin/sh"), &[]).unwrap(), sh);
+        assert_eq!(read(None, &[(AGENT_VARIABLE, "/bin/sh")]).unwrap(), sh);
+        assert_eq!(read(Some("droid"), &[(DROID_VARIABLE, "/bin/sh")]).unwrap(), sh);
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_named_with_what_to_do() {
+        let failure = read(Some("droid"), &[("PATH", "/nowhere")]).unwrap_err();
+        assert_eq!(failure.error.to_string(), "there is no `droid` in PATH");
+        assert!(failure.hints[0].contains("--agent /path/to/droid"), "{:?}", failure.hints);
+        let failure = read(Some("/nowhere/droid"), &[]).unwrap_err();
+        assert_eq!(failure.error.to_string(), "there is no program `/nowhere/droid`");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_file_that_cannot_be_run_is_no_program() {
+        assert_eq!(program(OsStr::new("/etc/passwd"), None), None);
+        assert_eq!(program(OsStr::new("/etc"), None), None);
+    }
+}
