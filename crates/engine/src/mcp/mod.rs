@@ -18,7 +18,9 @@ mod names;
 mod output;
 mod persist;
 mod pool;
+mod selector;
 mod tool;
 
 pub use manager::{Mcp, Options};
+pub(crate) use selector::is_selected;
 pub use tool::McpTool;

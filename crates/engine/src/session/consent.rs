@@ -8,7 +8,7 @@ use super::actor::Actor;
 use super::children::FromTurn;
 use super::offer;
 use super::turn::Verdict;
-use crate::mcp::McpTool;
+use crate::mcp::{self, McpTool};
 use crate::permission::{self, Call, Kind, Outcome, PermissionRequest as Request, Policy, Refusal};
 use crate::{Choice, Happening};
 
@@ -19,7 +19,8 @@ impl Actor {
     /// Finds out whether a call may run.
     pub(super) fn prepare(&mut self, index: usize, call: ToolUse) {
         let Some(session) = &self.session else { return };
-        let server = session.mcp.find(&call.name).filter(|tool| tool.is_enabled);
+        let selection = &session.settings.tools;
+        let server = session.mcp.find(&call.name).filter(|tool| mcp::is_selected(tool, selection));
         if server.is_none()
             && let Err(output) = offer::known(&call.name, &self.environment.tools, session)
         {

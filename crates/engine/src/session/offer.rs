@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::state::Session;
 use crate::command::{ToolEntry, ToolFilter};
-use crate::{Autonomy, Mode, Settings, ToolSelection};
+use crate::{Autonomy, Mode, Settings, ToolSelection, mcp};
 
 /// What the model is offered, in this order. The order is that of droid, so that vendors' caches serve both.
 const OFFERED: [&str; 15] = [
@@ -94,13 +94,7 @@ fn spec(name: &str, registry: &Registry) -> Option<ToolSpec> {
 pub(crate) fn offered(registry: &Registry, session: &Session) -> Vec<ToolSpec> {
     let selection = &session.settings.tools;
     let ours = specs(registry, selection, &session.loaded_tools);
-    let is_named = |list: &[String], name: &str| list.iter().any(|id| id == name);
-    let theirs = session.mcp.tools().into_iter().filter(|tool| {
-        let name = tool.model_name.as_str();
-        tool.is_enabled
-            && !is_named(&selection.disabled, name)
-            && (selection.restricted.is_empty() || is_named(&selection.restricted, name))
-    });
+    let theirs = session.mcp.tools().into_iter().filter(|tool| mcp::is_selected(tool, selection));
     let theirs = theirs.map(|tool| ToolSpec {
         name: tool.model_name,
         description: tool.description.unwrap_or_default(),
