@@ -29,7 +29,7 @@ pub enum Moment<'a> {
         message_id: Option<&'a str>,
     },
     /// A session begins; the source is `startup`, `resume`, `clear` or `compact`.
-    SessionStart { source: &'a str },
+    SessionStart { source: &'a str, message_id: Option<&'a str> },
     /// A session ends.
     SessionEnd {
         reason: &'a str,
@@ -74,9 +74,17 @@ impl Moment<'_> {
             Self::PreToolUse { tool_name, .. } | Self::PostToolUse { tool_name, .. } => Some(tool_name),
             Self::Notification { notification_type, .. } => Some(notification_type),
             Self::PreCompact { trigger, .. } => Some(trigger),
-            Self::SessionStart { source } => Some(source),
+            Self::SessionStart { source, .. } => Some(source),
             Self::SessionEnd { reason, .. } => Some(reason),
             Self::UserPromptSubmit { .. } | Self::Stop { .. } | Self::SubagentStop { .. } => None,
+        }
+    }
+
+    /// What clients are shown in the place of the pattern: droid tells them the tool, or how a session began.
+    pub(super) fn shown_matcher(&self) -> Option<&str> {
+        match self {
+            Self::PreToolUse { .. } | Self::PostToolUse { .. } | Self::SessionStart { .. } => self.subject(),
+            _ => None,
         }
     }
 
@@ -131,7 +139,7 @@ impl Moment<'_> {
                 "estimated_tokens": estimated_tokens,
                 "message_id": message_id,
             }),
-            Self::SessionStart { source } => json!({"source": source}),
+            Self::SessionStart { source, message_id } => json!({"source": source, "message_id": message_id}),
             Self::SessionEnd { reason, message_id, session_duration_ms, message_count } => json!({
                 "reason": reason,
                 "message_id": message_id,

@@ -83,15 +83,16 @@ impl Hooks {
     }
 
     /// Runs the hooks that fit a moment, group after group, and the commands of a group together. No more groups are run after one that
-    /// prevents something. `run` has the ids that clients want to see; each group is told to `listener` as it begins and ends.
-    pub async fn fire(
+    /// prevents something. `run` has the ids that clients want to see; each group is told to `listener` as it begins and ends, and the
+    /// listener is waited for: whoever cannot take more news holds up the hooks.
+    pub async fn fire<Told: Future<Output = ()>>(
         &self,
         moment: &Moment<'_>,
         about: &About<'_>,
         place: &Place,
         run: &HookRun,
         cancel: &CancellationToken,
-        mut listener: impl FnMut(HookNews),
+        mut listener: impl FnMut(HookNews) -> Told,
     ) -> HookOutcome {
         let mut all = HookOutcome::default();
         let fitting: Vec<&Hook> = self.hooks.iter().filter(|hook| hook.fits(moment)).collect();
@@ -104,12 +105,12 @@ impl Hooks {
             let mut run = HookRun {
                 id: Uuid::new_v4().to_string(),
                 event: moment.name().to_owned(),
-                matcher: hook.group.matcher.clone(),
+                matcher: moment.shown_matcher().map(str::to_owned).or_else(|| hook.group.matcher.clone()),
                 commands: hook.group.commands.iter().map(|one| (one.command.clone(), seconds(one))).collect(),
                 order: u64::try_from(jiff::Timestamp::now().as_microsecond()).unwrap_or_default(),
                 ..run.clone()
             };
-            listener(HookNews::Started(run.clone()));
+            listener(HookNews::Started(run.clone())).await;
             let commands = hook.group.commands.iter();
             let results = join_all(commands.map(|one| perform(one, &input, about, place, cancel))).await;
             let wants = results.iter().map(|result| outcome(moment.name(), result));
@@ -119,7 +120,7 @@ impl Hooks {
             for result in &mut run.results {
                 result.suppress_output = wants.suppress_output;
             }
-            listener(HookNews::Completed(run));
+            listener(HookNews::Completed(run)).await;
             all = all.and(wants);
             if all.prevents() || cancel.is_cancelled() {
                 break;

@@ -113,7 +113,7 @@ fn weigh(
     if policy.skip_all {
         return Verdict::Run(Access::Anywhere);
     }
-    if finding.always_ask.is_none() && policy.level().allows(finding.risk) {
+    if finding.always_ask.is_none() && !policy.ask_all && policy.level().allows(finding.risk) {
         return Verdict::Run(access);
     }
     let choices = if finding.always_ask.is_some() { Choice::ONCE } else { choices };

@@ -77,6 +77,8 @@ pub struct Policy {
     pub mode: Mode,
     /// Nothing is asked for: somebody has switched consent off.
     pub skip_all: bool,
+    /// Everything is asked for, unless consent is switched off.
+    pub ask_all: bool,
     /// Nobody is there to answer: what would be asked for is refused.
     pub auto_reject: bool,
     /// Commands that run at any level. All commands of a line must be covered.

@@ -5,14 +5,17 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::children::{Back, FromSession, FromTurn, Input, said};
+use super::farewell::Farewell;
+use super::hooking::Starting;
 use super::outbox::{Gone, Outbox};
-use super::prompt::Queue;
+use super::prompt::{Queue, Queued};
 use super::state::Session;
 use super::turn::{Effect, Turn};
 use crate::agent::Control;
@@ -39,6 +42,10 @@ pub(crate) struct Actor {
     pub(super) new_title: Option<String>,
     /// A turn that has handed its plan over to the one that runs, and its session.
     pub(super) handed_over: Option<(SessionId, Box<TurnCompleted>)>,
+    /// The first hooks of the session run.
+    pub(super) starting: Option<Starting>,
+    /// Its last hooks run.
+    pub(super) is_closing: bool,
     turns: u64,
     ending: Ending,
 }
@@ -57,6 +64,8 @@ pub(super) struct Running {
     pub(super) finish: Option<(TurnEnd, Instant)>,
     /// Whether the log failed: nothing of the turn counts any more.
     pub(super) is_broken: bool,
+    /// What the user said, while hooks have a say about it.
+    pub(super) prompt: Option<Queued>,
     /// The shape of the answer, for vendors that can enforce it.
     pub(super) schema: Option<serde_json::Value>,
 }
@@ -90,6 +99,8 @@ impl Actor {
             told_servers: None,
             new_title: None,
             handed_over: None,
+            starting: None,
+            is_closing: false,
             turns: 0,
             ending: Ending::No,
         };
@@ -138,8 +149,9 @@ impl Actor {
         if let Some(running) = &self.running {
             running.cancel.cancel();
         }
-        if let Some(session) = self.session.take() {
-            tokio::time::timeout(self.environment.limits.stop, close(session)).await.ok();
+        if let Some(mut session) = self.session.take() {
+            let farewell = Farewell::of(&mut session, "other");
+            close(session, farewell, self.environment.limits.stop).await;
         }
     }
 
@@ -158,8 +170,8 @@ impl Actor {
         self.emit(Happening::Reply { ticket, outcome });
     }
 
-    /// Begins a turn; the user's message is in the log and announced.
-    pub(super) fn begin_turn(&mut self, turn: Turn, begin: impl FnOnce(&mut Turn, &mut Vec<Effect>)) {
+    /// Begins a turn. Nothing is asked yet.
+    pub(super) fn begin_turn(&mut self, turn: Turn) {
         self.turns += 1;
         let cancel = CancellationToken::new();
         let model = cancel.child_token();
@@ -171,9 +183,9 @@ impl Actor {
             children: 0,
             finish: None,
             is_broken: false,
+            prompt: None,
             schema: None,
         });
-        self.with_turn(begin);
     }
 
     /// Lets the turn decide, and performs what follows.
@@ -235,6 +247,14 @@ impl Actor {
                 }
             }),
             FromTurn::Ready { call } => self.servers_ready(call),
+            FromTurn::Hook(news) => self.hook_news(*news),
+            FromTurn::PromptJudged(outcome) => self.prompt_judged(&outcome),
+            FromTurn::MayStop(outcome) => self.may_stop(&outcome),
+            FromTurn::Advised(outcome) => self.advised(&outcome),
+            FromTurn::Rewritten { index, input } => {
+                self.with_turn(|turn, effects| turn.rewrite(index, input, effects));
+            }
+            FromTurn::Reviewed { index, output, outcome } => self.reviewed(index, output, &outcome),
             FromTurn::Prepared { index, verdict } => {
                 self.with_turn(|turn, effects| turn.prepared(index, verdict, effects));
             }
@@ -247,6 +267,9 @@ impl Actor {
     fn session_input(&mut self, what: FromSession) {
         match what {
             FromSession::Servers => self.servers_changed(),
+            FromSession::Hook(news) => self.hook_news(*news),
+            FromSession::Started(outcome) => self.session_started(&outcome),
+            FromSession::Closed(ticket) => self.closed(ticket),
             FromSession::Title { title, usage } => self.titled(title, usage),
             FromSession::Reply { ticket, outcome } => self.reply(ticket, outcome),
         }
@@ -279,6 +302,10 @@ impl Actor {
         for queued in std::mem::take(&mut self.queue) {
             self.discarded(&queued);
             self.emit(Happening::Discarded { text: queued.prompt.text, ticket: queued.ticket });
+        }
+        if let Some(starting) = &self.starting {
+            // their end comes back as an input
+            starting.cancel.cancel();
         }
         if self.running.is_none() {
             if let Some(ticket) = ticket {
@@ -326,6 +353,7 @@ impl Actor {
             return;
         }
         self.ending = Ending::Stop(self.stop_deadline());
+        self.settle_start();
         self.queue.clear();
         self.with_turn(|turn, effects| {
             if !turn.is_over() {
@@ -338,11 +366,13 @@ impl Actor {
     /// What follows once a thing has happened: the end of a turn, the next prompt, the end of all.
     fn go_on(&mut self) {
         self.finish_turn();
-        while self.running.is_none() && matches!(self.ending, Ending::No | Ending::Drain(_)) {
+        let is_held_up = self.starting.is_some() || self.is_closing;
+        while self.running.is_none() && !is_held_up && matches!(self.ending, Ending::No | Ending::Drain(_)) {
             let Some(queued) = self.queue.pop_front() else { break };
             self.begin_prompt(queued);
+            self.finish_turn();
         }
-        if self.running.is_none() && matches!(self.ending, Ending::Drain(_)) {
+        if self.running.is_none() && !is_held_up && matches!(self.ending, Ending::Drain(_)) {
             self.ending = Ending::Stop(self.stop_deadline());
         }
     }
@@ -390,8 +420,16 @@ impl Actor {
     }
 }
 
-/// Ends what a session has started.
-pub(super) async fn close(session: Session) {
+/// Ends what a session has started, and runs its last hooks. Neither takes longer than the limit.
+pub(super) async fn close(session: Session, farewell: Option<Farewell>, limit: Duration) {
     session.cancel.cancel();
-    tokio::join!(session.tools.processes.end_all(), session.mcp.shutdown());
+    let end = async {
+        tokio::join!(session.tools.processes.end_all(), session.mcp.shutdown());
+    };
+    let last_hooks = async {
+        if let Some(farewell) = farewell {
+            farewell.say_alone(limit).await;
+        }
+    };
+    tokio::join!(async { tokio::time::timeout(limit, end).await.ok() }, last_hooks);
 }

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::turn::Verdict;
 use crate::command::{Reply, Ticket};
+use crate::hooks::{HookNews, HookOutcome};
 use crate::{Error, Happening};
 
 /// Everything that comes back from tasks of an agent. What is of a turn or a session that is over counts for nothing.
@@ -29,6 +30,18 @@ pub(crate) enum FromTurn {
     Model { call: usize, event: Result<ModelEvent, ModelError> },
     /// The servers are there, as far as they will be: the model can be asked.
     Ready { call: usize },
+    /// Hooks run, or have run.
+    Hook(Box<HookNews>),
+    /// What hooks want of the user's words.
+    PromptJudged(Box<HookOutcome>),
+    /// What hooks want now that the model is done.
+    MayStop(Box<HookOutcome>),
+    /// What hooks want to be known about a call.
+    Advised(Box<HookOutcome>),
+    /// Hooks have changed the arguments of a call.
+    Rewritten { index: usize, input: musher_tools::Input },
+    /// What hooks want of the result of a call.
+    Reviewed { index: usize, output: ToolOutput, outcome: Box<HookOutcome> },
     /// Whether a call may run.
     Prepared { index: usize, verdict: Verdict },
     /// A call that runs has something to show.
@@ -44,6 +57,12 @@ pub(crate) enum FromTurn {
 pub(crate) enum FromSession {
     /// MCP servers came or went.
     Servers,
+    /// Hooks run, or have run.
+    Hook(Box<HookNews>),
+    /// The first hooks of the session are over.
+    Started(Box<HookOutcome>),
+    /// The last hooks of the session are over.
+    Closed(Ticket),
     /// A model made a title.
     Title { title: String, usage: Usage },
     /// A command is done.

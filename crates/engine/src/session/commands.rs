@@ -1,6 +1,7 @@
 //! What each command does. Replies come in the one stream of events, in the place clients expect them.
 
 use super::actor::{Actor, close};
+use super::farewell::Farewell;
 use super::lists::repository;
 use super::open;
 use super::state::Session;
@@ -17,7 +18,7 @@ impl Actor {
             Command::Interrupt => return self.interrupt(Some(ticket)),
             Command::ChangeSettings(change) => return self.change_settings(ticket, &change),
             Command::Rename { title } => return self.rename(ticket, title),
-            Command::Close { .. } => return self.close(ticket),
+            Command::Close { .. } => return self.begin_close(ticket),
             Command::Mcp(command) => return self.mcp(ticket, *command),
             Command::ListModels => Ok(Reply::Models(self.models().views())),
             Command::ListTools(filter) => self.list_tools(&filter),
@@ -46,7 +47,7 @@ impl Actor {
                 };
                 self.switch(session);
                 self.announce_session();
-                self.reply(ticket, Ok(Reply::Created(Box::new(created))));
+                self.begin_session("startup", Some((ticket, Reply::Created(Box::new(created)))));
             }
         }
     }
@@ -66,7 +67,7 @@ impl Actor {
                 }
                 if let Some(session) = &self.session {
                     let loaded = self.loaded(session);
-                    self.reply(ticket, Ok(Reply::Loaded(Box::new(loaded))));
+                    self.begin_session("resume", Some((ticket, Reply::Loaded(Box::new(loaded)))));
                 }
             }
         }
@@ -92,17 +93,13 @@ impl Actor {
 
     /// What runs in the session that is open ends with it.
     fn leave_session(&mut self) {
-        if self.session.is_some() {
-            self.interrupt(None);
-            if let Some(running) = self.running.take() {
-                running.cancel.cancel();
-                self.completed(&running.turn, crate::TurnEnd::Cancelled);
-            }
-        }
+        self.settle_start();
+        self.end_turn();
         if let Some(mut session) = self.session.take() {
             session.save();
             let limit = self.environment.limits.stop;
-            tokio::spawn(async move { tokio::time::timeout(limit, close(session)).await.ok() });
+            let farewell = Farewell::of(&mut session, "other");
+            tokio::spawn(close(session, farewell, limit));
         }
         self.new_title = None;
         self.state = WorkingState::Idle;
@@ -157,7 +154,21 @@ impl Actor {
         self.reply(ticket, Ok(Reply::Success(true)));
     }
 
-    fn close(&mut self, ticket: Ticket) {
+    /// The turn that runs ends here.
+    pub(super) fn end_turn(&mut self) {
+        if self.session.is_none() {
+            return;
+        }
+        self.interrupt(None);
+        if let Some(running) = self.running.take() {
+            running.cancel.cancel();
+            self.completed(&running.turn, crate::TurnEnd::Cancelled);
+        }
+    }
+
+    /// The session is closed, and with it the agent.
+    pub(super) fn closed(&mut self, ticket: Ticket) {
+        self.is_closing = false;
         self.leave_session();
         self.reply(ticket, Ok(Reply::Done));
         self.emit(Happening::Closed);

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::actor::Actor;
 use super::children::FromTurn;
+use super::hooked_calls::before_call;
 use super::offer;
 use super::turn::Verdict;
 use crate::mcp::{self, McpTool};
@@ -17,7 +18,7 @@ const LARGEST_SHOWN: u64 = 512 * 1024;
 
 impl Actor {
     /// Finds out whether a call may run.
-    pub(super) fn prepare(&mut self, index: usize, call: ToolUse) {
+    pub(super) fn prepare(&mut self, index: usize, mut call: ToolUse) {
         let Some(session) = &self.session else { return };
         let selection = &session.settings.tools;
         let server = session.mcp.find(&call.name).filter(|tool| mcp::is_selected(tool, selection));
@@ -26,9 +27,20 @@ impl Actor {
         {
             return self.with_turn(|turn, effects| turn.prepared(index, Verdict::Refuse(output), effects));
         }
-        let (policy, context) = (session.policy.clone(), session.tools.clone());
-        let Some((back, _)) = self.child() else { return };
+        let (mut policy, context) = (session.policy.clone(), session.tools.clone());
+        let kit = self.hooks_before(&call);
+        let Some((back, cancel)) = self.child() else { return };
         back.clone().spawn(async move {
+            if let Some(kit) = kit {
+                let input = call.input.clone();
+                if let Some(verdict) = before_call(&kit, &mut call, &mut policy, &cancel, &back).await {
+                    back.send(FromTurn::Prepared { index, verdict }).await;
+                    return;
+                }
+                if call.input != input {
+                    back.send(FromTurn::Rewritten { index, input: call.input.clone() }).await;
+                }
+            }
             let judged =
                 tokio::task::spawn_blocking(move || judge(&policy, &call, server.as_ref(), &context)).await;
             let verdict = judged.unwrap_or_else(|error| {

@@ -1,5 +1,7 @@
 //! The log of the session that is open. A session in which nothing was said leaves no file behind.
 
+use std::path::PathBuf;
+
 use serde_json::{Map, Value};
 
 use crate::Message;
@@ -18,6 +20,14 @@ impl Journal {
     /// Whether there is a file.
     pub(crate) fn is_open(&self) -> bool {
         matches!(self, Self::Open(_))
+    }
+
+    /// Where the log is, or will be.
+    pub(crate) fn path(&self) -> PathBuf {
+        match self {
+            Self::New(store, new) => store.place(&new.id, &new.cwd),
+            Self::Open(log) => log.path(),
+        }
     }
 
     /// The log, begun if it was not.

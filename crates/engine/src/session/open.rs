@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use musher_model::Secret;
 use musher_tools::{Context, Workspace, command_environment};
@@ -15,6 +16,7 @@ use super::state::Session;
 use crate::command::{Attach, LoadSession, NewSession, ServerTransport, SessionServer};
 use crate::config::{Config, McpServer, Transport};
 use crate::context::FolderNotes;
+use crate::hooks::Hooks;
 use crate::mcp::{Mcp, Options};
 use crate::models::Models;
 use crate::permission::{Grants, Policy, Rule};
@@ -104,6 +106,8 @@ fn begin(
     let (config, mut problems) = environment.config(&cwd);
     let (library, more) = Library::read(&config, &cwd);
     problems.extend(more);
+    let (hooks, more) = Hooks::new(if config.settings.hooks_disabled { &[] } else { &config.hooks });
+    problems.extend(more);
     for problem in problems {
         tracing::warn!(%problem, "a file of settings");
     }
@@ -114,6 +118,8 @@ fn begin(
     let mcp = servers(environment, &config, &cwd, &tools, &attach);
     let cancel = CancellationToken::new();
     Ok(Session {
+        hooks: Arc::new(hooks),
+        opened: Instant::now(),
         number: 0,
         id,
         settings,

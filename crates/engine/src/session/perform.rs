@@ -13,7 +13,7 @@ use super::{offer, request};
 use crate::Happening;
 use crate::command::Ticket;
 use crate::context::system_prompt;
-use crate::event::{TurnCompleted, TurnEnd, WorkingState};
+use crate::event::{Question, TurnCompleted, TurnEnd, WorkingState};
 use crate::message::{Content, Message, Role, Visibility};
 use crate::models::Model;
 use crate::store::{Record, StoreError};
@@ -35,7 +35,15 @@ impl Actor {
             Effect::Prepare { index, call } => self.prepare(index, call),
             Effect::Consented { request, choice } => self.consented(&request, choice),
             Effect::Run { index, call, access, consent } => self.run_call(index, call, access, consent),
+            Effect::Stopping { message_id } => self.stopping(message_id),
+            Effect::Ran { index, output } => self.ran(index, output),
             Effect::Ask(question) => {
+                if let Question::Permission { calls, .. } = &question {
+                    self.notify(
+                        format!("Permission is needed to run {} tool(s)", calls.len()),
+                        "permission_prompt",
+                    );
+                }
                 self.emit(Happening::Question(question));
                 self.refuse_question();
             }
@@ -72,7 +80,7 @@ impl Actor {
         }
     }
 
-    fn not_written(&mut self, error: &StoreError) {
+    pub(super) fn not_written(&mut self, error: &StoreError) {
         self.problem(error.to_string(), "PersistenceError");
         let deadline = self.stop_deadline();
         if let Some(running) = &mut self.running {
@@ -176,8 +184,11 @@ impl Actor {
             cumulative_child: session.child_usage,
             took: turn.started.elapsed(),
         };
+        let id = session.id.clone();
         self.emit(Happening::TurnCompleted(Box::new(completed)));
-        self.emit(Happening::State(WorkingState::Idle));
+        // said also if it never was anything else: clients wait for it
+        self.state = WorkingState::Idle;
+        self.out.push(Some(id), Happening::State(WorkingState::Idle));
         if let Some((session, completed)) = self.handed_over.take() {
             self.out.push(Some(session), Happening::TurnCompleted(completed));
         }

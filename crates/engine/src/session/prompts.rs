@@ -27,7 +27,9 @@ impl Actor {
             return self.reply(ticket, Err(Error::Invalid(text)));
         }
         let mut queued = Queued::new(Some(ticket.clone()), prompt);
-        let is_next = self.running.is_none() && self.queue.is_empty();
+        // what hooks may refuse becomes a part of the conversation only when they have not
+        let is_free = self.running.is_none() && self.starting.is_none() && !self.has_prompt_hooks();
+        let is_next = is_free && self.queue.is_empty();
         let written = if is_next { self.write(&mut queued) } else { self.write_waiting(&queued) };
         if let Err(error) = written {
             return self.reply(ticket, Err(Error::Internal(error.to_string())));
@@ -79,15 +81,21 @@ impl Actor {
         }
     }
 
-    /// Begins the turn of a prompt.
-    pub(super) fn begin_prompt(&mut self, mut queued: Queued) {
-        let limits = self.environment.limits;
-        let mut turn = Turn::new(queued.id.clone(), Instant::now(), limits);
+    /// Begins the turn of a prompt: first with the hooks, if any have a say.
+    pub(super) fn begin_prompt(&mut self, queued: Queued) {
+        self.begin_turn(Turn::new(queued.id.clone(), Instant::now(), self.environment.limits));
+        if queued.written.is_none() && self.has_prompt_hooks() {
+            return self.ask_about_prompt(queued);
+        }
+        self.enter_prompt(queued);
+    }
+
+    /// Makes a prompt a part of the conversation, and asks the model.
+    pub(super) fn enter_prompt(&mut self, mut queued: Queued) {
         if queued.written.is_none()
             && let Err(error) = self.write(&mut queued)
         {
-            self.problem(error.to_string(), "PersistenceError");
-            return self.completed(&turn, TurnEnd::CompletionPersistenceFailed);
+            return self.not_written(&error);
         }
         self.emit(Happening::State(WorkingState::Streaming));
         for message in queued.written.take().unwrap_or_default() {
@@ -96,22 +104,21 @@ impl Actor {
         }
         self.first_title(&queued.prompt.text);
         match queued.prompt.output_schema.as_ref().map(|schema| (schema, Shape::new(schema))) {
-            None => self.begin_turn(turn, Turn::call_model),
-            Some((_, Err(problem))) => self.begin_turn(turn, |turn, effects| {
+            None => self.with_turn(Turn::call_model),
+            Some((_, Err(problem))) => self.with_turn(|turn, effects| {
                 let reason = TurnEnd::StructuredOutputSchemaInvalid;
                 turn.fail(problem, Some("StructuredOutputError"), reason, effects);
             }),
             Some((schema, Ok(shape))) => {
-                turn.shape = Some(shape);
                 let is_native = self.model().is_some_and(|model| model.native_schema);
                 if !is_native {
                     self.log(reminder(&shape::instructions(schema)));
                 }
-                let schema = is_native.then(|| schema.clone());
-                self.begin_turn(turn, Turn::call_model);
                 if let Some(running) = &mut self.running {
-                    running.schema = schema;
+                    running.turn.shape = Some(shape);
+                    running.schema = is_native.then(|| schema.clone());
                 }
+                self.with_turn(Turn::call_model);
             }
         }
     }
@@ -160,7 +167,9 @@ impl Actor {
                 self.emit(Happening::Settings { settings, ticket: None });
                 self.handed_over = Some((old, completed));
                 let prompt = Prompt { text: plan.prompt(&transcript), ..Prompt::default() };
-                self.begin_prompt(Queued::new(None, prompt));
+                // begun as soon as the first hooks are over
+                self.queue.push_front(Queued::new(None, prompt));
+                self.begin_session("startup", None);
             }
         }
     }

@@ -29,11 +29,11 @@ impl Actor {
             "ExitSpecMode" => self.exit_spec_mode(index, &call, consent),
             "ToolSearch" => {
                 let output = self.tool_search(&call);
-                self.call_done(index, output);
+                self.ran(index, output);
             }
             "Skill" => {
                 let output = self.skill(&call);
-                self.call_done(index, output);
+                self.ran(index, output);
             }
             _ => self.run_in_task(index, call, access),
         }
@@ -41,11 +41,6 @@ impl Actor {
 
     pub(super) fn call_done(&mut self, index: usize, output: ToolOutput) {
         self.with_turn(|turn, effects| turn.done(index, output, effects));
-    }
-
-    /// A call that ran in a task is over.
-    pub(super) fn ran(&mut self, index: usize, output: ToolOutput) {
-        self.call_done(index, output);
     }
 
     fn run_in_task(&mut self, index: usize, call: ToolUse, access: Access) {
@@ -109,7 +104,7 @@ impl Actor {
         let autonomy = consent.and_then(|consent| new_session(consent.choice));
         let output = plan.output(&saved, autonomy.is_some());
         match autonomy {
-            None => self.call_done(index, output),
+            None => self.ran(index, output),
             Some(autonomy) => {
                 self.with_turn(|turn, effects| turn.hand_over(index, output, effects));
                 self.begin_handed_over(&plan, autonomy);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use musher_model::Usage;
 use musher_tools::Context;
@@ -14,6 +15,7 @@ use super::saved;
 use crate::command::{Attach, SystemPrompt};
 use crate::config::Config;
 use crate::context::FolderNotes;
+use crate::hooks::Hooks;
 use crate::mcp::Mcp;
 use crate::message::Message;
 use crate::models::{Model, Models};
@@ -51,6 +53,10 @@ pub(crate) struct Session {
     pub(crate) config: Config,
     pub(crate) library: Library,
     pub(crate) models: Models,
+    /// The commands of the user that run at certain moments.
+    pub(crate) hooks: Arc<Hooks>,
+    /// Since when it is open.
+    pub(crate) opened: Instant,
     pub(crate) mcp: Mcp,
     /// Whether servers were waited for.
     pub(crate) is_settled: bool,

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
-use musher_model::{Message as ModelMessage, ModelEvent, Request, RetryPolicy, Usage, with_retries};
+use musher_model::{Message as ModelMessage, Request, RetryPolicy, Usage};
 
 use super::actor::Actor;
 use super::children::{FromSession, Input};
 use super::prompt::title_of;
+use super::side_call;
 use super::state::sum;
 use crate::Happening;
 use crate::event::TitleCause;
@@ -88,15 +88,7 @@ async fn ask(model: Model, said: &str) -> Option<(String, Usage)> {
     );
     let mut request = Request::new(model.name, vec![ModelMessage::user(prompt)]);
     request.max_output_tokens = Some(TITLE_TOKENS);
-    let mut events = with_retries(model.provider, request, RetryPolicy::never());
-    let (mut text, mut used) = (String::new(), Usage::default());
-    while let Some(event) = events.next().await {
-        match event.ok()? {
-            ModelEvent::TextDelta(piece) => text.push_str(&piece),
-            ModelEvent::Usage(usage) => used = usage,
-            _ => {}
-        }
-    }
+    let (text, used) = side_call::ask(model.provider, request, RetryPolicy::never()).await.ok()?;
     let line = text.lines().find(|line| !line.trim().is_empty())?;
     let title: String = line.trim().trim_matches(['"', '*', '#', '.', ' ']).chars().take(LONGEST).collect();
     (!title.is_empty()).then_some((title, used))

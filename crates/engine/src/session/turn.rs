@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use musher_model::{FinishReason, ModelError, ModelEvent, ToolUse, Usage};
-use musher_tools::Access;
+use musher_tools::{Access, ToolOutput};
 use uuid::Uuid;
 
 use super::answer::{Answer, Draft, Progress};
@@ -25,6 +25,9 @@ use batch::Batch;
 
 /// So often in a row an answer that was too long is gone on with.
 const MOST_CONTINUATIONS: usize = 5;
+
+/// So often in one turn hooks can make the model go on that wants to stop.
+const MOST_HOLDS: usize = 20;
 
 /// What is to be done.
 #[derive(Debug)]
@@ -45,6 +48,10 @@ pub(crate) enum Effect {
     Consented { request: Box<PermissionRequest>, choice: Choice },
     /// Run a call. Its file tools may go this far.
     Run { index: usize, call: ToolUse, access: Access, consent: Option<Consent> },
+    /// The model is done: hooks may want it to go on.
+    Stopping { message_id: String },
+    /// A call has run; it is over when hooks have looked at what came of it.
+    Ran { index: usize, output: ToolOutput },
     /// Ask somebody. Another question is never open.
     Ask(Question),
     /// The turn is over, once everything it started has ended.
@@ -66,9 +73,11 @@ pub(crate) enum Verdict {
     /// Somebody has to be asked.
     Ask(Box<PermissionRequest>),
     /// It may not; the model reads why and goes on.
-    Refuse(musher_tools::ToolOutput),
+    Refuse(ToolOutput),
     /// Somebody would have to be asked, and nobody is there: the turn ends.
-    Reject(musher_tools::ToolOutput),
+    Reject(ToolOutput),
+    /// Hooks end the whole turn, and why.
+    Halt(String),
 }
 
 /// One turn.
@@ -82,6 +91,8 @@ pub(crate) struct Turn {
     pub(crate) tool_count: usize,
     /// The shape the answer has to have.
     pub(crate) shape: Option<Shape>,
+    /// How often hooks have made the model go on.
+    pub(crate) holds: usize,
     limits: Limits,
     phase: Phase,
     model_calls: usize,
@@ -96,6 +107,8 @@ enum Phase {
     Idle,
     Model(Draft),
     Tools(Batch),
+    /// Hooks are asked whether it may end.
+    Stopping,
     Over,
 }
 
@@ -108,6 +121,7 @@ impl Turn {
             child_usage: Usage::default(),
             tool_count: 0,
             shape: None,
+            holds: 0,
             limits,
             phase: Phase::Idle,
             model_calls: 0,
@@ -209,7 +223,25 @@ impl Turn {
             )));
             return self.call_model(out);
         }
-        self.finish(TurnEnd::Completed, out);
+        self.phase = Phase::Stopping;
+        out.push(Effect::Stopping { message_id: message_id.to_string() });
+    }
+
+    /// Hooks have said whether the model may stop, and if not, why.
+    pub(crate) fn stopped(&mut self, reason: Option<String>, out: &mut Vec<Effect>) {
+        if !matches!(self.phase, Phase::Stopping) {
+            return;
+        }
+        match reason.filter(|_| self.holds < MOST_HOLDS) {
+            None => self.finish(TurnEnd::Completed, out),
+            Some(reason) => {
+                self.holds += 1;
+                let content = vec![Content::Text(reason)];
+                let id = Uuid::new_v4().to_string();
+                out.push(Effect::Append(message(id, Role::User, content, Visibility::Both)));
+                self.call_model(out);
+            }
+        }
     }
 
     fn finish(&mut self, reason: TurnEnd, out: &mut Vec<Effect>) {
@@ -240,6 +272,17 @@ pub(crate) fn reminder(text: &str) -> Message {
     let id = format!("__internal__system-reminder__{}", Uuid::new_v4());
     let text = format!("<system-reminder>\n{text}\n</system-reminder>");
     message(id, Role::User, vec![Content::Text(text)], Visibility::LlmOnly)
+}
+
+/// What hooks say, as the model is told it.
+pub(crate) fn hook_context(event: &str, text: &str) -> String {
+    format!("<system-reminder>\nA {event} hook of the user says:\n{text}\n</system-reminder>")
+}
+
+/// Something only people read.
+pub(crate) fn user_note(text: &str) -> Message {
+    let id = Uuid::new_v4().to_string();
+    message(id, Role::System, vec![Content::Text(text.to_owned())], Visibility::UserOnly)
 }
 
 /// Milliseconds since 1970.

@@ -275,6 +275,11 @@ impl Store {
         self.paths(id).ok().map(|paths| paths.log())
     }
 
+    /// Where the log of a new session goes.
+    pub fn place(&self, id: &SessionId, cwd: &Path) -> PathBuf {
+        Paths::new(self.sessions.join(slug(&resolved(cwd))), id.clone()).log()
+    }
+
     pub(super) fn paths(&self, id: &SessionId) -> Result<Paths> {
         let folders = self.folders();
         let there = folders.into_iter().filter_map(|folder| {

@@ -189,10 +189,8 @@ async fn what_only_reads_runs_together_and_is_told_in_order() {
     stage.say("Read.");
     let seen = stage.until_idle().await;
     let from = seen.iter().position(|line| line == "state Executing").unwrap();
-    assert_eq!(
-        seen[from + 1..from + 5],
-        ["call_0 queued", "call_1 queued", "call_2 queued", "call_0 executing"]
-    );
+    assert_eq!(seen[from + 1..from + 4], ["call_0 queued", "call_1 queued", "call_2 queued"]);
+    assert!(seen[from + 4].ends_with(" executing"), "{seen:#?}");
     let results: Vec<_> =
         seen.iter().filter(|line| line.contains(" done: ") || line.contains(" failed: ")).collect();
     assert_eq!(results[..2], ["call_0 done: one", "call_1 done: two"]);

@@ -36,9 +36,12 @@ fn place() -> Place {
 async fn fire(hooks: &Hooks, moment: &Moment<'_>) -> (HookOutcome, Vec<(HookRun, bool)>) {
     let mut told = Vec::new();
     let ids = HookRun { tool_call_id: Some("call".to_owned()), ..HookRun::default() };
-    let listener = |news| match news {
-        HookNews::Started(run) => told.push((run, false)),
-        HookNews::Completed(run) => told.push((run, true)),
+    let listener = |news| {
+        match news {
+            HookNews::Started(run) => told.push((run, false)),
+            HookNews::Completed(run) => told.push((run, true)),
+        }
+        std::future::ready(())
     };
     let outcome = hooks.fire(moment, &ABOUT(), &place(), &ids, &CancellationToken::new(), listener).await;
     (outcome, told)
@@ -61,8 +64,8 @@ fn patterns_fit_names_and_expressions() {
     let other = hooks(&[group("PostToolUse", None, &["true"])]);
     assert!(!other.fit(&before("Edit", &none)));
     let start = hooks(&[group("SessionStart", Some("startup"), &["true"])]);
-    assert!(start.fit(&Moment::SessionStart { source: "startup" }));
-    assert!(!start.fit(&Moment::SessionStart { source: "resume" }));
+    assert!(start.fit(&Moment::SessionStart { source: "startup", message_id: None }));
+    assert!(!start.fit(&Moment::SessionStart { source: "resume", message_id: None }));
 }
 
 #[test]

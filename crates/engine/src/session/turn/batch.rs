@@ -9,7 +9,7 @@ use musher_model::{Arguments, ToolCall, ToolUse};
 use musher_tools::{Access, ToolOutput, tool_info};
 use uuid::Uuid;
 
-use super::{Consent, Effect, Phase, Turn, UserAnswer, Verdict, message, new_id};
+use super::{Consent, Effect, Phase, Turn, UserAnswer, Verdict, message, new_id, user_note};
 use crate::event::{Question, QuestionedCall, ToolPhase, TurnEnd, WorkingState};
 use crate::message::{Content, Role, Visibility};
 use crate::permission::Kind;
@@ -214,6 +214,9 @@ impl Turn {
                 batch.done(index, output, out);
                 self.go_on(out);
             }
+            Verdict::Halt(reason) => {
+                self.halt(index, ToolOutput::error(&reason, &reason), &reason, out);
+            }
             Verdict::Reject(output) => {
                 batch.done(index, output, out);
                 batch.cancel_rest(&ToolOutput::cancelled(), out);
@@ -235,6 +238,34 @@ impl Turn {
         let Phase::Tools(batch) = &mut self.phase else { return };
         batch.done(index, output, out);
         self.go_on(out);
+    }
+
+    /// The call of an index, as it is run.
+    pub(crate) fn call(&self, index: usize) -> Option<&ToolUse> {
+        match &self.phase {
+            Phase::Tools(batch) => batch.calls.get(index).map(|call| &call.tool),
+            _ => None,
+        }
+    }
+
+    /// Hooks have changed the arguments of a call. The model's own words stay as they are.
+    pub(crate) fn rewrite(&mut self, index: usize, input: musher_tools::Input, out: &mut Vec<Effect>) {
+        if let Phase::Tools(batch) = &mut self.phase
+            && let Some(call) = batch.calls.get_mut(index)
+        {
+            call.tool.input = input;
+            let ToolUse { id, name, input } = call.tool.clone();
+            out.push(Effect::Emit(Happening::ToolCall { id, name, input }));
+        }
+    }
+
+    /// Hooks end the turn: this call is over, others are not run, and the model is not asked again.
+    pub(crate) fn halt(&mut self, index: usize, output: ToolOutput, reason: &str, out: &mut Vec<Effect>) {
+        let Phase::Tools(batch) = &mut self.phase else { return };
+        batch.done(index, output, out);
+        batch.cancel_rest(&ToolOutput::cancelled(), out);
+        out.push(Effect::Append(user_note(reason)));
+        self.finish(TurnEnd::Completed, out);
     }
 
     /// A plan is carried out elsewhere: this call is over, others are not run, and the model is not asked again.
@@ -272,8 +303,7 @@ impl Turn {
                 match answer {
                     UserAnswer::Questions(answers) => {
                         let output = crate::ask_user::output(&questions, &answers);
-                        batch.done(index, output, out);
-                        self.go_on(out);
+                        out.push(Effect::Ran { index, output });
                     }
                     UserAnswer::Refused { reason } => self.cancelled(index, refusal(reason), out),
                     UserAnswer::Permission { .. } => self.cancelled(index, ToolOutput::cancelled(), out),

@@ -3,7 +3,7 @@
 use musher_model::{ErrorClass, ModelError};
 use uuid::Uuid;
 
-use super::{Effect, Phase, Turn, message};
+use super::{Effect, Phase, Turn, message, user_note};
 use crate::Happening;
 use crate::event::TurnEnd;
 use crate::message::{Content, Role, Visibility};
@@ -12,14 +12,20 @@ impl Turn {
     /// Ends the turn because somebody wants it. Says what is settled by it; [`Effect::Finish`] is for the caller to add.
     pub(crate) fn interrupt(&mut self, out: &mut Vec<Effect>) {
         match std::mem::replace(&mut self.phase, Phase::Over) {
-            Phase::Idle | Phase::Model(_) => {
+            Phase::Model(_) => {
                 for text in ["Request cancelled by user", "Request interrupted by user"] {
                     out.push(Effect::Append(system(text, Visibility::LlmOnly)));
                 }
             }
             Phase::Tools(batch) => batch.interrupt(out),
-            Phase::Over => {}
+            // hooks are asked before there is anything, or after there is everything
+            Phase::Idle | Phase::Stopping | Phase::Over => {}
         }
+    }
+
+    /// Ends the turn since hooks refuse what the user said.
+    pub(crate) fn refuse(&mut self, out: &mut Vec<Effect>) {
+        self.finish(TurnEnd::PromptRejected, out);
     }
 
     pub(super) fn model_failed(&mut self, error: &ModelError, out: &mut Vec<Effect>) {
@@ -46,7 +52,7 @@ impl Turn {
 
     /// Ends the turn with a problem people can read.
     pub(crate) fn fail(&mut self, text: String, name: Option<&str>, reason: TurnEnd, out: &mut Vec<Effect>) {
-        let note = system(&text, Visibility::UserOnly);
+        let note = user_note(&text);
         let name = name.map(str::to_owned);
         out.push(Effect::Emit(Happening::Problem { message: text, kind: "Error".to_owned(), name }));
         out.push(Effect::Append(note));

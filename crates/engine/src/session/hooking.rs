@@ -1,0 +1,280 @@
+//! Hooks in the life of a session: fired in tasks, never in the actor's own; their news and what they want come back as inputs.
+//!
+//! Here are those of the session and of the turn as a whole; those of calls are in `hooked_calls`, the one before summing up is in `compact`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio_util::sync::CancellationToken;
+
+use super::actor::Actor;
+use super::children::{Back, FromSession, FromTurn, Input};
+use super::prompt::Queued;
+use super::state::Session;
+use super::turn::{Turn, hook_context, user_note};
+use crate::command::{Reply, Ticket};
+use crate::hooks::{About, HookNews, HookOutcome, Hooks, Moment, Place};
+use crate::{Autonomy, Happening, HookRun, Mode, Settings};
+
+/// The hooks of a session with everything they are told of it: what a task needs to fire them.
+#[derive(Debug, Clone)]
+pub(crate) struct Kit {
+    hooks: Arc<Hooks>,
+    session_id: String,
+    transcript: PathBuf,
+    cwd: PathBuf,
+    mode: &'static str,
+    place: Place,
+}
+
+impl Kit {
+    pub(super) fn of(session: &Session) -> Self {
+        Self {
+            hooks: Arc::clone(&session.hooks),
+            session_id: session.id.as_str().to_owned(),
+            transcript: session.journal.path(),
+            cwd: session.cwd.clone(),
+            mode: permission_mode(&session.settings),
+            place: Place {
+                project: session.config.root.clone(),
+                environment: session.tools.environment.to_vec(),
+            },
+        }
+    }
+
+    /// Fires the hooks of a moment.
+    pub(crate) async fn fire<Told: Future<Output = ()>>(
+        &self,
+        moment: &Moment<'_>,
+        ids: &HookRun,
+        cancel: &CancellationToken,
+        listener: impl FnMut(HookNews) -> Told,
+    ) -> HookOutcome {
+        let about = About {
+            session_id: &self.session_id,
+            transcript_path: &self.transcript,
+            cwd: &self.cwd,
+            permission_mode: self.mode,
+        };
+        self.hooks.fire(moment, &about, &self.place, ids, cancel, listener).await
+    }
+
+    /// Fires them for a turn, which is told how they go.
+    pub(crate) async fn fire_in_turn(
+        &self,
+        moment: &Moment<'_>,
+        ids: &HookRun,
+        cancel: &CancellationToken,
+        back: &Back,
+    ) -> HookOutcome {
+        let tell = |news| {
+            let back = back.clone();
+            async move {
+                back.send(FromTurn::Hook(Box::new(news))).await;
+            }
+        };
+        self.fire(moment, ids, cancel, tell).await
+    }
+
+    /// Fires them for a session, which is told how they go.
+    pub(crate) async fn fire_in_session(
+        &self,
+        moment: &Moment<'_>,
+        ids: &HookRun,
+        cancel: &CancellationToken,
+        (session, inputs): (u64, &tokio::sync::mpsc::Sender<Input>),
+    ) -> HookOutcome {
+        let tell = |news| {
+            let inputs = inputs.clone();
+            async move {
+                let what = FromSession::Hook(Box::new(news));
+                inputs.send(Input::Session { session, what }).await.ok();
+            }
+        };
+        self.fire(moment, ids, cancel, tell).await
+    }
+}
+
+/// A session whose first hooks run: nothing is begun in it before they are over.
+pub(super) struct Starting {
+    /// Ends them.
+    pub(super) cancel: CancellationToken,
+    /// What is said when they are over.
+    then: Option<(Ticket, Reply)>,
+}
+
+/// Ids of a run that is about a message.
+pub(super) fn about_message(id: &str) -> HookRun {
+    HookRun { parent_id: Some(id.to_owned()), ..HookRun::default() }
+}
+
+impl Actor {
+    /// What a task needs to fire the hooks of a moment, if there are any.
+    pub(super) fn hooks_at(&self, moment: &Moment<'_>) -> Option<Kit> {
+        let session = self.session.as_ref()?;
+        session.hooks.fit(moment).then(|| Kit::of(session))
+    }
+
+    /// Hooks begin or have ended.
+    pub(super) fn hook_news(&mut self, news: HookNews) {
+        self.emit(match news {
+            HookNews::Started(run) => Happening::HookStarted(Box::new(run)),
+            HookNews::Completed(run) => Happening::HookCompleted(Box::new(run)),
+        });
+    }
+
+    /// Tells people what hooks want them to know.
+    pub(super) fn tell_of_hooks(&mut self, outcome: &HookOutcome) {
+        if let Some(text) = &outcome.system_message {
+            self.append(user_note(text), None);
+        }
+        if let Some(mishap) = &outcome.mishap {
+            tracing::warn!(%mishap, "a hook");
+        }
+    }
+
+    /// A session is open: its hooks run, and then the command that opened it is answered.
+    pub(super) fn begin_session(&mut self, source: &'static str, then: Option<(Ticket, Reply)>) {
+        let Some(session) = &self.session else { return self.answer_start(then) };
+        let message_id = session.messages.last().map(|message| message.id.clone());
+        let moment = Moment::SessionStart { source, message_id: message_id.as_deref() };
+        let Some(kit) = self.hooks_at(&moment) else { return self.answer_start(then) };
+        let (number, inputs, cancel) = (session.number, self.inputs.clone(), session.cancel.child_token());
+        self.starting = Some(Starting { cancel: cancel.clone(), then });
+        tokio::spawn(async move {
+            let moment = Moment::SessionStart { source, message_id: message_id.as_deref() };
+            let ids = HookRun { parent_id: message_id.clone(), ..HookRun::default() };
+            let outcome = kit.fire_in_session(&moment, &ids, &cancel, (number, &inputs)).await;
+            let what = FromSession::Started(Box::new(outcome));
+            inputs.send(Input::Session { session: number, what }).await.ok();
+        });
+    }
+
+    /// The first hooks of a session are over. What they said is told to the model with the next words of the user.
+    pub(super) fn session_started(&mut self, outcome: &HookOutcome) {
+        if let (Some(session), Some(text)) = (&mut self.session, &outcome.additional_context) {
+            session.new_notes.push(hook_context("SessionStart", text));
+        }
+        self.settle_start();
+    }
+
+    /// Answers the command that opened the session, if its hooks have held that up.
+    pub(super) fn settle_start(&mut self) {
+        if let Some(starting) = self.starting.take() {
+            starting.cancel.cancel();
+            self.answer_start(starting.then);
+        }
+    }
+
+    fn answer_start(&mut self, then: Option<(Ticket, Reply)>) {
+        if let Some((ticket, reply)) = then {
+            self.reply(ticket, Ok(reply));
+        }
+    }
+
+    /// Whether hooks have a say about what the user says. They are asked before it becomes a part of the conversation.
+    pub(super) fn has_prompt_hooks(&self) -> bool {
+        let moment = Moment::UserPromptSubmit { message_id: "", prompt: "", has_images: false };
+        self.session.as_ref().is_some_and(|session| session.hooks.fit(&moment))
+    }
+
+    /// Asks the hooks about what the user says; the turn waits for them.
+    pub(super) fn ask_about_prompt(&mut self, queued: Queued) {
+        let (id, prompt) = (queued.id.clone(), queued.prompt.text.clone());
+        let has_images = !queued.prompt.images.is_empty();
+        let moment = Moment::UserPromptSubmit { message_id: &id, prompt: &prompt, has_images };
+        let Some(kit) = self.hooks_at(&moment) else { return self.enter_prompt(queued) };
+        let Some((back, cancel)) = self.child() else { return };
+        if let Some(running) = &mut self.running {
+            running.prompt = Some(queued);
+        }
+        back.clone().spawn(async move {
+            let moment = Moment::UserPromptSubmit { message_id: &id, prompt: &prompt, has_images };
+            let outcome = kit.fire_in_turn(&moment, &about_message(&id), &cancel, &back).await;
+            back.send(FromTurn::PromptJudged(Box::new(outcome))).await;
+        });
+    }
+
+    /// The hooks have said what they think of it.
+    pub(super) fn prompt_judged(&mut self, outcome: &HookOutcome) {
+        let Some(queued) = self.running.as_mut().and_then(|running| running.prompt.take()) else { return };
+        if self.running.as_ref().is_none_or(|running| running.turn.is_over()) {
+            return self.discarded(&queued);
+        }
+        if let Some(reason) = outcome.stop.as_ref().or(outcome.block.as_ref()) {
+            self.discarded(&queued);
+            self.problem(reason.clone(), "Error");
+            self.emit(Happening::Discarded { text: queued.prompt.text, ticket: queued.ticket });
+            return self.with_turn(Turn::refuse);
+        }
+        if let (Some(session), Some(text)) = (&mut self.session, &outcome.additional_context) {
+            session.new_notes.push(hook_context("UserPromptSubmit", text));
+        }
+        self.enter_prompt(queued);
+        self.tell_of_hooks(outcome);
+    }
+
+    /// The model is done. Hooks may want it to go on.
+    pub(super) fn stopping(&mut self, message_id: String) {
+        let Some(running) = &self.running else { return };
+        let (is_again, elapsed) = (running.turn.holds > 0, millis(running.turn.started));
+        let tools = u64::try_from(running.turn.tool_count).unwrap_or(u64::MAX);
+        let moment = Moment::Stop {
+            message_id: &message_id,
+            stop_hook_active: is_again,
+            tool_execution_count: tools,
+            elapsed_time: elapsed,
+        };
+        let Some(kit) = self.hooks_at(&moment) else {
+            return self.with_turn(|turn, effects| turn.stopped(None, effects));
+        };
+        let Some((back, cancel)) = self.child() else { return };
+        back.clone().spawn(async move {
+            let moment = Moment::Stop {
+                message_id: &message_id,
+                stop_hook_active: is_again,
+                tool_execution_count: tools,
+                elapsed_time: elapsed,
+            };
+            let ids = about_message(&message_id);
+            let outcome = kit.fire_in_turn(&moment, &ids, &cancel, &back).await;
+            back.send(FromTurn::MayStop(Box::new(outcome))).await;
+        });
+    }
+
+    /// The hooks have said whether the model may stop.
+    pub(super) fn may_stop(&mut self, outcome: &HookOutcome) {
+        self.tell_of_hooks(outcome);
+        // who wants everything to end wants no more work
+        let reason = outcome.block.clone().filter(|_| outcome.stop.is_none());
+        self.with_turn(|turn, effects| turn.stopped(reason, effects));
+    }
+
+    /// Somebody is asked for consent: hooks may fetch them. Nothing waits for that.
+    pub(super) fn notify(&self, message: String, kind: &'static str) {
+        let moment = Moment::Notification { message: &message, notification_type: kind };
+        let Some(kit) = self.hooks_at(&moment) else { return };
+        let Some(session) = &self.session else { return };
+        let (number, inputs, cancel) = (session.number, self.inputs.clone(), session.cancel.clone());
+        tokio::spawn(async move {
+            let moment = Moment::Notification { message: &message, notification_type: kind };
+            kit.fire_in_session(&moment, &HookRun::default(), &cancel, (number, &inputs)).await;
+        });
+    }
+}
+
+pub(super) fn millis(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The word hooks know for what may happen without asking.
+fn permission_mode(settings: &Settings) -> &'static str {
+    match (settings.mode, settings.autonomy) {
+        (Mode::Spec, _) => "spec",
+        (_, Autonomy::Off) => "off",
+        (_, Autonomy::Low) => "auto-low",
+        (_, Autonomy::Medium) => "auto-medium",
+        (_, Autonomy::High) => "auto-high",
+    }
+}
