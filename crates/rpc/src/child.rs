@@ -2,6 +2,7 @@
 //!
 //! The only place that starts agents. What it says on stderr is always read, and the end of it kept.
 
+mod guard;
 mod launch;
 mod process;
 mod spawner;

@@ -3,6 +3,7 @@
 use serde::de::DeserializeOwned;
 
 use crate::error::Path;
+use crate::notify::usual_delta;
 use crate::{Id, Json, Method, Notification, Request, SessionNotificationParams, ShapeError};
 
 impl Json {
@@ -48,6 +49,9 @@ impl Notification {
     /// # Ok::<(), musher_wire::ShapeError>(())
     /// ```
     pub fn session(&self) -> Result<SessionNotificationParams, ShapeError> {
+        if let Some(delta) = self.params.as_ref().and_then(usual_delta) {
+            return Ok(delta);
+        }
         read_params(&self.method, self.params.as_ref())
     }
 }

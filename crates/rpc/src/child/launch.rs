@@ -41,12 +41,14 @@ pub struct Launch {
 }
 
 /// What the kernel sends a program when we die without a word, by SIGKILL for example. Linux only.
+///
+/// Whatever it started, in its group or elsewhere, is killed then, too: on every system, and even behind a wrapper.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ParentDeath {
-    /// It is killed at once. What it started elsewhere stays.
+    /// It is killed at once.
     #[default]
     Kill,
-    /// It is interrupted, for a program that then ends what it started before it exits itself.
+    /// It is interrupted, for a program that then ends what it started before it exits itself. After 2 s it is killed.
     Interrupt,
 }
 

@@ -1,9 +1,12 @@
 //! This very program as an agent on stdin and stdout.
 
+use std::os::fd::OwnedFd;
+use std::process::{self, Command, Stdio};
 use std::time::Duration;
 
-use musher_rpc::{Child, Incoming, Launch, Limits, Peer, stdio};
+use musher_rpc::{Child, Inbox, Incoming, Launch, Limits, Peer, over, stdio};
 use musher_wire::Json;
+use tokio::net::UnixStream;
 
 use crate::support::soon;
 
@@ -25,25 +28,74 @@ async fn helper_that_serves_on_stdio() {
     assert!(peer.finish(Duration::from_secs(30)).await);
 }
 
-#[tokio::test]
-async fn an_agent_on_stdio_answers_and_ends_with_its_input() {
-    let launch = Launch::new(std::env::current_exe().unwrap())
-        .args(["--exact", "stdio::helper_that_serves_on_stdio", "--nocapture"])
-        .env(SWITCH, "1")
-        .grace(Duration::from_secs(50));
-    let (child, connection) = Child::spawn(launch).await.unwrap();
-    let (peer, mut inbox) = Peer::start(connection);
+const HELPER: [&str; 3] = ["--exact", "stdio::helper_that_serves_on_stdio", "--nocapture"];
+
+/// The helper with these as its stdin and stdout.
+fn helper(stdin: impl Into<Stdio>, stdout: impl Into<Stdio>) -> process::Child {
+    #[expect(clippy::disallowed_methods, reason = "an agent on something else than pipes")]
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(HELPER).env(SWITCH, "1").stdin(stdin).stdout(stdout).spawn().unwrap()
+}
+
+async fn echo_something(peer: &Peer) {
     for text in ["small".to_owned(), "large ".repeat(1_000_000)] {
         let params = Json::new(&text).unwrap();
         let echo = soon(peer.request("echo", params.clone(), Duration::from_secs(50))).await.unwrap();
         assert!(echo == params);
     }
-    let exit = soon(child.close()).await;
-    assert!(exit.status.unwrap().success(), "{}", exit.stderr_tail);
+}
+
+async fn hear_bye(mut inbox: Inbox) {
     let mut is_bye_heard = false;
     while let Some(incoming) = soon(inbox.recv()).await {
         // the rest is what the test runner prints
         is_bye_heard |= matches!(incoming, Incoming::Notification(news) if news.method == "bye");
     }
     assert!(is_bye_heard, "what was sent before the end is written");
+}
+
+#[tokio::test]
+async fn an_agent_on_stdio_answers_and_ends_with_its_input() {
+    let launch = Launch::new(std::env::current_exe().unwrap())
+        .args(HELPER)
+        .env(SWITCH, "1")
+        .grace(Duration::from_secs(50));
+    let (child, connection) = Child::spawn(launch).await.unwrap();
+    let (peer, inbox) = Peer::start(connection);
+    echo_something(&peer).await;
+    let exit = soon(child.close()).await;
+    assert!(exit.status.unwrap().success(), "{}", exit.stderr_tail);
+    hear_bye(inbox).await;
+}
+
+/// As the children of Node have them.
+#[tokio::test]
+async fn stdin_and_stdout_may_be_sockets_which_block_as_before() {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let theirs = theirs.into_std().unwrap();
+    theirs.set_nonblocking(false).unwrap();
+    let mut child =
+        helper(OwnedFd::from(theirs.try_clone().unwrap()), OwnedFd::from(theirs.try_clone().unwrap()));
+    let (reader, writer) = ours.into_split();
+    let (peer, inbox) = Peer::start(over(reader, writer, Limits::default()));
+    echo_something(&peer).await;
+    let flags = rustix::fs::fcntl_getfl(&theirs).unwrap();
+    assert!(!flags.contains(rustix::fs::OFlags::NONBLOCK), "others who have it open may rely on that");
+    drop(theirs);
+    peer.close();
+    hear_bye(inbox).await;
+    assert!(soon(tokio::task::spawn_blocking(move || child.wait())).await.unwrap().unwrap().success());
+}
+
+#[tokio::test]
+async fn stdin_and_stdout_may_be_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("in"), folder.path().join("out"));
+    fs_err::write(&input, r#"{"type":"request","id":"1","method":"echo","params":{"a":1}}"#).unwrap();
+    let file = |file: fs_err::File| file.into_parts().0;
+    let mut child =
+        helper(file(fs_err::File::open(&input).unwrap()), file(fs_err::File::create(&output).unwrap()));
+    assert!(soon(tokio::task::spawn_blocking(move || child.wait())).await.unwrap().unwrap().success());
+    let said = fs_err::read_to_string(&output).unwrap();
+    assert!(said.contains(r#""result":{"a":1}"#) && said.contains(r#""method":"bye""#), "{said}");
 }

@@ -7,6 +7,7 @@ mod session;
 mod text;
 mod tool;
 mod turn;
+mod usual;
 
 pub use hook::*;
 pub use mcp::*;
@@ -15,6 +16,7 @@ pub use session::*;
 pub use text::*;
 pub use tool::*;
 pub use turn::*;
+pub(crate) use usual::delta as usual_delta;
 
 use crate::object::{object, tagged};
 

@@ -16,7 +16,7 @@ async fn ready(launch: Launch) -> (Child, Connection) {
     (child, connection)
 }
 
-const READY: &str = r#"echo '{"method":"ready"}'"#;
+pub(super) const READY: &str = r#"echo '{"method":"ready"}'"#;
 
 #[tokio::test]
 async fn closing_ends_stdin_first_and_is_idempotent() {

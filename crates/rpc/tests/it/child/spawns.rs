@@ -1,11 +1,13 @@
 //! Where agents are forked, and that they do not outlive the one who forked them.
 
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
-use musher_rpc::{Child, Launch, Spawner};
+use musher_rpc::{Child, Launch, ParentDeath, Spawner};
 
+use super::ends::READY;
 use super::{MARKER, alive, shell, until, until_gone};
 use crate::support::soon;
 
@@ -51,28 +53,76 @@ async fn a_start_that_is_not_waited_for_leaves_nothing() {
     assert_eq!(alive(&marker), [] as [String; 0]);
 }
 
-/// Not a test of its own: the process that `killing_us_kills_it` kills.
+/// Not a test of its own: the process that the tests below kill.
 #[tokio::test]
 async fn helper_that_starts_an_agent_and_waits() {
     let Ok(marker) = std::env::var("MUSHER_RPC_HELPER") else { return };
-    // one that would survive SIGTERM and does not care for its stdin
-    let launch = Launch::new("sh").args(["-c", "trap '' TERM HUP; exec sleep 1000"]).env(MARKER, marker);
-    let (_child, _connection) = Child::spawn(launch).await.unwrap();
+    let script = std::env::var("MUSHER_RPC_SCRIPT").unwrap();
+    let launch = Launch::new("sh").args(["-c", &script]).env(MARKER, marker);
+    let parent_death =
+        if script.contains("interrupted") { ParentDeath::Interrupt } else { ParentDeath::default() };
+    let (child, mut connection) = Child::spawn(launch.on_parent_death(parent_death)).await.unwrap();
+    soon(connection.incoming.recv()).await.unwrap();
+    println!("\nready {}", child.id());
     std::future::pending::<()>().await;
 }
 
-#[tokio::test]
-async fn killing_us_kills_it() {
+/// Starts the helper with this script as its agent, kills it when the agent has said something, and waits until all are gone.
+async fn kill_the_host(script: &str) {
     let marker = uuid::Uuid::new_v4().to_string();
     #[expect(clippy::disallowed_methods, reason = "the helper is this very program, and not an agent")]
     let mut helper = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "child::spawns::helper_that_starts_an_agent_and_waits", "--nocapture"])
         .env("MUSHER_RPC_HELPER", &marker)
-        .stdout(Stdio::null())
+        .env("MUSHER_RPC_SCRIPT", script)
+        .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    until(|| !alive(&format!("{MARKER}={marker}")).is_empty()).await;
+    let mut said = BufReader::new(helper.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let ready = move || said.find_map(|line| Some(line.strip_prefix("ready ")?.parse().unwrap()));
+    let agent = soon(tokio::task::spawn_blocking(ready)).await.unwrap().expect(script);
+    until(|| has_guard(agent)).await;
+    assert!(!alive(&marker).is_empty());
+
     helper.kill().unwrap();
     helper.wait().unwrap();
     until_gone(&marker).await;
+    until(|| !has_guard(agent)).await;
+}
+
+fn has_guard(agent: u32) -> bool {
+    let processes = fs_err::read_dir("/proc").unwrap();
+    let mut lines = processes
+        .map(|entry| fs_err::read_to_string(entry.unwrap().path().join("cmdline")).unwrap_or_default());
+    lines.any(|line| line.starts_with("musher-guard") && line.contains(&format!("\0{agent}\0")))
+}
+
+#[tokio::test]
+async fn killing_us_kills_it() {
+    // one that would survive SIGTERM and does not care for its stdin
+    kill_the_host(&format!("trap '' TERM HUP; {READY}; exec sleep 1000")).await;
+}
+
+#[tokio::test]
+async fn killing_us_kills_what_is_behind_a_wrapper() {
+    let deaf = "trap \"\" TERM HUP INT; while :; do sleep 1; done";
+    kill_the_host(&format!("sh -c '{deaf}' & {READY}; wait")).await;
+    // one that left the group and lost its parent
+    kill_the_host(&format!("(setsid sh -c '{deaf}' >/dev/null 2>&1 &); {READY}; sleep 1000")).await;
+}
+
+#[tokio::test]
+async fn a_program_that_is_interrupted_when_we_are_killed_may_clean_up_but_not_stay() {
+    kill_the_host(&format!("interrupted() {{ while :; do sleep 1; done; }}; trap interrupted INT; {READY}; while :; do sleep 0.1; done"))
+        .await;
+}
+
+#[tokio::test]
+async fn a_guard_ends_with_its_agent() {
+    let (launch, _) = shell(&format!("{READY}; cat >/dev/null"));
+    let (child, mut connection) = Child::spawn(launch).await.unwrap();
+    soon(connection.incoming.recv()).await.unwrap();
+    until(|| has_guard(child.id())).await;
+    soon(child.close()).await;
+    assert!(!has_guard(child.id()));
 }

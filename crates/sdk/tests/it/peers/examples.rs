@@ -1,5 +1,7 @@
 //! The examples, run as programs, and what becomes of the agent when its host is killed.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -91,12 +93,20 @@ async fn a_host_that_is_killed_leaves_no_agent() -> Result<()> {
         .reply(Reply::text(["Once ", "upon "]).and_hang().when(on("essay", 1)))
         .reply(execute("sleep 3223", "low").when(on("Sleep", 1)));
     let stage = Stage::new(&require_peer!(DROID), script)?;
+    // as the launcher of a package does it: what the host started is not the agent
+    let wrapper = stage.sandbox().temp().join("wrapper");
+    let droid = stage.droid().display().to_string();
+    fs_err::write(&wrapper, format!("#!/bin/sh\n\"{droid}\" \"$@\" <&0 &\nwait\n"))?;
+    fs_err::set_permissions(&wrapper, Permissions::from_mode(0o755))?;
     // in the middle of an answer, and in the middle of a command
-    for (example, prompt, sign) in
-        [("one_shot", "An essay, please.", "droid"), ("watch", "Sleep well.", "sleep 3223")]
-    {
+    for (example, prompt, sign, agent) in [
+        ("one_shot", "An essay, please.", "droid", stage.droid()),
+        ("one_shot", "An essay, please.", "droid", &wrapper),
+        ("watch", "Sleep well.", "sleep 3223", stage.droid()),
+        ("watch", "Sleep well.", "sleep 3223", &wrapper),
+    ] {
         let asked = stage.model.calls().len();
-        let host = stage.sandbox().spawn(&stage.example(example).arg(prompt))?;
+        let host = stage.sandbox().spawn(&stage.example(example).env("MUSHER_AGENT", agent).arg(prompt))?;
         stage.model.wait_for_calls(asked + 1, PATIENCE).await?;
         let alive =
             wait_for(&stage, PATIENCE, |alive| alive.iter().any(|(_, command)| command.contains(sign)))

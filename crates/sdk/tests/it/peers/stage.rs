@@ -1,7 +1,7 @@
 //! A sandbox with the real droid and a scripted model, ready for sessions.
 
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -41,6 +41,11 @@ impl Stage {
     /// The droid of the sandbox.
     pub(crate) fn agent(&self) -> Agent {
         Agent::launch(self.sandbox().agent(&self.launch))
+    }
+
+    /// The program of the droid.
+    pub(crate) fn droid(&self) -> &Path {
+        &self.droid
     }
 
     /// A program in the sandbox that uses the droid: one of our examples.
