@@ -96,7 +96,7 @@ async fn a_host_that_is_killed_leaves_no_agent() -> Result<()> {
     // as the launcher of a package does it: what the host started is not the agent
     let wrapper = stage.sandbox().temp().join("wrapper");
     let droid = stage.droid().display().to_string();
-    fs_err::write(&wrapper, format!("#!/bin/sh\n\"{droid}\" \"$@\" <&0 &\nwait\n"))?;
+    fs_err::write(&wrapper, format!("#!/bin/sh\nexec 3<&0\n\"{droid}\" \"$@\" <&3 &\nwait\n"))?;
     fs_err::set_permissions(&wrapper, Permissions::from_mode(0o755))?;
     // in the middle of an answer, and in the middle of a command
     for (example, prompt, sign, agent) in [
