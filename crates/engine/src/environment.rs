@@ -160,7 +160,7 @@ impl Environment {
     }
 
     /// What the settings files say for a session that works there.
-    pub(crate) fn config(&self, cwd: &Path) -> (Config, Vec<Problem>) {
+    pub fn config(&self, cwd: &Path) -> (Config, Vec<Problem>) {
         Config::load(&Places {
             home: &self.home,
             factory_home: self.factory_home.as_deref(),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::Ignored;
+use super::{Ignored, Source, Standing};
 
 /// A file larger than this is no settings file.
 const LARGEST: u64 = 4 << 20;
@@ -109,6 +109,7 @@ pub(super) struct Reader<'a> {
     pub(super) is_believed: bool,
     pub(super) problems: &'a mut Vec<Problem>,
     pub(super) ignored: &'a mut Vec<Ignored>,
+    pub(super) sources: &'a mut Vec<Source>,
 }
 
 impl Reader<'_> {
@@ -116,7 +117,10 @@ impl Reader<'_> {
     pub(super) fn get<T: DeserializeOwned>(&mut self, field: &str) -> Option<T> {
         let value = self.json.field(field).filter(|value| !value.is_null())?;
         match T::deserialize(value) {
-            Ok(value) => Some(value),
+            Ok(understood) => {
+                self.sources.push(Source::new(field, &self.json.path, value.clone()));
+                Some(understood)
+            }
             Err(error) => {
                 self.complain(field, error.to_string());
                 None
@@ -135,6 +139,10 @@ impl Reader<'_> {
     }
 
     pub(super) fn ignore(&mut self, what: &str) {
+        let is_it = |source: &&mut Source| source.field == what && source.file == self.json.path;
+        if let Some(source) = self.sources.iter_mut().rfind(is_it) {
+            source.standing = Standing::Untrusted;
+        }
         self.ignored.push(Ignored { file: self.json.path.clone(), what: what.to_owned() });
     }
 

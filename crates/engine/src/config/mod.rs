@@ -17,6 +17,7 @@ mod folders;
 mod hooks;
 mod servers;
 mod settings;
+mod sources;
 mod trust;
 
 use std::path::{Path, PathBuf};
@@ -32,9 +33,11 @@ pub use hooks::{HookCommand, HookGroup};
 pub(crate) use servers::parse_server;
 pub use servers::{McpServer, Transport};
 pub use settings::Settings;
+pub use sources::{Source, Standing};
 pub use trust::{Ignored, Trust, TrustKey, TrustRule, forget_trust, remember_trust};
 
-use file::{Json, Reader};
+use file::Json;
+use sources::Notes;
 
 /// Looks up a variable of the environment.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -63,6 +66,8 @@ pub struct Places<'a> {
 pub struct Config {
     /// The merged settings.
     pub settings: Settings,
+    /// Where they came from, the file that counts least first.
+    pub sources: Vec<Source>,
     /// The models of the settings and the environment.
     pub models: Catalog,
     /// The variables that models take their keys from: no command should see them.
@@ -98,58 +103,56 @@ impl Config {
     /// assert_eq!(problems[0].field.as_deref(), Some("reasoningEffort"));
     /// ```
     pub fn load(places: &Places<'_>) -> (Self, Vec<Problem>) {
-        let mut problems = Vec::new();
+        let mut notes = Notes::default();
+        let problems = &mut notes.problems;
         let (root, folders) = folders::find(places);
-        let layers: Vec<Layer> =
-            folders.into_iter().map(|folder| Layer::read(folder, &mut problems)).collect();
-        let runtime = places.runtime_settings.map(|path| (path, Json::read_any(path, &mut problems)));
+        let layers: Vec<Layer> = folders.into_iter().map(|folder| Layer::read(folder, problems)).collect();
+        let runtime = places.runtime_settings.map(|path| (path, Json::read_any(path, problems)));
         if let Some((path, None)) = &runtime
             && !path.exists()
         {
             problems.push(Problem::new(path, "the file is not there"));
         }
-        let (mut trust, trust_key) = trust::judge(places, &root, &layers, &mut problems);
+        let (mut trust, trust_key) = trust::judge(places, &root, &layers, problems);
         let is_trusted = matches!(trust, Trust::Trusted);
-        let mut ignored = Vec::new();
 
         let mut config = Self { root, trust_key, ..Self::default() };
         // from the one that counts least to the one that counts most
         for layer in layers.iter().rev() {
             let is_believed = is_trusted || !layer.folder.level.is_repository();
             for json in layer.settings.iter().flatten() {
-                let mut reader = Reader { json, is_believed, problems: &mut problems, ignored: &mut ignored };
+                let mut reader = notes.reader(json, is_believed);
                 config.settings.apply(&mut reader);
             }
             if let Some(json) = &layer.hooks {
-                let mut reader = Reader { json, is_believed, problems: &mut problems, ignored: &mut ignored };
+                let mut reader = notes.reader(json, is_believed);
                 config.hooks.extend(hooks::of_file(&mut reader, layer.folder.level));
             } else {
                 for json in layer.settings.iter().flatten() {
-                    let mut reader =
-                        Reader { json, is_believed, problems: &mut problems, ignored: &mut ignored };
+                    let mut reader = notes.reader(json, is_believed);
                     config.hooks.extend(hooks::of_settings(&mut reader, layer.folder.level));
                 }
             }
             if let Some(json) = &layer.servers {
-                let mut reader = Reader { json, is_believed, problems: &mut problems, ignored: &mut ignored };
+                let mut reader = notes.reader(json, is_believed);
                 servers::add(&mut config.mcp_servers, &mut reader, layer.folder.level, places.environment);
             }
         }
         if let Some((_, Some(json))) = &runtime {
-            let mut reader =
-                Reader { json, is_believed: true, problems: &mut problems, ignored: &mut ignored };
+            let mut reader = notes.reader(json, true);
             config.settings.apply(&mut reader);
             config.hooks.extend(hooks::of_settings(&mut reader, Level::Runtime));
         }
 
         let runtime = runtime.as_ref().and_then(|(_, json)| json.as_ref());
-        config.add_models(runtime, &layers, is_trusted, places.environment, &mut problems, &mut ignored);
-        if let Trust::Untrusted { ignored: list } = &mut trust {
-            *list = ignored;
+        config.add_models(runtime, &layers, is_trusted, places.environment, &mut notes);
+        config.sources = notes.settled();
+        if let Trust::Untrusted { ignored } = &mut trust {
+            *ignored = notes.ignored;
         }
         config.trust = trust;
         config.folders = layers.into_iter().map(|layer| layer.folder).collect();
-        (config, problems)
+        (config, notes.problems)
     }
 
     fn add_models(
@@ -158,8 +161,7 @@ impl Config {
         layers: &[Layer],
         is_trusted: bool,
         environment: Environment<'_>,
-        problems: &mut Vec<Problem>,
-        ignored: &mut Vec<Ignored>,
+        notes: &mut Notes,
     ) {
         let own = layers.iter().map(|layer| (layer, layer.folder.level.is_repository()));
         let own = own.flat_map(|(layer, is_repository)| {
@@ -173,16 +175,16 @@ impl Config {
             let models = json.field(field).or_else(|| json.field("customModels"));
             let Some(models) = models.filter(|models| !models.is_null()) else { continue };
             if !is_believed {
-                ignored.push(Ignored { file: json.path.clone(), what: field.to_owned() });
+                notes.ignored.push(Ignored { file: json.path.clone(), what: field.to_owned() });
                 continue;
             }
             note_variables(models, &mut self.secret_variables);
             let file = json.path.display().to_string();
             let found = self.models.add_settings(&file, models, environment);
-            problems.extend(found.into_iter().map(|problem| model_problem(json, &file, problem)));
+            notes.problems.extend(found.into_iter().map(|problem| model_problem(json, &file, problem)));
         }
         for problem in self.models.add_environment(environment) {
-            problems.push(Problem::new("environment", problem.problem));
+            notes.problems.push(Problem::new("environment", problem.problem));
         }
     }
 }

@@ -342,3 +342,42 @@ fn hooks_of_both_forms_are_read() {
     };
     assert_eq!(config.hooks, [group("PostToolUse"), group("PreToolUse"), last]);
 }
+
+#[test]
+fn every_place_that_says_something_about_a_setting_is_told_with_whether_it_counts() {
+    let world = World::new();
+    world.write(
+        "factory/settings.json",
+        json!({"model": "a", "commandAllowlist": ["ls"], "maxAutonomyLevel": "low"}),
+    );
+    world.write(
+        "home/settings.json",
+        json!({"sessionDefaultSettings": {"model": "b"}, "commandAllowlist": ["cat"], "maxAutonomyLevel": "high"}),
+    );
+    world.write("repo/.musher/settings.json", json!({"model": "c", "reasoningEffort": "low"}));
+    let (config, _) = world.load("repo", TrustRule::Store);
+    let told: Vec<_> = config
+        .sources
+        .iter()
+        .map(|source| {
+            let file = source.file.strip_prefix(world.folder.path()).unwrap().to_str().unwrap();
+            (file, source.setting(), source.value.clone(), source.standing)
+        })
+        .collect();
+    let (factory, home, repo) = ("factory/settings.json", "home/settings.json", "repo/.musher/settings.json");
+    let (model, effort) = ("sessionDefaultSettings.model", "sessionDefaultSettings.reasoningEffort");
+    assert_eq!(
+        told,
+        [
+            (factory, model, json!("a"), Standing::Overridden),
+            (factory, "commandAllowlist", json!(["ls"]), Standing::Counts),
+            (factory, "maxAutonomyLevel", json!("low"), Standing::Counts),
+            (home, model, json!("b"), Standing::Counts),
+            (home, "commandAllowlist", json!(["cat"]), Standing::Counts),
+            (home, "maxAutonomyLevel", json!("high"), Standing::Overridden),
+            (repo, model, json!("c"), Standing::Untrusted),
+            (repo, effort, json!("low"), Standing::Counts),
+        ]
+    );
+    assert_eq!(config.settings.model.as_deref(), Some("b"));
+}

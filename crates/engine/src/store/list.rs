@@ -21,8 +21,10 @@ const LONGEST_FIRST_LINE: u64 = 1024 * 1024;
 pub struct Summary {
     /// Its id.
     pub id: SessionId,
-    /// Its title.
+    /// Its title: the beginning of the first prompt, or what the user or a model made of it.
     pub title: String,
+    /// The name that droid gave it, to be shown instead of the title.
+    pub session_title: Option<String>,
     /// Whose it is; empty if nobody said.
     pub owner: String,
     /// Where it works.
@@ -33,11 +35,22 @@ pub struct Summary {
     pub modified: SystemTime,
     /// When it was made.
     pub created: SystemTime,
+    /// Whether it is put away.
+    pub is_archived: bool,
 }
 
 impl Store {
     /// The sessions of a directory, or all, newest first. Those that are put away, or whose first line is lost, are left out.
     pub fn list(&self, cwd: Option<&Path>, limit: usize) -> Vec<Summary> {
+        self.summaries(cwd).filter(|session| !session.is_archived).take(limit).collect()
+    }
+
+    /// The same with those that are put away.
+    pub fn list_with_archived(&self, cwd: Option<&Path>, limit: usize) -> Vec<Summary> {
+        self.summaries(cwd).take(limit).collect()
+    }
+
+    fn summaries(&self, cwd: Option<&Path>) -> impl Iterator<Item = Summary> {
         let cwd = cwd.map(resolved);
         let folders = match &cwd {
             Some(cwd) => vec![self.sessions_folder().join(slug(cwd)), self.sessions_folder().to_owned()],
@@ -46,12 +59,11 @@ impl Store {
         let mut found: Vec<_> = folders.iter().flat_map(|folder| logs(folder)).collect();
         found.sort_by(|(a_at, _, a), (b_at, _, b)| b_at.cmp(a_at).then_with(|| a.id().cmp(b.id())));
         let mut taken = HashSet::new();
-        let sessions = found.into_iter().filter_map(|(modified, created, paths)| {
+        found.into_iter().filter_map(move |(modified, created, paths)| {
             let summary = summary(&paths, modified, created)?;
             let is_wanted = cwd.is_none() || summary.cwd.as_deref().map(resolved) == cwd;
             (is_wanted && taken.insert(summary.id.clone())).then_some(summary)
-        });
-        sessions.take(limit).collect()
+        })
     }
 }
 
@@ -76,16 +88,15 @@ fn summary(paths: &Paths, modified: SystemTime, created: SystemTime) -> Option<S
     };
     start.get("title")?.as_str()?;
     let settings: Map<String, Value> = settings_file::read(paths).0;
-    if settings_file::is_archived(&settings) {
-        return None;
-    }
     Some(Summary {
         id: paths.id().clone(),
         title: start.title().to_owned(),
+        session_title: start.get("sessionTitle").and_then(Value::as_str).map(str::to_owned),
         owner: start.owner().to_owned(),
         cwd: start.cwd(),
         parent: start.parent().map(str::to_owned),
         modified,
         created,
+        is_archived: settings_file::is_archived(&settings),
     })
 }

@@ -122,6 +122,8 @@ impl Log {
         let mut start = self.start.clone();
         start.set("title", title);
         start.set("isSessionTitleManuallySet", is_manual);
+        // a name that droid gave would be shown in its place
+        start.remove("sessionTitle");
         if !is_manual {
             start.set("sessionTitleAutoStage", "first_message");
         }
@@ -172,6 +174,13 @@ impl Log {
         let mut settings = self.settings.clone();
         let now = jiff::Timestamp::now().as_millisecond();
         settings.insert("archivedAt".to_owned(), super::record::timestamp(now).into());
+        self.save_settings(settings)
+    }
+
+    /// Takes it out again.
+    pub fn unarchive(&mut self) -> Result<()> {
+        let mut settings = self.settings.clone();
+        settings.shift_remove("archivedAt");
         self.save_settings(settings)
     }
 

@@ -24,6 +24,7 @@ mod message_form;
 mod open;
 mod paths;
 mod record;
+mod remove;
 mod scan;
 mod settings_file;
 mod side;

@@ -5,5 +5,6 @@ mod damage;
 mod faults;
 mod life;
 mod locks;
+mod removal;
 mod rewind;
 mod stage;

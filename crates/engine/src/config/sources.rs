@@ -1,0 +1,108 @@
+//! Where each setting came from: every place that says something about it, and whether that counts.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::file::{Json, Reader};
+use super::{Ignored, Problem};
+use crate::Autonomy;
+
+/// One place that says something about a setting.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Source {
+    /// The field, such as `sessionDefaultSettings.autonomyLevel`.
+    pub field: String,
+    /// The file.
+    pub file: PathBuf,
+    /// What it says.
+    pub value: Value,
+    /// Whether it counts.
+    pub standing: Standing,
+}
+
+/// Whether what a file says counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It does, alone or together with others.
+    Counts,
+    /// Another file counts more.
+    Overridden,
+    /// It would if the repository were trusted.
+    Untrusted,
+}
+
+/// Lists and tables to which every file adds.
+const ADDED_UP: [&str; 5] = [
+    "commandAllowlist",
+    "commandDenylist",
+    "commandBlocklist",
+    "disabledSkills",
+    "compactionTokenLimitPerModel",
+];
+
+/// The field of which the strictest value counts, whoever says it.
+const STRICTEST: &str = "maxAutonomyLevel";
+
+impl Source {
+    pub(super) fn new(field: &str, file: &Path, value: Value) -> Self {
+        Self { field: field.to_owned(), file: file.to_owned(), value, standing: Standing::Counts }
+    }
+
+    /// The setting: some have two names.
+    pub fn setting(&self) -> &str {
+        match self.field.as_str() {
+            "model" => "sessionDefaultSettings.model",
+            "reasoningEffort" => "sessionDefaultSettings.reasoningEffort",
+            field => field,
+        }
+    }
+
+    fn autonomy(&self) -> Option<Autonomy> {
+        serde::Deserialize::deserialize(&self.value).ok()
+    }
+}
+
+/// What is noted while files are read.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    pub(super) problems: Vec<Problem>,
+    pub(super) ignored: Vec<Ignored>,
+    pub(super) sources: Vec<Source>,
+}
+
+impl Notes {
+    pub(super) fn reader<'a>(&'a mut self, json: &'a Json, is_believed: bool) -> Reader<'a> {
+        Reader {
+            json,
+            is_believed,
+            problems: &mut self.problems,
+            ignored: &mut self.ignored,
+            sources: &mut self.sources,
+        }
+    }
+
+    /// The sources, with those that count told from those that do not. They were read in the order in which they count.
+    pub(super) fn settled(&mut self) -> Vec<Source> {
+        let mut sources = std::mem::take(&mut self.sources);
+        for at in 0..sources.len() {
+            let source = &sources[at];
+            let is_rival =
+                |other: &Source| other.setting() == source.setting() && other.standing == Standing::Counts;
+            let is_overridden = match source.setting() {
+                setting if ADDED_UP.contains(&setting) => false,
+                STRICTEST => sources.iter().enumerate().any(|(place, other)| {
+                    is_rival(other)
+                        && (other.autonomy() < source.autonomy()
+                            || (other.autonomy() == source.autonomy() && place < at))
+                }),
+                _ => sources[at + 1..].iter().any(is_rival),
+            };
+            if is_overridden && source.standing == Standing::Counts {
+                sources[at].standing = Standing::Overridden;
+            }
+        }
+        sources
+    }
+}
