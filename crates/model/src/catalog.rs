@@ -5,6 +5,8 @@
 mod custom;
 mod vendor;
 
+pub use vendor::{VendorVariables, vendors};
+
 use serde_json::Value;
 
 use crate::{Effort, Endpoint};

@@ -33,7 +33,7 @@ mod retry;
 mod secret;
 mod sse;
 
-pub use catalog::{Catalog, CatalogProblem, ModelEntry, Origin};
+pub use catalog::{Catalog, CatalogProblem, ModelEntry, Origin, VendorVariables, vendors};
 pub use error::{ErrorClass, ModelError};
 pub use event::{Arguments, FinishReason, ModelEvent, Retry, ToolCall, Usage};
 pub use formats::{Decoder, Format, FormatOptions};

@@ -49,6 +49,26 @@ pub(super) struct Vendor {
     models: Vec<Model>,
 }
 
+/// The variables by which a vendor is set up, to be told to people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VendorVariables {
+    /// The vendor's name for people.
+    pub display_name: &'static str,
+    /// The variables of the key; the first that is set counts.
+    pub keys: &'static [String],
+    /// The variable that tells another address.
+    pub address: Option<&'static str>,
+}
+
+/// The vendors that are known by name.
+pub fn vendors() -> impl Iterator<Item = VendorVariables> {
+    all().iter().map(|vendor| VendorVariables {
+        display_name: &vendor.display_name,
+        keys: &vendor.key_env,
+        address: vendor.base_url_env.as_deref(),
+    })
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Host {
