@@ -5,18 +5,25 @@
 mod acp;
 mod agent;
 mod bridge;
+mod doctor;
 mod exec;
 mod level;
 mod rehearse;
+pub(crate) mod sessions;
+mod shell;
+mod trust;
 
 use clap::{Parser, Subcommand};
 
 pub(crate) use acp::Acp;
 pub(crate) use agent::AgentArgs;
 pub(crate) use bridge::Bridge;
+pub(crate) use doctor::Doctor;
 pub(crate) use exec::{Exec, InputFormat, OutputFormat};
 pub(crate) use level::Level;
 pub(crate) use rehearse::Rehearse;
+pub(crate) use shell::{Completions, Man};
+pub(crate) use trust::Trust;
 
 /// Drive coding agents, or rehearse without one.
 #[derive(Debug, Parser)]
@@ -31,8 +38,13 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     Acp(Acp),
     Bridge(Bridge),
+    Completions(Completions),
+    Doctor(Doctor),
     Exec(Box<Exec>),
+    Man(Man),
     Rehearse(Rehearse),
+    Sessions(sessions::Sessions),
+    Trust(Trust),
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 mod agent;
 mod rehearsal;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,19 +24,9 @@ pub(crate) const HOME_VARIABLE: &str = "MUSHER_HOME";
 
 /// The engine as the user has set it up. The scripted model is there only if it is the one wished for.
 pub(crate) fn environment(model: Option<&str>, settings: Option<&Path>) -> Result<Environment, Failure> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let user = variable("HOME").map(PathBuf::from);
-    let home = match (variable(HOME_VARIABLE), &user) {
-        (Some(home), _) => PathBuf::from(home),
-        (None, Some(user)) => user.join(".musher"),
-        (None, None) => {
-            let failure = Failure::setup(anyhow!("neither {HOME_VARIABLE} nor HOME is set"));
-            return Err(failure.hint(format!("set {HOME_VARIABLE} to a folder for settings and sessions")));
-        }
-    };
-    let mut environment = Environment::new(home).with_variables(std::env::vars_os());
-    if let Some(user) = user {
-        environment = environment.with_factory_home(user.join(".factory"));
+    let mut environment = Environment::new(home()?).with_variables(std::env::vars_os());
+    if let Some(folder) = factory_home() {
+        environment = environment.with_factory_home(folder);
     }
     if let Some(settings) = settings {
         if !settings.is_file() {
@@ -50,6 +41,27 @@ pub(crate) fn environment(model: Option<&str>, settings: Option<&Path>) -> Resul
         Some(model) => environment.with_default_model(model),
         None => environment,
     })
+}
+
+/// Where our settings and sessions are.
+pub(crate) fn home() -> Result<PathBuf, Failure> {
+    match (variable(HOME_VARIABLE), variable("HOME")) {
+        (Some(home), _) => Ok(PathBuf::from(home)),
+        (None, Some(user)) => Ok(Path::new(&user).join(".musher")),
+        (None, None) => {
+            let failure = Failure::setup(anyhow!("neither {HOME_VARIABLE} nor HOME is set"));
+            Err(failure.hint(format!("set {HOME_VARIABLE} to a folder for settings and sessions")))
+        }
+    }
+}
+
+/// Where droid's are.
+pub(crate) fn factory_home() -> Option<PathBuf> {
+    variable("HOME").map(|user| Path::new(&user).join(".factory"))
+}
+
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
 /// The scripted model in a list.

@@ -4,12 +4,16 @@
 
 mod args;
 mod commands;
+#[cfg(test)]
+mod docs;
 mod embedded;
 mod exit;
+mod look;
 mod names;
 mod printer;
 #[allow(dead_code, reason = "the commands that choose an agent come next")]
 mod resolve;
+mod variables;
 
 use std::process::ExitCode;
 

@@ -19,6 +19,9 @@ pub(crate) const AGENT_VARIABLE: &str = "MUSHER_AGENT";
 /// Where droid is, if not in `PATH`.
 pub(crate) const DROID_VARIABLE: &str = "MUSHER_DROID";
 
+/// Where Claude Code is, if not in `PATH`.
+pub(crate) const CLAUDE_VARIABLE: &str = "MUSHER_CLAUDE";
+
 /// Who does the work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Choice {

@@ -15,6 +15,7 @@ use crate::args::Bridge;
 use crate::embedded;
 use crate::exit::{Exit, Failure};
 use crate::printer::{Printer, sanitized};
+use crate::resolve::{CLAUDE_VARIABLE, DROID_VARIABLE};
 
 /// How long a line for the log may be: some of it comes from outside.
 const LONGEST_NOTE: usize = 500;
@@ -31,8 +32,8 @@ pub(crate) async fn run(args: Bridge, printer: Printer) -> Result<Exit, Failure>
     let stop = Stop::listen().context("cannot listen for signals")?;
     let named = |variable| std::env::var_os(variable).filter(|name| !name.is_empty()).map(PathBuf::from);
     let mut config = Config::default();
-    config.claude = args.claude.or(named("MUSHER_CLAUDE")).unwrap_or(config.claude);
-    config.droid = args.droid.or(named("MUSHER_DROID")).unwrap_or(config.droid);
+    config.claude = args.claude.or(named(CLAUDE_VARIABLE)).unwrap_or(config.claude);
+    config.droid = args.droid.or(named(DROID_VARIABLE)).unwrap_or(config.droid);
     config.callback_timeout = Duration::from_secs(args.callback_timeout);
     config.agent_timeout = Duration::from_secs(args.agent_timeout);
     config.engine = match embedded::environment(None, None) {

@@ -2,9 +2,13 @@
 
 mod acp;
 mod bridge;
+mod doctor;
 mod exec;
 mod rehearse;
+mod sessions;
+mod shell;
 mod stop;
+mod trust;
 
 use crate::args::Command;
 use crate::exit::{Exit, Failure};
@@ -15,7 +19,12 @@ pub(crate) async fn run(command: Command, printer: Printer) -> Result<Exit, Fail
     match command {
         Command::Acp(args) => acp::run(args).await,
         Command::Bridge(args) => bridge::run(args, printer).await,
+        Command::Completions(args) => shell::completions(&args, printer),
+        Command::Doctor(args) => doctor::run(args, printer).await,
         Command::Exec(args) => exec::run(*args, printer).await,
+        Command::Man(args) => shell::man(&args, printer),
         Command::Rehearse(args) => rehearse::run(args, printer).await,
+        Command::Sessions(args) => sessions::run(args, printer),
+        Command::Trust(args) => trust::run(&args, printer),
     }
 }

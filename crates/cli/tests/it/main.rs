@@ -8,6 +8,11 @@
 
 mod acp; // `musher acp`
 mod bridge; // `musher bridge`
+mod docs; // the documents
+mod doctor; // `musher doctor` and `musher trust`
+mod help; // the help of every command, as it is printed
 mod program; // runs the program, and never leaves it behind
 mod rehearse; // `musher rehearse`
+mod sessions; // `musher sessions`
+mod shell; // `musher completions` and `musher man`
 mod usage; // help, version and wrong arguments

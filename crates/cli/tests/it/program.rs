@@ -25,7 +25,14 @@ fn command(arguments: &[&str]) -> Command {
 
 /// Runs the program to its end.
 pub(crate) fn musher(arguments: &[&str]) -> Run {
-    let mut running = Running::start(arguments);
+    musher_with(arguments, |_| ())
+}
+
+/// Runs the program to its end, in another directory or with variables.
+pub(crate) fn musher_with(arguments: &[&str], set_up: impl FnOnce(&mut Command)) -> Run {
+    let mut command = command(arguments);
+    set_up(&mut command);
+    let mut running = Running::start_command(command);
     let stdout = running.rest_of_stdout();
     running.end(stdout)
 }
@@ -39,7 +46,11 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(arguments: &[&str]) -> Self {
-        let mut child = command(arguments).spawn().unwrap();
+        Self::start_command(command(arguments))
+    }
+
+    fn start_command(mut command: Command) -> Self {
+        let mut child = command.spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = mpsc::sync_channel(4096);
         std::thread::spawn(move || {

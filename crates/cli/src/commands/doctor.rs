@@ -1,0 +1,59 @@
+//! `musher doctor`: what is there, what is wrong, and what to do about it.
+//!
+//! Changes nothing, asks no model and no server, and prints no key.
+
+mod agents;
+mod check;
+mod explain;
+mod home;
+mod landlock;
+mod machine;
+mod models;
+mod servers;
+mod settings;
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use serde_json::{Value, json};
+
+use crate::args::Doctor;
+use crate::embedded;
+use crate::exit::{Exit, Failure};
+use crate::look::Look;
+use crate::printer::Printer;
+use check::{Check, State};
+
+pub(crate) async fn run(args: Doctor, printer: Printer) -> Result<Exit, Failure> {
+    let environment = embedded::environment(None, None)?;
+    let no_folder = || format!("cannot look at `{}`", args.cwd.display());
+    let cwd = fs_err::canonicalize(&args.cwd).with_context(no_folder).map_err(Failure::setup)?;
+    let (config, problems) = environment.config(&cwd);
+    if args.settings {
+        return explain::run(&config, args.json, printer);
+    }
+
+    let mut checks = agents::checks().await;
+    checks.extend(models::checks(&config, &problems));
+    checks.extend(servers::checks(&config, &problems));
+    checks.extend(settings::checks(&config, &problems));
+    checks.push(settings::trust(&config));
+    checks.extend(home::checks(environment.home()));
+    checks.extend(machine::checks(Path::new("/"), landlock::abi()));
+    checks.push(Check::ok(
+        "daemon",
+        "daemon",
+        "there is none in this version: each command runs what it needs itself",
+    ));
+
+    let is_broken = checks.iter().any(|check| check.state == State::Error);
+    if args.json {
+        let list: Vec<Value> = checks.iter().map(Check::json).collect();
+        printer.data(&serde_json::to_string_pretty(&json!({"ok": !is_broken, "checks": list}))?)?;
+    } else {
+        for line in check::report(&checks, Look::of_stdout()) {
+            printer.data(&line)?;
+        }
+    }
+    Ok(if is_broken { Exit::Failed } else { Exit::Done })
+}

@@ -1,0 +1,106 @@
+//! Which agents there are, and of which version.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::time::Duration;
+
+use musher_rpc::{Child, Launch};
+
+use super::check::Check;
+use crate::printer::sanitized;
+use crate::resolve::{self, AGENT_VARIABLE, CLAUDE_VARIABLE, DROID_VARIABLE};
+
+const AREA: &str = "agents";
+/// How long a program may take to say its version.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A program that can do the work.
+struct Program {
+    name: &'static str,
+    variable: &'static str,
+    wanted_by: &'static str,
+    source: &'static str,
+}
+
+const PROGRAMS: [Program; 2] = [
+    Program {
+        name: "droid",
+        variable: DROID_VARIABLE,
+        wanted_by: "`--agent droid`, `musher acp` and `musher bridge`",
+        source: "https://docs.factory.ai",
+    },
+    Program {
+        name: "claude",
+        variable: CLAUDE_VARIABLE,
+        wanted_by: "`musher bridge`",
+        source: "https://code.claude.com",
+    },
+];
+
+pub(super) async fn checks() -> Vec<Check> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let mut checks =
+        vec![Check::ok(AREA, "engine", format!("built in, version {}", env!("CARGO_PKG_VERSION")))];
+    let path = variable("PATH");
+    for program in &PROGRAMS {
+        let named = variable(program.variable);
+        checks.push(look_at(program, named, path.as_deref()).await);
+    }
+    if let Some(agent) = variable(AGENT_VARIABLE) {
+        checks.push(chosen(&agent, variable(DROID_VARIABLE), path.as_deref()));
+    }
+    checks
+}
+
+async fn look_at(program: &Program, named: Option<OsString>, path: Option<&OsStr>) -> Check {
+    let wanted = named.clone().unwrap_or_else(|| program.name.into());
+    let Some(found) = resolve::program(&wanted, path) else {
+        return match named {
+            Some(named) => {
+                let text =
+                    format!("{} is `{}`, and there is no such program", program.variable, named.display());
+                Check::error(AREA, program.name, text)
+                    .advice(format!("correct or unset {}", program.variable))
+            }
+            None => {
+                Check::warning(AREA, program.name, format!("not in PATH; needed for {}", program.wanted_by))
+                    .advice(format!("see {}, or set {} to its path", program.source, program.variable))
+            }
+        };
+    };
+    let place = found.display();
+    match version(&found).await {
+        Ok(version) => Check::ok(AREA, program.name, format!("{version} at {place}")),
+        Err(problem) => Check::error(AREA, program.name, format!("`{place} --version` {problem}"))
+            .advice(format!("install it again, or set {} to another", program.variable)),
+    }
+}
+
+/// The agent that commands use without `--agent`.
+fn chosen(agent: &OsStr, droid: Option<OsString>, path: Option<&OsStr>) -> Check {
+    let name = format!("{AGENT_VARIABLE}={}", sanitized(&agent.to_string_lossy(), 80));
+    let wanted = if agent == "droid" { droid.unwrap_or_else(|| agent.to_owned()) } else { agent.to_owned() };
+    if agent == "engine" || resolve::program(&wanted, path).is_some() {
+        return Check::ok(AREA, name, "the agent of commands without --agent");
+    }
+    let advice = format!("unset {AGENT_VARIABLE}, or set it to `engine`, `droid` or the path of an agent");
+    Check::error(AREA, name, "there is no such program").advice(advice)
+}
+
+/// The first line that `--version` prints.
+async fn version(program: &Path) -> Result<String, String> {
+    let launch =
+        Launch::new(program).arg("--version").grace(Duration::ZERO).grace_after_term(Duration::from_secs(1));
+    let (child, mut lines) =
+        Child::spawn_lines(launch).await.map_err(|error| format!("cannot be run: {error}"))?;
+    let said = tokio::time::timeout(PATIENCE, lines.incoming.recv()).await;
+    let exit = child.close().await;
+    match said {
+        Ok(Ok(line)) => Ok(sanitized(String::from_utf8_lossy(line.bytes()).trim(), 80)),
+        Ok(Err(_closed)) => {
+            let status = exit.status.map_or_else(|| "nothing".to_owned(), |status| status.to_string());
+            Err(format!("printed no version and ended with {status}"))
+        }
+        Err(_elapsed) => Err(format!("said nothing for {} s", PATIENCE.as_secs())),
+    }
+}

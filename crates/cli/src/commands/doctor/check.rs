@@ -1,0 +1,127 @@
+//! One thing that was looked at, and the report of all. Pure.
+
+use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::look::{Look, padded};
+use crate::printer::sanitized;
+
+/// The longest text of a check: some of it comes from outside.
+const LONGEST: usize = 1000;
+
+/// Something that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Check {
+    pub(super) area: &'static str,
+    pub(super) name: String,
+    pub(super) state: State,
+    pub(super) text: String,
+    /// What to do.
+    pub(super) advice: Option<String>,
+}
+
+/// How it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    Ok,
+    /// It works, but something is missing or not as it should be.
+    Warning,
+    /// It does not work.
+    Error,
+}
+
+impl State {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+
+    fn painted(self, look: Look) -> String {
+        let name = padded(self.name(), 7);
+        match self {
+            Self::Ok => look.good(&name),
+            Self::Warning => look.notable(&name),
+            Self::Error => look.bad(&name),
+        }
+    }
+}
+
+impl Check {
+    pub(super) fn ok(area: &'static str, name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { area, name: name.into(), state: State::Ok, text: text.into(), advice: None }
+    }
+
+    pub(super) fn warning(area: &'static str, name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { state: State::Warning, ..Self::ok(area, name, text) }
+    }
+
+    pub(super) fn error(area: &'static str, name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { state: State::Error, ..Self::ok(area, name, text) }
+    }
+
+    pub(super) fn advice(self, advice: impl Into<String>) -> Self {
+        Self { advice: Some(advice.into()), ..self }
+    }
+
+    pub(super) fn json(&self) -> Value {
+        json!({
+            "area": self.area, "name": self.name, "state": self.state.name(), "text": self.text, "advice": self.advice,
+        })
+    }
+}
+
+/// All checks by area, with a sum at the end.
+pub(super) fn report(checks: &[Check], look: Look) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut area = "";
+    let names = checks.iter().map(|check| check.name.width()).filter(|width| *width <= 24).max().unwrap_or(0);
+    for check in checks {
+        if check.area != area {
+            area = check.area;
+            if !out.is_empty() {
+                out.push(String::new());
+            }
+            out.push(look.strong(area));
+        }
+        let state = check.state.painted(look);
+        let name = padded(&sanitized(&check.name, LONGEST), names);
+        out.push(format!("  {state}  {name}  {}", sanitized(&check.text, LONGEST)));
+        if let Some(advice) = &check.advice {
+            out.push(format!("{}-> {}", " ".repeat(11), sanitized(advice, LONGEST)));
+        }
+    }
+    let count = |state| checks.iter().filter(|check| check.state == state).count();
+    let noun = |count, noun| if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") };
+    out.push(String::new());
+    let (errors, warnings) = (count(State::Error), count(State::Warning));
+    out.push(format!("{}, {}", noun(errors, "error"), noun(warnings, "warning")));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_report_has_areas_states_and_what_to_do() {
+        let checks = [
+            Check::ok("agents", "engine", "built in"),
+            Check::warning("agents", "droid", "not\u{1b} there").advice("install it"),
+            Check::error("models", "custom:big", "no key"),
+        ];
+        let expected = "\
+agents
+  ok       engine      built in
+  warning  droid       not  there
+           -> install it
+
+models
+  error    custom:big  no key
+
+1 error, 1 warning";
+        assert_eq!(report(&checks, Look::PLAIN).join("\n"), expected);
+    }
+}

@@ -1,0 +1,70 @@
+//! The home: whether it is there, can be written to, and is private.
+
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
+
+use super::check::Check;
+
+const AREA: &str = "home";
+/// What may have keys or conversations in it.
+const PRIVATE: [&str; 5] = ["settings.json", "settings.local.json", "mcp.json", "sessions", "trust.json"];
+
+pub(super) fn checks(home: &Path) -> Vec<Check> {
+    let shown = home.display().to_string();
+    let metadata = match fs_err::metadata(home) {
+        Ok(metadata) if metadata.is_dir() => metadata,
+        Ok(_) => {
+            let check = Check::error(AREA, "folder", format!("{shown} is no folder"));
+            return vec![check.advice("move it away, or set MUSHER_HOME to a folder")];
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return vec![Check::ok(
+                AREA,
+                "folder",
+                format!("{shown} is not there yet, and made when it is needed"),
+            )];
+        }
+        Err(error) => {
+            return vec![
+                Check::error(AREA, "folder", error.to_string())
+                    .advice("set MUSHER_HOME to a folder of yours"),
+            ];
+        }
+    };
+    let mut checks = Vec::new();
+    let user = rustix::process::geteuid();
+    if metadata.uid() != user.as_raw() && !user.is_root() {
+        let check = Check::error(AREA, "folder", format!("{shown} belongs to another user"));
+        checks.push(check.advice("set MUSHER_HOME to a folder of yours"));
+    } else if rustix::fs::access(home, rustix::fs::Access::WRITE_OK).is_err() {
+        let check =
+            Check::error(AREA, "folder", format!("{shown} cannot be written to: sessions are not kept"));
+        checks.push(check.advice(format!("chmod u+rwx {shown}")));
+    }
+    checks.extend(open_to_others(home, metadata.permissions().mode()));
+    for name in PRIVATE {
+        let path = home.join(name);
+        if let Ok(metadata) = fs_err::symlink_metadata(&path)
+            && !metadata.is_symlink()
+        {
+            checks.extend(open_to_others(&path, metadata.permissions().mode()));
+        }
+    }
+    if checks.is_empty() {
+        checks.push(Check::ok(AREA, "folder", format!("{shown} is private")));
+    }
+    checks
+}
+
+/// Others can read it if the folders above let them.
+fn open_to_others(path: &Path, mode: u32) -> Option<Check> {
+    let open = mode & 0o077;
+    if open == 0 {
+        return None;
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let shown = path.display();
+    let check =
+        Check::warning(AREA, name, format!("{shown} is open to other users (mode {:o})", mode & 0o777));
+    Some(check.advice(format!("chmod go= {shown}")))
+}

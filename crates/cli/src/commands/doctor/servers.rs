@@ -1,0 +1,60 @@
+//! The MCP servers of `mcp.json` files. None is started and none is asked.
+
+use std::ffi::OsStr;
+
+use musher_engine::config::{Config, McpServer, Problem, Transport};
+
+use super::check::Check;
+use crate::resolve;
+
+const AREA: &str = "servers";
+
+pub(super) fn checks(config: &Config, problems: &[Problem]) -> Vec<Check> {
+    let path = std::env::var_os("PATH");
+    let mut checks: Vec<Check> =
+        config.mcp_servers.iter().map(|server| check(server, path.as_deref())).collect();
+    let mistakes = problems.iter().filter(|problem| is_of_servers(problem));
+    checks.extend(mistakes.map(|problem| {
+        let name = problem
+            .field
+            .as_deref()
+            .and_then(|field| field.strip_prefix("mcpServers."))
+            .unwrap_or("mcp.json");
+        Check::error(AREA, name, problem.to_string())
+            .advice("correct the file; the other servers are used meanwhile")
+    }));
+    if checks.is_empty() {
+        checks.push(Check::ok(AREA, "mcp.json", "no MCP servers are set up"));
+    }
+    checks
+}
+
+/// Whether it is told here.
+pub(super) fn is_of_servers(problem: &Problem) -> bool {
+    problem.file.file_name() == Some(OsStr::new("mcp.json"))
+}
+
+fn check(server: &McpServer, path: Option<&OsStr>) -> Check {
+    let level = server.level.map_or("session", |level| level.name());
+    if server.is_disabled {
+        return Check::ok(AREA, &server.name, format!("switched off ({level})"));
+    }
+    match &server.transport {
+        Transport::Stdio { command, .. } => match resolve::program(OsStr::new(command), path) {
+            Some(found) => Check::ok(AREA, &server.name, format!("{} ({level})", found.display())),
+            None => Check::error(AREA, &server.name, format!("there is no program `{command}` ({level})"))
+                .advice("install it, or correct `command` in mcp.json"),
+        },
+        Transport::Http { url, .. } | Transport::Sse { url, .. } => {
+            if url.starts_with("http://") || url.starts_with("https://") {
+                return Check::ok(
+                    AREA,
+                    &server.name,
+                    format!("over {}, not asked ({level})", server.transport.name()),
+                );
+            }
+            Check::error(AREA, &server.name, format!("its `url` is no http address ({level})"))
+                .advice("correct `url` in mcp.json")
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The settings files with their mistakes, and whether the repository is trusted.
+
+use std::path::Path;
+
+use musher_engine::config::{Config, Problem, Trust};
+
+use super::check::Check;
+use super::servers::is_of_servers;
+
+const AREA: &str = "settings";
+/// The files a folder of settings can have.
+const FILES: [&str; 4] = ["settings.json", "settings.local.json", "hooks.json", "mcp.json"];
+
+pub(super) fn checks(config: &Config, problems: &[Problem]) -> Vec<Check> {
+    let mut checks = Vec::new();
+    for folder in &config.folders {
+        for name in FILES {
+            let file = folder.path.join(name);
+            if file.is_file() && problems.iter().all(|problem| problem.file != file) {
+                let level = folder.level.name();
+                checks.push(Check::ok(AREA, name, format!("{} ({level})", file.display())));
+            }
+        }
+    }
+    let elsewhere = |problem: &&Problem| !is_of_servers(problem) && problem.file != Path::new("environment");
+    for problem in problems.iter().filter(elsewhere) {
+        let name = problem.file.file_name().unwrap_or_default().to_string_lossy();
+        checks.push(
+            Check::error(AREA, name, problem.to_string()).advice("correct it; the rest of the file counts"),
+        );
+    }
+    if checks.is_empty() {
+        checks.push(Check::ok(AREA, "files", "there are none; everything is as it comes"));
+    }
+    checks
+}
+
+/// Whether what the repository wants counts.
+pub(super) fn trust(config: &Config) -> Check {
+    let root = config.root.display();
+    let Trust::Untrusted { ignored } = &config.trust else {
+        return Check::ok(
+            "trust",
+            "repository",
+            format!("{root} is trusted: its settings, hooks and servers count"),
+        );
+    };
+    if config.trust_key.is_none() {
+        return Check::ok(
+            "trust",
+            "repository",
+            format!("{root} has no settings, hooks or servers of its own"),
+        );
+    }
+    if ignored.is_empty() {
+        return Check::ok(
+            "trust",
+            "repository",
+            format!("{root} is not trusted, and wants nothing that would need it"),
+        );
+    }
+    let mut wanted: Vec<&str> = ignored.iter().map(|ignored| ignored.what.as_str()).collect();
+    wanted.dedup();
+    let text = format!("{root} is not trusted; left out: {}", wanted.join(", "));
+    Check::warning("trust", "repository", text).advice("look at the files, then `musher trust`")
+}

@@ -1,0 +1,137 @@
+//! `musher sessions search`: text in prompts, answers, calls and results.
+
+use musher_engine::{Content, Message};
+use serde_json::{Value, json};
+
+use super::place::{Found, Place};
+use super::transcript::{call_line, is_visible, role, text_of};
+use crate::args::sessions::Search;
+use crate::exit::{Exit, Failure};
+use crate::look::Look;
+use crate::printer::{Printer, sanitized};
+
+/// So many places are shown of a session.
+const SHOWN_PLACES: usize = 3;
+/// So many characters are shown before and after.
+const AROUND: usize = 40;
+
+/// A place where the text is.
+#[derive(Debug, PartialEq, Eq)]
+struct Match {
+    message_id: String,
+    role: &'static str,
+    before: String,
+    text: String,
+    after: String,
+}
+
+pub(super) fn run(place: &Place, args: &Search, printer: Printer) -> Result<Exit, Failure> {
+    let wanted = args.text.to_lowercase();
+    if wanted.trim().is_empty() {
+        return Err(Failure::setup(anyhow::anyhow!("there is nothing to search for")));
+    }
+    let look = Look::of_stdout();
+    let mut found = Vec::new();
+    for session in place.all(args.cwd.as_deref(), args.of, args.archived) {
+        if found.len() >= args.limit {
+            break;
+        }
+        // what cannot be read has nothing in it that could be found; `show` says why
+        let Ok(stored) = place.store(&session).read(&session.summary.id) else { continue };
+        let messages = stored.messages.iter().filter(|message| is_visible(message));
+        let matches: Vec<Match> = messages.flat_map(|message| matches(message, &wanted)).collect();
+        if matches.is_empty() && !session.title().to_lowercase().contains(&wanted) {
+            continue;
+        }
+        if args.json {
+            found.push(json(&session, &matches));
+        } else {
+            print(&session, &matches, look, printer)?;
+            found.push(Value::Null);
+        }
+    }
+    if args.json {
+        printer.data(&serde_json::to_string_pretty(&found)?)?;
+    } else if found.is_empty() {
+        printer.note(&format!("`{}` is in no session", sanitized(&args.text, 80)));
+    }
+    Ok(if found.is_empty() { Exit::Failed } else { Exit::Done })
+}
+
+/// The places of one message, at most one for each of its parts.
+fn matches(message: &Message, wanted: &str) -> Vec<Match> {
+    let texts = message.content.iter().filter_map(|content| match content {
+        Content::Text(text) => Some(text.clone()),
+        Content::ToolUse(call) => {
+            let (name, about) = call_line(call);
+            Some(format!("{name} {about}"))
+        }
+        Content::ToolResult { for_client, .. } => Some(text_of(for_client)),
+        _ => None,
+    });
+    let matches = texts.filter_map(|text| {
+        let (before, text, after) = around(&text, wanted)?;
+        Some(Match { message_id: message.id.clone(), role: role(message.role), before, text, after })
+    });
+    matches.collect()
+}
+
+/// What is wanted, in lower case, with what stands before and after it.
+fn around(text: &str, wanted: &str) -> Option<(String, String, String)> {
+    // character by character, since the lower case of a text may be longer than the text
+    let wanted: Vec<char> = wanted.chars().collect();
+    let characters: Vec<char> = text.chars().collect();
+    let lower: Vec<(usize, char)> = characters
+        .iter()
+        .enumerate()
+        .flat_map(|(index, character)| character.to_lowercase().map(move |lower| (index, lower)))
+        .collect();
+    let is_here = |window: &[(usize, char)]| window.iter().map(|(_, lower)| lower).eq(&wanted);
+    let window = lower.windows(wanted.len()).find(|window| is_here(window))?;
+    let (start, end) = (window.first()?.0, window.last()?.0 + 1);
+    let line =
+        |range: std::ops::Range<usize>| sanitized(&characters[range].iter().collect::<String>(), usize::MAX);
+    let (from, to) = (start.saturating_sub(AROUND), (end + AROUND).min(characters.len()));
+    let before = format!("{}{}", if from > 0 { "…" } else { "" }, line(from..start));
+    let after = format!("{}{}", line(end..to), if to < characters.len() { "…" } else { "" });
+    Some((before, line(start..end), after))
+}
+
+fn print(session: &Found, matches: &[Match], look: Look, printer: Printer) -> Result<(), Failure> {
+    let id = look.notable(session.summary.id.as_str());
+    printer.data(&format!("{id}  {}", sanitized(session.title(), 80)))?;
+    for found in matches.iter().take(SHOWN_PLACES) {
+        let Match { role, before, text, after, .. } = found;
+        printer.data(&format!("  {role}: {before}{}{after}", look.strong(text)))?;
+    }
+    if matches.len() > SHOWN_PLACES {
+        printer.data(&look.dim(&format!("  {} more places", matches.len() - SHOWN_PLACES)))?;
+    }
+    Ok(())
+}
+
+fn json(session: &Found, matches: &[Match]) -> Value {
+    let mut object = session.json();
+    let places = matches.iter().map(|found| {
+        let text = format!("{}{}{}", found.before, found.text, found.after);
+        json!({"messageId": found.message_id, "role": found.role, "text": text})
+    });
+    object["matches"] = places.collect();
+    object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_found_whatever_its_case_with_what_is_around_it() {
+        let long = "x".repeat(60);
+        let text = format!("{long} The\nMANGO is here {long}");
+        let (before, found, after) = around(&text, "mango").unwrap();
+        assert_eq!((before.chars().count(), found.as_str(), after.chars().count()), (41, "MANGO", 41));
+        assert!(before.ends_with(" The "), "{before}");
+        assert_eq!(around("İstanbul", "bul").unwrap().0, "İstan");
+        assert_eq!(around("short", "longer than it"), None);
+    }
+}

@@ -1,0 +1,77 @@
+//! A session as Markdown.
+
+use musher_engine::Role;
+
+use super::{Item, Transcript, call_line, clean_lines};
+use crate::printer::sanitized;
+
+/// So much of a result is written, unless all is wanted.
+const RESULT_LINES: usize = 20;
+
+impl Transcript {
+    /// For documents and issues.
+    pub(in super::super) fn markdown(&self, is_full: bool) -> String {
+        let mut out = format!("# {}\n\n{}\n", sanitized(self.found.title(), 200), self.facts().join(" · "));
+        let mut add = |text: String| {
+            out.push('\n');
+            out.push_str(&text);
+            out.push('\n');
+        };
+        for item in self.items() {
+            match item {
+                Item::Speaker(role) => add(format!("## {}", speaker(role))),
+                Item::Text(text) => add(clean_lines(text).collect::<Vec<_>>().join("\n")),
+                Item::Thinking(text) if is_full => {
+                    add(clean_lines(text).map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n"));
+                }
+                Item::Thinking(_) => {}
+                Item::Call { call, result } => {
+                    let (name, about) = call_line(call);
+                    let about = if about.is_empty() { about } else { format!(" {}", code(&about)) };
+                    let failed =
+                        if result.as_ref().is_some_and(|(_, is_error)| *is_error) { " (failed)" } else { "" };
+                    add(format!("**{name}**{about}{failed}"));
+                    if let Some((text, _)) = result.filter(|(text, _)| !text.trim().is_empty()) {
+                        add(block(&text, if is_full { usize::MAX } else { RESULT_LINES }));
+                    }
+                }
+                Item::Thing(described) => add(described),
+                Item::SummedUp(count) => {
+                    add(format!("---\n\n*The model reads a summary of the {count} messages above.*"));
+                }
+            }
+        }
+        out
+    }
+}
+
+fn speaker(role: Role) -> &'static str {
+    match role {
+        Role::User => "User",
+        Role::Assistant => "Agent",
+        Role::Tool => "Tool",
+        Role::System => "System",
+    }
+}
+
+/// Text in backticks, more of them than it has itself.
+fn code(text: &str) -> String {
+    let ticks = "`".repeat(longest_run(text) + 1);
+    let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{ticks}{space}{text}{space}{ticks}")
+}
+
+/// A fenced block that its content cannot end.
+fn block(text: &str, most: usize) -> String {
+    let fence = "`".repeat(longest_run(text).max(2) + 1);
+    let lines: Vec<String> = clean_lines(text).collect();
+    let mut shown: Vec<String> = lines.iter().take(most).cloned().collect();
+    if shown.len() < lines.len() {
+        shown.push(format!("… {} more lines", lines.len() - shown.len()));
+    }
+    format!("{fence}text\n{}\n{fence}", shown.join("\n"))
+}
+
+fn longest_run(text: &str) -> usize {
+    text.split(|character| character != '`').map(str::len).max().unwrap_or(0)
+}

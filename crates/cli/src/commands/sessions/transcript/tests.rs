@@ -1,0 +1,147 @@
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use musher_engine::SessionId;
+use musher_engine::store::{NewSession, Record, Store, Summary};
+use serde_json::{Map, json};
+
+use super::*;
+use crate::args::sessions::Owner;
+use crate::look::Look;
+
+/// A session in which all kinds of things are said, some of them at the terminal.
+fn transcript(contents: Vec<(Role, Vec<Content>)>) -> Transcript {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open(home.path());
+    let id = SessionId::new("s").unwrap();
+    let new = NewSession {
+        id: id.clone(),
+        cwd: PathBuf::from("/workspace"),
+        title: Some("A talk".to_owned()),
+        owner: None,
+        host_id: None,
+        parent: None,
+        settings: Map::new(),
+        extra: Map::new(),
+    };
+    let mut log = store.create(new).unwrap();
+    for (index, (role, content)) in contents.into_iter().enumerate() {
+        let mut message = Message::new(format!("m{index}"), role, content);
+        message.parent_id = index.checked_sub(1).map(|before| format!("m{before}"));
+        log.append(&Record::Message(Box::new(message))).unwrap();
+    }
+    let summary: Summary = store.list(None, 1).remove(0);
+    let summary = Summary { modified: SystemTime::UNIX_EPOCH, ..summary };
+    Transcript::new(Found { owner: Owner::Musher, summary }, store.read(&id).unwrap())
+}
+
+fn call(id: &str, name: &str, input: Value) -> Content {
+    let Value::Object(input) = input else { panic!("an object") };
+    Content::ToolUse(ToolUse { id: id.to_owned(), name: name.to_owned(), input })
+}
+
+fn result(id: &str, text: &str, is_error: bool) -> Content {
+    let parts = vec![Part::Text(text.to_owned())];
+    Content::ToolResult { tool_use_id: id.to_owned(), for_client: parts.clone(), for_model: parts, is_error }
+}
+
+fn text(text: &str) -> Content {
+    Content::Text(text.to_owned())
+}
+
+fn work() -> Transcript {
+    let many = (1..=20).map(|line| format!("line {line}")).collect::<Vec<_>>().join("\n");
+    transcript(vec![
+        (Role::User, vec![text("Fix it.\nPlease.")]),
+        (
+            Role::Assistant,
+            vec![
+                text("I look first."),
+                call("t1", "Execute", json!({"command": "cargo test", "timeout": 5})),
+                call("t2", "Odd", json!({"a": 1})),
+            ],
+        ),
+        (Role::Tool, vec![result("t2", "no", true), result("t1", &many, false)]),
+        (Role::Assistant, vec![text("Done: \u{1b}[31mred\u{7}.")]),
+    ])
+}
+
+#[test]
+fn people_read_prompts_answers_and_calls_with_their_results() {
+    let expected = "\
+A talk
+s · musher · /workspace · 4 messages · 1970-01-01T00:00:00.000Z
+
+> Fix it.
+> Please.
+
+I look first.
+• Execute cargo test
+    line 1
+    line 2
+    line 3
+    line 4
+    line 5
+    line 6
+    line 7
+    line 8
+    … 12 more lines; --full shows all
+✗ Odd {\"a\":1}
+    no
+Done:  [31mred .";
+    assert_eq!(work().text(false, Look::PLAIN), expected);
+    assert!(work().text(true, Look::PLAIN).contains("    line 20\n"));
+}
+
+#[test]
+fn markdown_has_headings_and_blocks_that_content_cannot_end() {
+    let hostile = transcript(vec![
+        (Role::User, vec![text("Show it.")]),
+        (Role::Assistant, vec![call("t", "Read", json!({"file_path": "a`b"}))]),
+        (Role::Tool, vec![result("t", "```\nnot the end\n````", false)]),
+    ]);
+    let expected = "\
+# A talk
+
+s · musher · /workspace · 3 messages · 1970-01-01T00:00:00.000Z
+
+## User
+
+Show it.
+
+## Agent
+
+**Read** ``a`b``
+
+`````text
+```
+not the end
+````
+`````
+";
+    assert_eq!(hostile.markdown(true), expected);
+}
+
+#[test]
+fn programs_get_every_message_and_every_part() {
+    let mut told = work().json();
+    for message in told["messages"].as_array_mut().unwrap() {
+        assert!(message["createdAt"].take().is_string());
+    }
+    assert_eq!(
+        told["messages"][1],
+        json!({
+            "id": "m1", "role": "assistant", "createdAt": null, "model": null, "visibility": "both",
+            "content": [
+                {"type": "text", "text": "I look first."},
+                {"type": "tool_use", "id": "t1", "name": "Execute", "input": {"command": "cargo test", "timeout": 5}},
+                {"type": "tool_use", "id": "t2", "name": "Odd", "input": {"a": 1}},
+            ],
+        })
+    );
+    assert_eq!(
+        told["messages"][2]["content"][0],
+        json!({"type": "tool_result", "toolUseId": "t2", "isError": true, "text": "no"})
+    );
+    assert_eq!((&told["damage"], &told["summary"]), (&Value::Null, &Value::Null));
+}

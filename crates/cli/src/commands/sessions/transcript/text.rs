@@ -1,0 +1,62 @@
+//! A session on a terminal.
+
+use musher_engine::Role;
+
+use super::{Item, Transcript, call_line, clean_lines};
+use crate::look::Look;
+use crate::printer::sanitized;
+
+/// So many lines of a result are shown, unless all are wanted.
+const RESULT_LINES: usize = 8;
+
+impl Transcript {
+    /// For people at a terminal.
+    pub(in super::super) fn text(&self, is_full: bool, look: Look) -> String {
+        let mut out = vec![look.strong(&sanitized(self.found.title(), 200))];
+        out.push(look.dim(&self.facts().join(" · ")));
+        let mut is_user = false;
+        for item in self.items() {
+            match item {
+                Item::Speaker(role) => {
+                    is_user = role == Role::User;
+                    out.push(String::new());
+                }
+                Item::Text(text) if is_user => {
+                    out.extend(clean_lines(text).map(|line| look.strong(format!("> {line}").trim_end())));
+                }
+                Item::Text(text) => out.extend(clean_lines(text)),
+                Item::Thinking(text) if is_full => {
+                    out.extend(clean_lines(text).map(|line| look.dim(&format!("~ {line}"))));
+                }
+                Item::Thinking(_) => {}
+                Item::Call { call, result } => {
+                    let (name, about) = call_line(call);
+                    let line = look.fitted(&format!("{name} {about}"), 2);
+                    let is_error = result.as_ref().is_some_and(|(_, is_error)| *is_error);
+                    let mark = if is_error { look.bad("✗") } else { look.good("•") };
+                    out.push(format!("{mark} {}", line.trim_end()));
+                    out.extend(result.iter().flat_map(|(text, _)| result_lines(text, is_full, look)));
+                }
+                Item::Thing(described) => out.push(described),
+                Item::SummedUp(count) => {
+                    out.push(String::new());
+                    out.push(
+                        look.dim(&format!("--- the model reads a summary of the {count} messages above")),
+                    );
+                }
+            }
+        }
+        out.join("\n")
+    }
+}
+
+fn result_lines(text: &str, is_full: bool, look: Look) -> Vec<String> {
+    let lines: Vec<String> = clean_lines(text).collect();
+    let shown = if is_full || lines.len() <= RESULT_LINES + 1 { lines.len() } else { RESULT_LINES };
+    let dim = |line: &str| look.dim(look.fitted(&format!("    {line}"), 0).trim_end());
+    let mut out: Vec<String> = lines[..shown].iter().map(|line| dim(line)).collect();
+    if shown < lines.len() {
+        out.push(dim(&format!("… {} more lines; --full shows all", lines.len() - shown)));
+    }
+    out
+}

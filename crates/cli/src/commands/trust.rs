@@ -1,0 +1,63 @@
+//! `musher trust`: lets the files of a repository count, exactly as they are now.
+
+use std::io::{self, BufRead as _};
+
+use anyhow::{Context as _, anyhow};
+use musher_engine::config::{Config, Trust, forget_trust, remember_trust};
+
+use crate::args;
+use crate::embedded;
+use crate::exit::{Exit, Failure};
+use crate::printer::{Printer, sanitized};
+
+pub(crate) fn run(args: &args::Trust, printer: Printer) -> Result<Exit, Failure> {
+    let environment = embedded::environment(None, None)?;
+    let no_folder = || format!("cannot look at `{}`", args.folder.display());
+    let folder = fs_err::canonicalize(&args.folder).with_context(no_folder).map_err(Failure::setup)?;
+    let (config, _) = environment.config(&folder);
+    let root = config.root.display().to_string();
+    if args.forget {
+        forget_trust(environment.home(), &config.root)?;
+        printer.note(&format!("{root} is not trusted any more"));
+        return Ok(Exit::Done);
+    }
+    let Some(key) = &config.trust_key else {
+        printer.note(&format!("{root} has no settings, hooks or servers of its own"));
+        return Ok(Exit::Done);
+    };
+    if config.trust.is_trusted() {
+        printer.note(&format!("{root} is trusted already"));
+        return Ok(Exit::Done);
+    }
+    for line in wishes(&config) {
+        printer.note(&line);
+    }
+    if !args.yes && !is_agreed(&root, printer)? {
+        printer.note("it is not trusted");
+        return Ok(Exit::Failed);
+    }
+    remember_trust(environment.home(), key)?;
+    printer.note(&format!("{root} is trusted, until one of these files changes"));
+    Ok(Exit::Done)
+}
+
+/// What would count.
+fn wishes(config: &Config) -> Vec<String> {
+    let Trust::Untrusted { ignored } = &config.trust else { return Vec::new() };
+    let wish = |file: &std::path::Path, what: &str| {
+        format!("  {}: {}", sanitized(&file.to_string_lossy(), 500), sanitized(what, 200))
+    };
+    let wishes = ignored.iter().map(|ignored| wish(&ignored.file, &ignored.what));
+    ["these fields of the repository's files would count:".to_owned()].into_iter().chain(wishes).collect()
+}
+
+fn is_agreed(root: &str, printer: Printer) -> Result<bool, Failure> {
+    if !rustix::termios::isatty(rustix::stdio::stdin()) {
+        let failure = Failure::setup(anyhow!("there is nobody to ask whether to trust {root}"));
+        return Err(failure.hint("look at the files, then `musher trust --yes`"));
+    }
+    printer.note(&format!("Trust {root}? [y/N]"));
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+}

@@ -1,0 +1,139 @@
+//! How output looks: whether it is coloured, and how wide it may be. Decided once, by the terminal and the usual variables.
+
+use std::ffi::OsString;
+use std::os::fd::BorrowedFd;
+
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+/// Switches colours off, whatever it is set to (<https://no-color.org>).
+pub(crate) const NO_COLOR: &str = "NO_COLOR";
+/// Switches colours on where there is no terminal, unless it is `0`.
+pub(crate) const CLICOLOR_FORCE: &str = "CLICOLOR_FORCE";
+/// Switches colours off if it is `0`.
+pub(crate) const CLICOLOR: &str = "CLICOLOR";
+
+/// What output may look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Look {
+    is_coloured: bool,
+    /// The width of the terminal. Into pipes and files lines are as long as they are.
+    pub(crate) width: Option<usize>,
+}
+
+impl Look {
+    /// Of stdout.
+    pub(crate) fn of_stdout() -> Self {
+        Self::of(rustix::stdio::stdout())
+    }
+
+    fn of(stream: BorrowedFd<'_>) -> Self {
+        let is_terminal = rustix::termios::isatty(stream);
+        let columns = || rustix::termios::tcgetwinsize(stream).ok().map(|size| usize::from(size.ws_col));
+        Self {
+            is_coloured: is_coloured(is_terminal, &|name| std::env::var_os(name)),
+            width: if is_terminal { columns().filter(|columns| *columns >= 20) } else { None },
+        }
+    }
+
+    /// As it is in files and pipes.
+    #[cfg(test)]
+    pub(crate) const PLAIN: Self = Self { is_coloured: false, width: None };
+
+    pub(crate) fn strong(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    pub(crate) fn dim(self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    pub(crate) fn good(self, text: &str) -> String {
+        self.paint("32", text)
+    }
+
+    pub(crate) fn notable(self, text: &str) -> String {
+        self.paint("33", text)
+    }
+
+    pub(crate) fn bad(self, text: &str) -> String {
+        self.paint("31", text)
+    }
+
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.is_coloured { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    /// The text cut to what is left of the line behind `used` columns.
+    pub(crate) fn fitted(self, text: &str, used: usize) -> String {
+        match self.width {
+            Some(width) => cut(text, width.saturating_sub(used).max(8)),
+            None => text.to_owned(),
+        }
+    }
+}
+
+/// The text in at most so many columns.
+pub(crate) fn cut(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut used = 1;
+    let fits = |character: &char| {
+        used += character.width().unwrap_or_default();
+        used <= columns
+    };
+    let mut line: String = text.chars().take_while(fits).collect();
+    line.push('…');
+    line
+}
+
+/// The text filled up with spaces to so many columns.
+pub(crate) fn padded(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(text.width())))
+}
+
+fn is_coloured(is_terminal: bool, variable: &dyn Fn(&str) -> Option<OsString>) -> bool {
+    let value = |name| variable(name).filter(|value| !value.is_empty());
+    if value(NO_COLOR).is_some() {
+        return false;
+    }
+    if value(CLICOLOR_FORCE).is_some_and(|value| value != "0") {
+        return true;
+    }
+    let is_off = value(CLICOLOR).is_some_and(|value| value == "0");
+    is_terminal && !is_off && value("TERM").is_none_or(|term| term != "dumb")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_follow_the_terminal_and_the_usual_variables() {
+        for (is_terminal, variables, expected) in [
+            (true, &[][..], true),
+            (false, &[], false),
+            (true, &[(NO_COLOR, "1")], false),
+            (true, &[(NO_COLOR, "")], true),
+            (false, &[(CLICOLOR_FORCE, "1")], true),
+            (false, &[(CLICOLOR_FORCE, "0")], false),
+            (false, &[(CLICOLOR_FORCE, "1"), (NO_COLOR, "1")], false),
+            (true, &[(CLICOLOR, "0")], false),
+            (true, &[("TERM", "dumb")], false),
+            (true, &[("TERM", "xterm")], true),
+        ] {
+            let variable = |name: &str| {
+                variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
+            };
+            assert_eq!(is_coloured(is_terminal, &variable), expected, "{is_terminal} {variables:?}");
+        }
+    }
+
+    #[test]
+    fn text_is_cut_and_filled_by_columns_not_by_characters() {
+        assert_eq!(cut("mango", 5), "mango");
+        assert_eq!(cut("mangos", 5), "mang…");
+        assert_eq!(cut("日本語", 5), "日本…");
+        assert_eq!(padded("日本", 6), "日本  ");
+    }
+}

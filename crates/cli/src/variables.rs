@@ -1,0 +1,45 @@
+//! Every variable of the environment that the program looks at, once. The table in docs/guide/configuration.md is this list.
+
+use crate::embedded::HOME_VARIABLE;
+use crate::look::{CLICOLOR, CLICOLOR_FORCE, NO_COLOR};
+use crate::resolve::{AGENT_VARIABLE, CLAUDE_VARIABLE, DROID_VARIABLE};
+
+/// A variable.
+#[derive(Debug)]
+pub(crate) struct Variable {
+    pub(crate) name: &'static str,
+    /// What it says.
+    pub(crate) meaning: &'static str,
+    /// What holds if it is not set.
+    pub(crate) otherwise: &'static str,
+}
+
+/// Those of the program itself. The keys of vendors are told by `musher_model::vendors`.
+pub(crate) const VARIABLES: &[Variable] = &[
+    Variable {
+        name: HOME_VARIABLE,
+        meaning: "the folder of settings and sessions",
+        otherwise: "`~/.musher`",
+    },
+    Variable {
+        name: AGENT_VARIABLE,
+        meaning: "who does the work: `engine`, `droid`, or the path of a program that speaks its protocol",
+        otherwise: "`engine`",
+    },
+    Variable { name: DROID_VARIABLE, meaning: "where droid is", otherwise: "`droid` in `PATH`" },
+    Variable { name: CLAUDE_VARIABLE, meaning: "where Claude Code is", otherwise: "`claude` in `PATH`" },
+    Variable {
+        name: NO_COLOR,
+        meaning: "no colours, whatever it is set to",
+        otherwise: "colours on a terminal",
+    },
+    Variable {
+        name: CLICOLOR_FORCE,
+        meaning: "colours also into files and pipes, unless it is `0`",
+        otherwise: "colours on a terminal",
+    },
+    Variable { name: CLICOLOR, meaning: "no colours if it is `0`", otherwise: "colours on a terminal" },
+];
+
+#[cfg(test)]
+mod tests;

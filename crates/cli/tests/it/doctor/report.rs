@@ -1,0 +1,185 @@
+//! What is told of each area, and how the command ends.
+
+use serde_json::{Value, json};
+
+use super::stage::{World, area, set_mode};
+
+#[test]
+fn where_nothing_is_set_up_nothing_is_broken_and_it_says_what_to_do() {
+    let world = World::new();
+    let run = world.musher(&["doctor"]);
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+    let home = world.path(".musher").display().to_string();
+    let repo = world.path("repo").display().to_string();
+    let version = env!("CARGO_PKG_VERSION");
+    let expected = format!(
+        "\
+agents
+  ok       engine           built in, version {version}
+  warning  droid            not in PATH; needed for `--agent droid`, `musher acp` and `musher bridge`
+           -> see https://docs.factory.ai, or set MUSHER_DROID to its path
+  warning  claude           not in PATH; needed for `musher bridge`
+           -> see https://code.claude.com, or set MUSHER_CLAUDE to its path
+
+models
+  warning  engine           it has no model to ask
+           -> set ANTHROPIC_API_KEY, OPENAI_API_KEY or another vendor's key, or add `customModels` to settings.json; \
+         `musher exec -m rehearsal` needs none
+
+servers
+  ok       mcp.json         no MCP servers are set up
+
+settings
+  ok       files            there are none; everything is as it comes
+
+trust
+  ok       repository       {repo} has no settings, hooks or servers of its own
+
+home
+  ok       folder           {home} is not there yet, and made when it is needed
+
+sandbox
+"
+    );
+    // the rest is about the machine
+    assert!(run.stdout.starts_with(&expected), "{}\n--- expected:\n{expected}", run.stdout);
+    assert!(run.stdout.contains("\ndaemon\n") && run.stdout.contains("\n0 errors, "), "{}", run.stdout);
+    assert!(!world.path(".musher").exists(), "looking changes nothing");
+}
+
+#[test]
+fn agents_are_told_with_their_version_and_broken_ones_are_errors() {
+    let world = World::new();
+    world.program("droid", "echo 0.225.2");
+    world.program("claude", "echo oops >&2; exit 3");
+    let (code, checks) = world.checks(&[]);
+    let agents = area(&checks, "agents");
+    assert_eq!(agents[1]["text"], format!("0.225.2 at {}", world.path("bin/droid").display()));
+    let expected = format!(
+        "`{} --version` printed no version and ended with exit status: 3",
+        world.path("bin/claude").display()
+    );
+    assert_eq!((&agents[2]["state"], &agents[2]["text"]), (&json!("error"), &json!(expected)));
+    assert_eq!(code, Some(1));
+
+    let (code, checks) = world.checks(&[("MUSHER_CLAUDE", "/nowhere/claude"), ("MUSHER_AGENT", "no-such")]);
+    let agents = area(&checks, "agents");
+    assert_eq!(agents[2]["text"], "MUSHER_CLAUDE is `/nowhere/claude`, and there is no such program");
+    assert_eq!((&agents[3]["name"], &agents[3]["state"]), (&json!("MUSHER_AGENT=no-such"), &json!("error")));
+    assert_eq!(code, Some(1));
+}
+
+#[test]
+fn models_are_told_without_their_keys() {
+    let world = World::new();
+    let models = json!([
+        {"model": "big", "displayName": "Big", "baseUrl": "https://me:sk-in-url@llm.example.com/v1", "apiKey": "sk-in-file",
+         "provider": "openai"},
+        {"model": "small", "baseUrl": "http://localhost:1234/v1", "apiKey": "${NOT_SET}", "provider": "openai"},
+    ]);
+    world.write(".musher/settings.json", json!({"customModels": models, "model": "no-such"}));
+    let (code, checks) = world.checks(&[("ANTHROPIC_API_KEY", "sk-in-environment")]);
+    let told = serde_json::to_string(&checks).unwrap();
+    assert!(!told.contains("sk-in"), "{told}");
+    let names: Vec<_> =
+        area(&checks, "models").iter().map(|check| (check["name"].clone(), check["state"].clone())).collect();
+    let expected = [("custom:big", "ok"), ("anthropic", "ok"), ("model", "error")];
+    assert_eq!(names, expected.map(|(name, state)| (json!(name), json!(state))));
+    let text = area(&checks, "models")[0]["text"].as_str().unwrap().to_owned();
+    assert!(text.starts_with("Big at llm.example.com, with a key, from "), "{text}");
+    let settings = area(&checks, "settings");
+    assert!(
+        settings[0]["text"].as_str().unwrap().contains("settings.json: customModels[1]: "),
+        "{settings:?}"
+    );
+    assert_eq!(code, Some(1));
+}
+
+#[test]
+fn mistakes_are_told_with_their_file_and_place() {
+    let world = World::new();
+    world.write(".musher/settings.json", "{\n  \"model\": oops\n}");
+    world.write(
+        ".musher/mcp.json",
+        json!({"mcpServers": {
+            "good": {"command": "server"},
+            "missing": {"command": "no-such-server"},
+            "odd": {"type": "telepathy", "command": "x"},
+            "off": {"command": "x", "disabled": true},
+            "far": {"type": "http", "url": "https://example.com/mcp"},
+        }}),
+    );
+    world.program("server", "exit 0");
+    let (code, checks) = world.checks(&[]);
+    let file = world.path(".musher/mcp.json").display().to_string();
+    let told: Vec<(Value, Value, Value)> = area(&checks, "servers")
+        .iter()
+        .map(|check| (check["name"].clone(), check["state"].clone(), check["text"].clone()))
+        .collect();
+    let found = format!("{} (user)", world.path("bin/server").display());
+    let odd = format!("{file}: mcpServers.odd: `telepathy` is no type: use stdio, http or sse");
+    let expected = [
+        ("good", "ok", found.as_str()),
+        ("missing", "error", "there is no program `no-such-server` (user)"),
+        ("off", "ok", "switched off (user)"),
+        ("far", "ok", "over http, not asked (user)"),
+        ("odd", "error", &odd),
+    ];
+    assert_eq!(told, expected.map(|(name, state, text)| (json!(name), json!(state), json!(text))));
+    let settings = area(&checks, "settings");
+    let place = format!("{}:2: ", world.path(".musher/settings.json").display());
+    assert!(settings[0]["text"].as_str().unwrap().starts_with(&place), "{settings:?}");
+    assert_eq!(code, Some(1));
+}
+
+#[test]
+fn a_home_that_others_can_read_is_a_warning() {
+    let world = World::new();
+    world.write(".musher/settings.json", "{}");
+    world.private(".musher");
+    set_mode(&world.path(".musher/settings.json"), 0o644);
+    let (code, checks) = world.checks(&[]);
+    let file = world.path(".musher/settings.json").display().to_string();
+    let expected = json!([{
+        "area": "home", "name": "settings.json", "state": "warning",
+        "text": format!("{file} is open to other users (mode 644)"), "advice": format!("chmod go= {file}"),
+    }]);
+    assert_eq!((code, json!(area(&checks, "home"))), (Some(0), expected));
+    set_mode(&world.path(".musher/settings.json"), 0o600);
+    let (_, checks) = world.checks(&[]);
+    assert_eq!(area(&checks, "home")[0]["state"], "ok");
+}
+
+#[test]
+fn each_setting_is_told_with_the_file_it_comes_from() {
+    let world = World::new();
+    world.write(".factory/settings.json", json!({"model": "a"}));
+    world.write(".musher/settings.json", json!({"model": "b", "commandDenylist": ["rm"]}));
+    world.write("repo/.musher/settings.json", json!({"model": "c"}));
+    let run = world.musher_with(&["doctor", "--settings"], &[("NO_COLOR", "1")]);
+    let place = |name: &str| world.path(name).display().to_string();
+    let (factory, home, repo) = (place(".factory"), place(".musher"), place("repo/.musher"));
+    let expected = format!(
+        "\
+commandDenylist
+  counts      [\"rm\"]  {home}/settings.json
+sessionDefaultSettings.model
+  untrusted   \"c\"  {repo}/settings.json
+  counts      \"b\"  {home}/settings.json
+  overridden  \"a\"  {factory}/settings.json
+
+NO_COLOR is set: no colours, whatever it is set to (otherwise: colours on a terminal)
+"
+    );
+    assert_eq!((run.code, run.stdout), (Some(0), expected));
+    let run = world.musher(&["doctor", "--settings", "--json"]);
+    let told: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(told["settings"][0]["standing"], "overridden");
+}
+
+#[test]
+fn a_directory_that_is_not_there_is_wrong_usage() {
+    let run = World::new().musher(&["doctor", "--cwd", "/no/such/place"]);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""));
+    assert!(run.stderr.starts_with("error: cannot look at `/no/such/place`\n"), "{}", run.stderr);
+}

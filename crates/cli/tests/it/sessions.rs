@@ -1,0 +1,5 @@
+//! `musher sessions`: whole commands, on sessions of ours and of droid.
+
+mod changes;
+mod reading;
+mod stage;
