@@ -26,6 +26,7 @@ pub(crate) fn run() -> Result<()> {
         let mut cargo = cargo(&["doc", "--workspace", "--no-deps"]);
         succeed(cargo.env("RUSTDOCFLAGS", "--deny warnings"))
     })?;
+    steps.task("quick start", crate::quick_start::run)?;
     steps.task("fuzz", || crate::fuzz::run(30))?;
     steps.summary();
     Ok(())

@@ -18,6 +18,7 @@ mod ci;
 mod fuzz;
 mod layers;
 mod peers;
+mod quick_start;
 mod tidy;
 mod wire_check;
 
@@ -49,6 +50,8 @@ enum Task {
         #[arg(long, default_value_t = 30)]
         seconds: u32,
     },
+    /// Run the first line of the README in a clean checkout
+    QuickStart,
     Peers(peers::PeersArgs),
     Capture(capture::CaptureArgs),
 }
@@ -60,6 +63,7 @@ fn main() -> Result<()> {
         Task::Tidy => tidy::run(),
         Task::WireCheck { paths } => wire_check::run(&paths),
         Task::Fuzz { seconds } => fuzz::run(seconds),
+        Task::QuickStart => quick_start::run(),
         Task::Peers(args) => peers::run(&args),
         Task::Capture(args) => capture::run(&args),
     }

@@ -1,0 +1,55 @@
+//! `cargo xtask quick-start`: the first line of the README, as somebody runs it who has just cloned the repository.
+//!
+//! In a clone of what is committed, so that a file nobody added is missed here and not at the reader's. What it builds stays in
+//! `target/quick-start`, which makes all runs but the first short.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use fs_err as fs;
+
+use crate::cargo::forget_our_package;
+use crate::ci::succeed;
+
+/// Clones, reads the README of the clone, and runs its line.
+pub(crate) fn run() -> Result<()> {
+    let target = Path::new("target/quick-start");
+    fs::create_dir_all(target)?;
+    let target = fs::canonicalize(target)?;
+    let clone = target.join("checkout");
+    if clone.exists() {
+        fs::remove_dir_all(&clone)?;
+    }
+    succeed(Command::new("git").args(["clone", "--quiet", "--local", "."]).arg(&clone))?;
+    let line = first_line(&fs::read_to_string(clone.join("README.md"))?)?;
+    println!("{line}");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &line]).current_dir(&clone).stdin(Stdio::null());
+    shell.env("CARGO_TARGET_DIR", target.join("build")).env("MUSHER_HOME", target.join("home"));
+    forget_our_package(&mut shell);
+    succeed(&mut shell)
+}
+
+/// The first line of the first block of shell lines.
+fn first_line(readme: &str) -> Result<String> {
+    let mut lines = readme.lines().skip_while(|line| *line != "```sh").skip(1);
+    let line = lines.next().context("the README has no block of shell lines")?;
+    if !line.starts_with("cargo run ") {
+        bail!("the first shell line of the README is `{line}`, and should run the program");
+    }
+    Ok(line.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_readme_begins_with_running_the_program() {
+        let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+        let line = first_line(&fs::read_to_string(readme).unwrap()).unwrap();
+        assert!(line.starts_with("cargo run --release -p musher-cli -- "), "{line}");
+        assert!(first_line("```sh\nrm -rf /\n```").is_err());
+    }
+}
