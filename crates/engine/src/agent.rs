@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use crate::command::{Answer, Command, Ticket};
-use crate::session::Actor;
+use crate::session::{Actor, Session};
 use crate::{Busy, Environment, Event};
 
 /// So many commands may wait, and so many events may be on their way.
@@ -20,10 +20,25 @@ const WAITING_EVENTS: usize = 256;
 /// The events have to be read: while too many wait, the agent stops reading from models and tools. It ends when the receiver
 /// or the last handle is dropped, or when it is told to; the end of the events is the end of the agent.
 pub fn start(environment: Arc<Environment>) -> (AgentHandle, mpsc::Receiver<Event>) {
+    launch(environment, None)
+}
+
+/// Starts an agent that has a session already.
+pub(crate) fn start_with(
+    environment: Arc<Environment>,
+    session: Session,
+) -> (AgentHandle, mpsc::Receiver<Event>) {
+    launch(environment, Some(session))
+}
+
+fn launch(environment: Arc<Environment>, session: Option<Session>) -> (AgentHandle, mpsc::Receiver<Event>) {
     let (work, commands) = mpsc::channel(WAITING_COMMANDS);
     let (control, controls) = mpsc::channel(WAITING_CONTROLS);
     let (events, received) = mpsc::channel(WAITING_EVENTS);
-    let (actor, inputs) = Actor::new(environment, events);
+    let (mut actor, inputs) = Actor::new(environment, events);
+    if let Some(session) = session {
+        actor.switch(session);
+    }
     tokio::spawn(actor.run(commands, controls, inputs));
     (AgentHandle { work, control }, received)
 }

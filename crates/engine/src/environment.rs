@@ -203,6 +203,8 @@ pub struct Limits {
     pub parallel_calls: usize,
     /// So many identical calls in a row end a turn.
     pub identical_calls: usize,
+    /// So many subagents of one session work at once.
+    pub subagents: usize,
     /// So many calls of the model in one turn.
     pub model_calls: usize,
     /// How long a turn may still take when there is no more input.
@@ -218,6 +220,7 @@ impl Default for Limits {
             waiting_events: 256,
             parallel_calls: 8,
             identical_calls: 8,
+            subagents: 8,
             model_calls: 500,
             drain: Duration::from_secs(30),
             stop: Duration::from_millis(2500),

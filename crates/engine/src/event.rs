@@ -87,6 +87,8 @@ pub enum Happening {
     Compacted { summary_id: String, removed: usize, boundary: Option<String> },
     /// A subagent has a session of its own.
     Child { session: SessionId, tool_use_id: Option<String>, subagent: String, description: String },
+    /// A subagent that is waited for goes on. `id` is that of the call.
+    ChildProgress { id: String, session: SessionId, step: ChildStep },
     /// The agent is done: its client asked for it. The process may end.
     Closed,
 }
@@ -115,6 +117,18 @@ pub enum ToolPhase {
     Queued,
     /// It runs.
     Executing,
+}
+
+/// What a subagent does.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the fields say it")]
+pub enum ChildStep {
+    /// It says something.
+    Said(String),
+    /// It calls a tool.
+    Called { name: String, input: Map<String, Value> },
+    /// A call is over.
+    Returned { name: String, snippet: String, is_error: bool },
 }
 
 /// Somebody has to decide.

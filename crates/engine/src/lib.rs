@@ -32,8 +32,8 @@ pub use command::{
 pub use environment::{Environment, Limits};
 pub use error::{Busy, Error};
 pub use event::{
-    Event, Happening, HookResult, HookRun, Question, QuestionedCall, RetryReason, TitleCause, ToolPhase,
-    TurnCompleted, TurnEnd, UserQuestion, WorkingState,
+    ChildStep, Event, Happening, HookResult, HookRun, Question, QuestionedCall, RetryReason, TitleCause,
+    ToolPhase, TurnCompleted, TurnEnd, UserQuestion, WorkingState,
 };
 pub use message::{Content, Message, Role, Visibility};
 /// What messages are made of, for whoever passes them on.

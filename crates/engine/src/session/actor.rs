@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::children::{Back, FromSession, FromTurn, Input, said};
 use super::farewell::Farewell;
@@ -46,6 +47,8 @@ pub(crate) struct Actor {
     pub(super) starting: Option<Starting>,
     /// Its last hooks run.
     pub(super) is_closing: bool,
+    /// Sessions that were left and end what they have started.
+    pub(super) closing: TaskTracker,
     turns: u64,
     ending: Ending,
 }
@@ -101,6 +104,7 @@ impl Actor {
             handed_over: None,
             starting: None,
             is_closing: false,
+            closing: TaskTracker::new(),
             turns: 0,
             ending: Ending::No,
         };
@@ -153,6 +157,9 @@ impl Actor {
             let farewell = Farewell::of(&mut session, "other");
             close(session, farewell, self.environment.limits.stop).await;
         }
+        // each has its own limit
+        self.closing.close();
+        self.closing.wait().await;
     }
 
     pub(super) fn emit(&mut self, what: Happening) {
@@ -217,7 +224,9 @@ impl Actor {
         match control {
             Control::Interrupt(ticket) => self.interrupt(Some(ticket)),
             Control::Answer { question, answer } => {
-                self.with_turn(|turn, effects| turn.answered(&question, answer, effects));
+                if let Some(answer) = self.answer_subagent(&question, answer) {
+                    self.with_turn(|turn, effects| turn.answered(&question, answer, effects));
+                }
             }
             Control::Drain => self.drain(),
             Control::Stop => self.stop(),
@@ -260,6 +269,9 @@ impl Actor {
             }
             FromTurn::Progress(what) => self.progress(*what),
             FromTurn::Done { index, output } => self.ran(index, output),
+            FromTurn::Refused { index, output } => {
+                self.with_turn(|turn, effects| turn.cancelled(index, output, effects));
+            }
             FromTurn::Ended { panic } => self.child_ended(panic),
         }
     }
@@ -271,6 +283,7 @@ impl Actor {
             FromSession::Started(outcome) => self.session_started(&outcome),
             FromSession::Closed(ticket) => self.closed(ticket),
             FromSession::Title { title, usage } => self.titled(title, usage),
+            FromSession::Subagent { id, news } => self.subagent_news(&id, news),
             FromSession::Reply { ticket, outcome } => self.reply(ticket, outcome),
         }
     }
@@ -332,6 +345,12 @@ impl Actor {
         }
         self.ending = Ending::Drain(Instant::now() + self.environment.limits.drain);
         self.refuse_question();
+        self.refuse_subagents();
+    }
+
+    /// Whether nobody can answer questions any more.
+    pub(super) fn is_draining(&self) -> bool {
+        self.ending != Ending::No
     }
 
     /// Refuses what is asked while nobody can answer.
@@ -424,7 +443,13 @@ impl Actor {
 pub(super) async fn close(session: Session, farewell: Option<Farewell>, limit: Duration) {
     session.cancel.cancel();
     let end = async {
-        tokio::join!(session.tools.processes.end_all(), session.mcp.shutdown());
+        let servers = async {
+            // those of a subagent are those of the session that started it
+            if session.subagent.is_none() {
+                session.mcp.shutdown().await;
+            }
+        };
+        tokio::join!(session.tools.processes.end_all(), session.subagents.ended(), servers);
     };
     let last_hooks = async {
         if let Some(farewell) = farewell {

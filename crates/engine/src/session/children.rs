@@ -9,10 +9,11 @@ use musher_tools::ToolOutput;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::subagents::News;
 use super::turn::Verdict;
 use crate::command::{Reply, Ticket};
 use crate::hooks::{HookNews, HookOutcome};
-use crate::{Error, Happening};
+use crate::{Error, Happening, SessionId};
 
 /// Everything that comes back from tasks of an agent. What is of a turn or a session that is over counts for nothing.
 #[derive(Debug)]
@@ -48,6 +49,8 @@ pub(crate) enum FromTurn {
     Progress(Box<Happening>),
     /// A call is over.
     Done { index: usize, output: ToolOutput },
+    /// A call is over since somebody refused what it wanted to do.
+    Refused { index: usize, output: ToolOutput },
     /// A task has ended, whatever it sent before.
     Ended { panic: Option<String> },
 }
@@ -65,6 +68,8 @@ pub(crate) enum FromSession {
     Closed(Ticket),
     /// A model made a title.
     Title { title: String, usage: Usage },
+    /// A subagent has news.
+    Subagent { id: SessionId, news: News },
     /// A command is done.
     Reply { ticket: Ticket, outcome: Result<Reply, Error> },
 }

@@ -30,6 +30,7 @@ impl Actor {
             Command::Fork { title, tags } => self.fork(title.as_deref(), tags),
             Command::RewindInfo { session, message } => self.rewind_info(&session, &message),
             Command::Rewind(rewind) => self.rewind(&rewind),
+            Command::KillWorker { session } => self.kill_worker(&session),
             _ => Err(Error::Internal("this is not built in yet".to_owned())),
         };
         self.reply(ticket, outcome);
@@ -74,7 +75,7 @@ impl Actor {
     }
 
     /// Opens a session in the place of the one that was open, which is left.
-    pub(super) fn switch(&mut self, mut session: Session) {
+    pub(crate) fn switch(&mut self, mut session: Session) {
         self.leave_session();
         self.sessions += 1;
         session.number = self.sessions;
@@ -99,7 +100,7 @@ impl Actor {
             session.save();
             let limit = self.environment.limits.stop;
             let farewell = Farewell::of(&mut session, "other");
-            tokio::spawn(close(session, farewell, limit));
+            self.closing.spawn(close(session, farewell, limit));
         }
         self.new_title = None;
         self.state = WorkingState::Idle;
@@ -118,7 +119,12 @@ impl Actor {
             state: self.state,
             usage: session.usage,
             last_call: session.last_call,
-            questions: running.and_then(|running| running.turn.question()).cloned().into_iter().collect(),
+            questions: running
+                .and_then(|running| running.turn.question())
+                .into_iter()
+                .chain(session.subagents.questions())
+                .cloned()
+                .collect(),
             queued: self
                 .queue
                 .iter()
@@ -133,6 +139,7 @@ impl Actor {
         let before = session.settings.clone();
         apply(&mut session.settings, change);
         session.update_policy();
+        session.subagents.follow(session.policy.level(), session.settings.mode);
         session.save();
         let after = session.settings.clone();
         if before != after {

@@ -9,7 +9,7 @@ use super::children::FromTurn;
 use super::hooked_calls::before_call;
 use super::offer;
 use super::turn::Verdict;
-use crate::mcp::{self, McpTool};
+use crate::mcp::McpTool;
 use crate::permission::{self, Call, Kind, Outcome, PermissionRequest as Request, Policy, Refusal};
 use crate::{Choice, Happening};
 
@@ -20,8 +20,7 @@ impl Actor {
     /// Finds out whether a call may run.
     pub(super) fn prepare(&mut self, index: usize, mut call: ToolUse) {
         let Some(session) = &self.session else { return };
-        let selection = &session.settings.tools;
-        let server = session.mcp.find(&call.name).filter(|tool| mcp::is_selected(tool, selection));
+        let server = session.mcp.find(&call.name).filter(|tool| offer::is_offered(tool, session));
         if server.is_none()
             && let Err(output) = offer::known(&call.name, &self.environment.tools, session)
         {

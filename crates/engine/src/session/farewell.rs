@@ -33,7 +33,8 @@ impl Farewell {
             duration_ms: millis(session.opened),
             messages: session.messages.len(),
         };
-        let are_there = session.hooks.fit(&farewell.moment());
+        // a subagent is a part of another session
+        let are_there = session.subagent.is_none() && session.hooks.fit(&farewell.moment());
         session.hooks = Arc::new(Hooks::default());
         are_there.then_some(farewell)
     }

@@ -12,10 +12,13 @@ use crate::message::{Content, Message, Role, Visibility};
 /// The hidden message before the first of the user, with lists, notes and surroundings. Looks at the working folder.
 pub(super) fn context(environment: &Environment, session: &Session, user_message: &str) -> Message {
     let facts = Facts::read(&session.cwd, &session.config.root, &environment.homes());
+    let has = |tool: &str| offer::known(tool, &environment.tools, session).is_ok();
+    let (has_skills, has_subagents) = (has("Skill"), has("Task"));
     let skills: Vec<Listed<'_>> = session
         .library
         .skills
         .iter()
+        .filter(|_| has_skills)
         .filter(|skill| skill.is_enabled && skill.is_model_invocable)
         .map(|skill| Listed {
             name: &skill.name,
@@ -26,6 +29,7 @@ pub(super) fn context(environment: &Environment, session: &Session, user_message
         .library
         .droids
         .iter()
+        .filter(|_| has_subagents)
         .map(|droid| Listed { name: &droid.name, description: &droid.description })
         .collect();
     let deferred = deferred(&environment.tools, session);

@@ -176,7 +176,8 @@ impl Actor {
     /// Whether hooks have a say about what the user says. They are asked before it becomes a part of the conversation.
     pub(super) fn has_prompt_hooks(&self) -> bool {
         let moment = Moment::UserPromptSubmit { message_id: "", prompt: "", has_images: false };
-        self.session.as_ref().is_some_and(|session| session.hooks.fit(&moment))
+        // what a subagent is asked, no user has said
+        self.session.as_ref().is_some_and(|session| session.subagent.is_none() && session.hooks.fit(&moment))
     }
 
     /// Asks the hooks about what the user says; the turn waits for them.
@@ -220,23 +221,14 @@ impl Actor {
         let Some(running) = &self.running else { return };
         let (is_again, elapsed) = (running.turn.holds > 0, millis(running.turn.started));
         let tools = u64::try_from(running.turn.tool_count).unwrap_or(u64::MAX);
-        let moment = Moment::Stop {
-            message_id: &message_id,
-            stop_hook_active: is_again,
-            tool_execution_count: tools,
-            elapsed_time: elapsed,
-        };
+        let is_subagent = self.session.as_ref().is_some_and(|session| session.subagent.is_some());
+        let moment = stop_moment(is_subagent, &message_id, is_again, tools, elapsed);
         let Some(kit) = self.hooks_at(&moment) else {
             return self.with_turn(|turn, effects| turn.stopped(None, effects));
         };
         let Some((back, cancel)) = self.child() else { return };
         back.clone().spawn(async move {
-            let moment = Moment::Stop {
-                message_id: &message_id,
-                stop_hook_active: is_again,
-                tool_execution_count: tools,
-                elapsed_time: elapsed,
-            };
+            let moment = stop_moment(is_subagent, &message_id, is_again, tools, elapsed);
             let ids = about_message(&message_id);
             let outcome = kit.fire_in_turn(&moment, &ids, &cancel, &back).await;
             back.send(FromTurn::MayStop(Box::new(outcome))).await;
@@ -262,6 +254,19 @@ impl Actor {
             kit.fire_in_session(&moment, &HookRun::default(), &cancel, (number, &inputs)).await;
         });
     }
+}
+
+fn stop_moment(
+    is_subagent: bool,
+    message_id: &str,
+    stop_hook_active: bool,
+    tool_execution_count: u64,
+    elapsed_time: u64,
+) -> Moment<'_> {
+    if is_subagent {
+        return Moment::SubagentStop { message_id, stop_hook_active, tool_execution_count, elapsed_time };
+    }
+    Moment::Stop { message_id, stop_hook_active, tool_execution_count, elapsed_time }
 }
 
 pub(super) fn millis(since: Instant) -> u64 {

@@ -30,7 +30,9 @@ mod servers;
 mod shape;
 mod side_call;
 mod state;
+mod subagents;
 mod titles;
 mod turn;
 
 pub(crate) use actor::Actor;
+pub(crate) use state::Session;

@@ -8,7 +8,9 @@ use serde_json::Value;
 
 use super::state::Session;
 use crate::command::{ToolEntry, ToolFilter};
-use crate::{Autonomy, Mode, Settings, ToolSelection, mcp};
+use crate::mcp::{self, McpTool};
+use crate::skills::Droid;
+use crate::{Autonomy, Mode, Settings, ToolSelection};
 
 /// What the model is offered, in this order. The order is that of droid, so that vendors' caches serve both.
 const OFFERED: [&str; 15] = [
@@ -94,13 +96,20 @@ fn spec(name: &str, registry: &Registry) -> Option<ToolSpec> {
 pub(crate) fn offered(registry: &Registry, session: &Session) -> Vec<ToolSpec> {
     let selection = &session.settings.tools;
     let ours = specs(registry, selection, &session.loaded_tools);
-    let theirs = session.mcp.tools().into_iter().filter(|tool| mcp::is_selected(tool, selection));
+    let theirs = session.mcp.tools().into_iter().filter(|tool| is_offered(tool, session));
     let theirs = theirs.map(|tool| ToolSpec {
         name: tool.model_name,
         description: tool.description.unwrap_or_default(),
         schema: Value::Object((*tool.schema).clone()),
     });
     ours.into_iter().chain(theirs).collect()
+}
+
+/// Whether a session has a tool of a server.
+pub(crate) fn is_offered(tool: &McpTool, session: &Session) -> bool {
+    let may_use = |droid: &Droid| droid.may_use(&tool.model_name, Some(&tool.server));
+    mcp::is_selected(tool, &session.settings.tools)
+        && session.subagent.as_ref().is_none_or(|subagent| may_use(&subagent.droid))
 }
 
 fn specs(registry: &Registry, selection: &ToolSelection, loaded: &BTreeSet<String>) -> Vec<ToolSpec> {

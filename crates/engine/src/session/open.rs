@@ -12,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 use super::commands::apply;
 use super::journal::Journal;
 use super::saved;
-use super::state::Session;
+use super::state::{Session, sum};
+use super::subagents::Subagents;
 use crate::command::{Attach, LoadSession, NewSession, ServerTransport, SessionServer};
 use crate::config::{Config, McpServer, Transport};
 use crate::context::FolderNotes;
@@ -47,7 +48,7 @@ pub(super) fn new(environment: &Environment, new: NewSession) -> Result<Session,
         extra: new.extra,
     };
     let journal = Journal::New(environment.store(), Box::new(journal));
-    let mut session = begin(environment, id, new.cwd, journal, new.attach)?;
+    let mut session = begin(environment, id, new.cwd, journal, new.attach, None)?;
     apply(&mut session.settings, &new.settings);
     if new.settings.effort.is_none() && session.config.settings.reasoning_effort.is_none() {
         session.settings.effort =
@@ -78,10 +79,20 @@ pub(super) fn load(environment: &Environment, load: LoadSession) -> Result<(Sess
     if !cwd.is_dir() {
         return Err(Error::NoDirectory(cwd));
     }
-    let mut session = begin(environment, id, cwd, Journal::Open(Box::new(loaded.log)), load.attach)?;
+    let journal = Journal::Open(Box::new(loaded.log));
+    let mut session = begin(environment, id, cwd, journal, load.attach, None)?;
     saved::restore(&mut session.settings, &stored.settings);
     apply(&mut session.settings, &load.settings);
     session.system_prompt = saved::system_prompt(&stored.settings);
+    let damage = fill(&mut session, stored);
+    session.update_policy();
+    Ok((session, damage))
+}
+
+/// Puts what was stored into a session.
+pub(super) fn fill(session: &mut Session, stored: store::Stored) -> Damage {
+    session.subagents.usage = saved::children(&stored.settings);
+    session.child_usage = session.subagents.usage.values().copied().fold(Usage::default(), sum);
     session.usage = saved::counts(&stored.settings, "tokenUsage").unwrap_or_default();
     session.last_call = saved::counts(&stored.settings, "lastCallTokenUsage");
     session.saved = stored.settings;
@@ -91,17 +102,17 @@ pub(super) fn load(environment: &Environment, load: LoadSession) -> Result<(Sess
     session.is_title_manual = stored.start.is_title_manual();
     session.title = Some(stored.start.title().to_owned());
     session.updated_at_ms = Some(stored.modified_ms);
-    session.update_policy();
-    Ok((session, stored.damage))
+    stored.damage
 }
 
-/// What all sessions have.
-fn begin(
+/// What all sessions have. A subagent has the servers of the session that starts it.
+pub(super) fn begin(
     environment: &Environment,
     id: SessionId,
     cwd: PathBuf,
     journal: Journal,
     attach: Attach,
+    shared: Option<Mcp>,
 ) -> Result<Session, Error> {
     let (config, mut problems) = environment.config(&cwd);
     let (library, more) = Library::read(&config, &cwd);
@@ -115,7 +126,7 @@ fn begin(
     let settings = default_settings(&config, &models);
     let tools = tools(environment, &config, &cwd, &id)?;
     let policy = policy(environment, &config, &cwd);
-    let mcp = servers(environment, &config, &cwd, &tools, &attach);
+    let mcp = shared.unwrap_or_else(|| servers(environment, &config, &cwd, &tools, &attach));
     let cancel = CancellationToken::new();
     Ok(Session {
         hooks: Arc::new(hooks),
@@ -145,6 +156,8 @@ fn begin(
         loaded_tools: std::collections::BTreeSet::new(),
         notes: FolderNotes::new(cwd.clone()),
         new_notes: Vec::new(),
+        subagent: None,
+        subagents: Subagents::default(),
         told_mode: None,
         _guard: cancel.clone().drop_guard(),
         cancel,

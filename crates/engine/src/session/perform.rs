@@ -138,8 +138,9 @@ impl Actor {
 
     /// Puts what the model has to be told into the conversation.
     fn tell_notes(&mut self) {
-        let notes =
-            self.session.as_mut().map(|session| std::mem::take(&mut session.new_notes)).unwrap_or_default();
+        let Some(session) = &mut self.session else { return };
+        let mut notes = std::mem::take(&mut session.new_notes);
+        notes.extend(session.subagents.notes());
         if !notes.is_empty() {
             let id = format!("__internal__system-reminder__{}", uuid::Uuid::new_v4());
             let content = notes.into_iter().map(Content::Text).collect();

@@ -35,6 +35,9 @@ impl Actor {
                 let output = self.skill(&call);
                 self.ran(index, output);
             }
+            "Task" => self.task(index, &call),
+            "TaskOutput" => self.task_output(index, &call),
+            "TaskStop" => self.task_stop(index, &call),
             _ => self.run_in_task(index, call, access),
         }
     }

@@ -1,10 +1,15 @@
 //! Settings and counts of a session as they are saved beside its log, with droid's names. Pure.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use super::state::Session;
 use crate::command::SystemPrompt;
 use crate::{Autonomy, Effort, Mode, Settings, Usage};
+
+/// What subagents have used, by their sessions.
+const CHILDREN: &str = "childInclusiveTokenUsageBySessionId";
 
 /// What is saved of a session. Fields of others stay.
 pub(super) fn save(session: &Session) -> Map<String, Value> {
@@ -36,6 +41,9 @@ pub(super) fn save(session: &Session) -> Map<String, Value> {
     put("systemPrompt", settings.system_prompt.clone().unwrap_or_default());
     put("tokenUsage", usage(session.usage));
     put("inclusiveTokenUsage", usage(session.inclusive_usage()));
+    let children = session.subagents.usage.iter().map(|(id, used)| (id.clone(), usage(*used)));
+    let children: Map<String, Value> = children.collect();
+    put(CHILDREN, if children.is_empty() { Value::Null } else { children.into() });
     put("lastCallTokenUsage", session.last_call.map_or(Value::Null, usage));
     map
 }
@@ -91,17 +99,26 @@ pub(super) fn as_given(prompt: &SystemPrompt) -> Value {
     }
 }
 
+/// What each subagent has used, as it was saved.
+pub(super) fn children(saved: &Map<String, Value>) -> BTreeMap<String, Usage> {
+    let children = saved.get(CHILDREN).and_then(Value::as_object);
+    children.into_iter().flatten().map(|(id, counts)| (id.clone(), read(counts))).collect()
+}
+
 /// The counts that were saved.
 pub(super) fn counts(saved: &Map<String, Value>, key: &str) -> Option<Usage> {
-    let counts = saved.get(key)?;
+    saved.get(key).map(read)
+}
+
+fn read(counts: &Value) -> Usage {
     let count = |name: &str| counts.get(name).and_then(Value::as_u64).unwrap_or(0);
-    Some(Usage {
+    Usage {
         input: count("inputTokens"),
         output: count("outputTokens"),
         cache_read: count("cacheReadTokens"),
         cache_write: count("cacheCreationTokens"),
         thinking: count("thinkingTokens"),
-    })
+    }
 }
 
 fn usage(usage: Usage) -> Value {

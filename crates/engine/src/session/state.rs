@@ -12,6 +12,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::journal::{Journal, record};
 use super::saved;
+use super::subagents::{Subagent, Subagents};
 use crate::command::{Attach, SystemPrompt};
 use crate::config::Config;
 use crate::context::FolderNotes;
@@ -68,6 +69,10 @@ pub(crate) struct Session {
     pub(crate) notes: FolderNotes,
     /// What the model has to be told before it is asked again.
     pub(crate) new_notes: Vec<String>,
+    /// What this session is, if another has started it.
+    pub(crate) subagent: Option<Subagent>,
+    /// Those it has started.
+    pub(crate) subagents: Subagents,
     /// The mode the model was last told of.
     pub(crate) told_mode: Option<Mode>,
     /// Ends the tasks of the session.

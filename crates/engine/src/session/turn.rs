@@ -22,6 +22,7 @@ use crate::message::{Content, Message, Role, Visibility};
 use crate::{Answer as UserAnswer, Choice, Happening, Limits, PermissionRequest};
 
 use batch::Batch;
+pub(crate) use batch::id_of;
 
 /// So often in a row an answer that was too long is gone on with.
 const MOST_CONTINUATIONS: usize = 5;

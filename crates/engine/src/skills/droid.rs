@@ -59,7 +59,7 @@ question itself before anything else, then give the evidence: paths, lines, and 
 
 impl Droid {
     /// Those that are always there.
-    pub(super) fn builtin() -> [Self; 2] {
+    pub(crate) fn builtin() -> [Self; 2] {
         let one = |name: &str, description: &str, prompt: &str, tools| Self {
             name: name.to_owned(),
             description: description.to_owned(),

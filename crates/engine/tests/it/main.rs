@@ -8,5 +8,6 @@ mod scripted;
 mod sessions;
 mod stage;
 mod stored_sessions;
+mod subagents;
 mod text_turns;
 mod tool_turns;

@@ -81,12 +81,29 @@ fn ended(mut events: Vec<ModelEvent>, reason: FinishReason) -> Vec<ModelEvent> {
 #[derive(Debug, Default)]
 pub(crate) struct Scripted {
     replies: Mutex<VecDeque<Reply>>,
+    /// Answers for subagents, which may ask at any time.
+    for_subagents: Mutex<VecDeque<Reply>>,
     requests: Mutex<Vec<Request>>,
 }
 
 impl Scripted {
     pub(crate) fn new(replies: impl IntoIterator<Item = Reply>) -> Arc<Self> {
-        Arc::new(Self { replies: Mutex::new(replies.into_iter().collect()), requests: Mutex::default() })
+        Arc::new(Self { replies: Mutex::new(replies.into_iter().collect()), ..Self::default() })
+    }
+
+    /// What it says next.
+    pub(crate) fn tell(&self, replies: impl IntoIterator<Item = Reply>) {
+        self.replies.lock().unwrap().extend(replies);
+    }
+
+    /// What it says to subagents.
+    pub(crate) fn tell_subagents(&self, replies: impl IntoIterator<Item = Reply>) {
+        self.for_subagents.lock().unwrap().extend(replies);
+    }
+
+    /// What subagents have asked so far.
+    pub(crate) fn requests_of_subagents(&self) -> Vec<Request> {
+        self.requests().into_iter().filter(is_of_subagent).collect()
     }
 
     /// What it was asked so far.
@@ -95,10 +112,15 @@ impl Scripted {
     }
 }
 
+fn is_of_subagent(request: &Request) -> bool {
+    request.system.first().is_some_and(|system| system.starts_with("You are a subagent"))
+}
+
 impl Provider for Scripted {
     fn stream(&self, request: Request) -> EventStream {
+        let replies = if is_of_subagent(&request) { &self.for_subagents } else { &self.replies };
         self.requests.lock().unwrap().push(request);
-        let reply = self.replies.lock().unwrap().pop_front().expect("the script has no answer left");
+        let reply = replies.lock().unwrap().pop_front().expect("the script has no answer left");
         match reply {
             Reply::Events(events) => Box::pin(stream::iter(events.into_iter().map(Ok))),
             Reply::Hang(events) => {

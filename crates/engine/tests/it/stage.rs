@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use musher_engine::{
-    AgentHandle, Command, Content, Effort, Environment, Event, Happening, ModelView, NewSession, Prompt,
-    Question, Reply, Role, Ticket, ToolPhase, Visibility, start,
+    AgentHandle, ChildStep, Command, Content, Effort, Environment, Event, Happening, ModelView, NewSession,
+    Prompt, Question, Reply, Role, Ticket, ToolPhase, Visibility, start,
 };
 use musher_model::RetryPolicy;
 use musher_tools::Part;
@@ -226,6 +226,13 @@ pub(crate) fn line(what: &Happening) -> String {
         Happening::HookCompleted(run) => format!("hook {} over", run.event),
         Happening::Compacted { removed, .. } => format!("compacted {removed}"),
         Happening::Child { subagent, description, .. } => format!("child {subagent} {description:?}"),
+        Happening::ChildProgress { id, step, .. } => match step {
+            ChildStep::Said(text) => format!("{id}: said {text:?}"),
+            ChildStep::Called { name, .. } => format!("{id}: calls {name}"),
+            ChildStep::Returned { name, is_error, .. } => {
+                format!("{id}: {name} {}", if *is_error { "failed" } else { "done" })
+            }
+        },
         Happening::McpStatus(servers) => format!("servers {}", servers.len()),
         Happening::Closed => "closed".to_owned(),
         other => format!("{other:?}"),

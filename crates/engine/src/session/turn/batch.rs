@@ -18,6 +18,9 @@ use crate::{Choice, Happening, PermissionRequest};
 /// Calls that run at the same time as their neighbours, although they are listed as reading: each has the floor to itself.
 const ALONE: [&str; 3] = ["AskUser", "ExitSpecMode", "TodoWrite"];
 
+/// Calls that run at the same time as their neighbours, although they may change something: subagents are for that.
+const BESIDE: [&str; 2] = ["Task", "TaskOutput"];
+
 /// The calls of one answer.
 #[derive(Debug)]
 pub(super) struct Batch {
@@ -345,7 +348,7 @@ impl Turn {
     }
 
     /// Somebody refused: this call gets the reason, the others are not run, and the turn ends without asking the model.
-    fn cancelled(&mut self, index: usize, output: ToolOutput, out: &mut Vec<Effect>) {
+    pub(crate) fn cancelled(&mut self, index: usize, output: ToolOutput, out: &mut Vec<Effect>) {
         if let Phase::Tools(batch) = &mut self.phase {
             batch.done(index, output, out);
             batch.cancel_rest(&ToolOutput::cancelled(), out);
@@ -379,7 +382,7 @@ impl Turn {
 }
 
 fn is_parallel(name: &str) -> bool {
-    !ALONE.contains(&name) && tool_info(name).is_some_and(|info| info.is_read_only)
+    BESIDE.contains(&name) || !ALONE.contains(&name) && tool_info(name).is_some_and(|info| info.is_read_only)
 }
 
 /// What is not offered is no answer; only a changed plan is taken all the same.
@@ -388,7 +391,8 @@ fn may_choose(choice: Choice, choices: &[Choice], request: &PermissionRequest) -
     choices.contains(&choice) || (is_plan && choice == Choice::ProceedEdit)
 }
 
-fn id_of(question: &Question) -> &str {
+/// The id of a question.
+pub(crate) fn id_of(question: &Question) -> &str {
     match question {
         Question::Permission { id, .. } | Question::Ask { id, .. } => id,
     }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use musher_engine::{
-    Event, Happening, HookResult, HookRun, Question, RetryReason, SessionId, TitleCause, ToolPhase,
-    TurnCompleted, TurnEnd,
+    ChildStep, Event, Happening, HookResult, HookRun, Question, RetryReason, SessionId, TitleCause,
+    ToolPhase, TurnCompleted, TurnEnd,
 };
 use musher_wire as wire;
 use musher_wire::{
@@ -222,6 +222,11 @@ fn news(what: Happening, session: Option<&SessionId>) -> Outgoing {
             it.timestamp = Json::new(&reply::now()).ok();
             (Yes, Box::new(it).into())
         }
+        Happening::ChildProgress { id, session, step } => {
+            let mut it = wire::ToolProgressUpdate::new(id, child_step(session.as_str(), step));
+            it.tool_name = Some("Task".to_owned());
+            (Yes, Box::new(it).into())
+        }
         other => {
             tracing::debug!(?other, "nothing on the wire for this");
             return Outgoing::Nothing;
@@ -239,6 +244,33 @@ fn news(what: Happening, session: Option<&SessionId>) -> Outgoing {
             tracing::error!(%error, "bug: news that cannot be printed");
             Outgoing::Nothing
         }
+    }
+}
+
+/// What a subagent does, as the progress of the call that started it. Nobody has seen droid's: the fields are those its SDKs know.
+fn child_step(session: &str, step: ChildStep) -> wire::ToolProgress {
+    let progress = wire::ToolProgress {
+        subagent_session_id: Some(session.to_owned()),
+        timestamp: Some(moment(jiff::Timestamp::now().as_millisecond())),
+        ..wire::ToolProgress::default()
+    };
+    match step {
+        ChildStep::Said(text) => {
+            wire::ToolProgress { kind: Some(wire::ToolProgressType::Message), text: Some(text), ..progress }
+        }
+        ChildStep::Called { name, input } => wire::ToolProgress {
+            kind: Some(wire::ToolProgressType::ToolCall),
+            tool_name: Some(name),
+            parameters: Json::new(&input).ok(),
+            ..progress
+        },
+        ChildStep::Returned { name, snippet, is_error } => wire::ToolProgress {
+            kind: Some(wire::ToolProgressType::ToolResult),
+            tool_name: Some(name),
+            status: Some(if is_error { "error" } else { "success" }.to_owned()),
+            value_snippet: Some(snippet),
+            ..progress
+        },
     }
 }
 

@@ -1,0 +1,506 @@
+//! Subagents: started, waited for, asked about, ended.
+
+use musher_engine::{
+    Answer, Autonomy, Choice, Command, Happening, LoadSession, Mode, NewSession, Reply, SettingsChange,
+};
+use serde_json::{Value, json};
+
+use crate::scripted::{self, calls, endless, text};
+use crate::stage::{Stage, is_idle, line, lines, parts};
+
+fn task(subagent: &str, more: &Value) -> (&'static str, Value) {
+    let mut input =
+        json!({"subagent_type": subagent, "description": "Look around", "prompt": "Count the files."});
+    input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    ("Task", input)
+}
+
+fn execute(command: &str) -> scripted::Reply {
+    let input =
+        json!({"command": command, "riskLevel": "medium", "riskLevelReason": "a test", "summary": "Run it"});
+    calls("", &[("Execute", input)])
+}
+
+fn with(settings: SettingsChange) -> NewSession {
+    NewSession { settings, ..NewSession::default() }
+}
+
+fn at(autonomy: Autonomy) -> NewSession {
+    with(SettingsChange { autonomy: Some(autonomy), ..SettingsChange::default() })
+}
+
+/// A session whose model gives one task to a subagent, and then says "Done."
+async fn one(task: (&'static str, Value), says: Vec<scripted::Reply>, new: NewSession) -> Stage {
+    let stage = Stage::open_with([calls("", &[task]), text("Done.")], new).await;
+    stage.model.tell_subagents(says);
+    stage
+}
+
+/// What the model read as the result of the first call of its last request but the text.
+fn last_result(stage: &Stage) -> String {
+    let request = stage.model.requests().pop().unwrap();
+    format!("{:?}", request.messages.last().unwrap())
+}
+
+/// The id of the subagent's session.
+fn child(seen: &[Happening]) -> String {
+    let id = seen.iter().find_map(|what| match what {
+        Happening::Child { session, .. } => Some(session.as_str().to_owned()),
+        _ => None,
+    });
+    id.expect("a subagent")
+}
+
+/// The result of a call, as clients see it.
+fn result(seen: &[Happening], call: &str) -> String {
+    let found = seen.iter().find_map(|what| match what {
+        Happening::ToolResult { id, content, .. } if id == call => Some(parts(content)),
+        _ => None,
+    });
+    found.expect("a result")
+}
+
+#[tokio::test]
+async fn the_last_message_of_a_subagent_is_the_result() {
+    let look = calls("I look.", &[("LS", json!({}))]);
+    let mut stage =
+        one(task("worker", &json!({})), vec![look, text("Two files.")], NewSession::default()).await;
+    stage.say("Do it.");
+    let seen = stage.until(is_idle).await;
+    let child = child(&seen);
+    let told: Vec<String> = lines(&seen)
+        .into_iter()
+        .filter(|line| line.starts_with("call_0") || line.starts_with("child"))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "call_0 queued",
+            "call_0 executing",
+            "child worker \"Look around\"",
+            "call_0: said \"I look.\"",
+            "call_0: calls LS",
+            "call_0: LS done",
+            "call_0: said \"Two files.\"",
+            "call_0 done: Two files.",
+        ]
+    );
+    assert!(last_result(&stage).contains(&format!("session_id: {child}")), "{}", last_result(&stage));
+
+    let asked = stage.model.requests_of_subagents();
+    let tools: Vec<&str> = asked[0].tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(tools.join(" "), "Read LS Execute Edit Grep Glob Create TodoWrite ToolSearch Skill");
+    let said = format!("{:?}", asked[0].messages);
+    assert!(said.contains("Count the files.") && !said.contains("Do it."), "{said}");
+    assert!(!said.contains("Subagents you can start"), "{said}");
+
+    // its tokens are counted, but not as those of the session itself
+    let Some(Happening::TurnCompleted(turn)) =
+        seen.iter().find(|what| matches!(what, Happening::TurnCompleted(_)))
+    else {
+        panic!("no end");
+    };
+    assert_eq!((turn.usage.input, turn.child.input, turn.cumulative_child.input), (1600, 1600, 1600));
+
+    // its session lies beside ours, and says whose it is
+    let files = walk(stage.home.path());
+    let log = files.iter().find(|path| path.ends_with(&format!("{child}.jsonl"))).expect("a log");
+    let first: Value =
+        serde_json::from_str(fs_err::read_to_string(log).unwrap().lines().next().unwrap()).unwrap();
+    assert_eq!(first["callingSessionId"], stage.session);
+    assert_eq!(first["callingToolUseId"], "call_0");
+    assert_eq!(first["title"], "Look around");
+}
+
+fn walk(folder: &std::path::Path) -> Vec<String> {
+    let mut all = Vec::new();
+    for entry in fs_err::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all.extend(walk(&path));
+        } else {
+            all.push(path.to_str().unwrap().to_owned());
+        }
+    }
+    all
+}
+
+#[tokio::test]
+async fn a_subagent_that_is_not_there_is_an_error_with_the_names() {
+    let mut stage = one(task("nobody", &json!({})), vec![], NewSession::default()).await;
+    stage.say("Do it.");
+    let seen = stage.until(is_idle).await;
+    assert_eq!(
+        result(&seen, "call_0"),
+        "Error: Unknown subagent type \"nobody\". Available: explorer, worker"
+    );
+}
+
+#[tokio::test]
+async fn a_subagent_of_a_file_has_its_own_words_and_tools() {
+    let stage = Stage::empty([]);
+    let folder = stage.home.path().join("droids");
+    fs_err::create_dir_all(&folder).unwrap();
+    let head = "---\ndescription: Reviews\ntools: [Read]\nmodel: missing\n---\nLook hard.\n";
+    fs_err::write(folder.join("bad.md"), head).unwrap();
+    fs_err::write(folder.join("reviewer.md"), head.replace("model: missing\n", "")).unwrap();
+    let script = [calls("", &[task("reviewer", &json!({})), task("bad", &json!({}))]), text("Done.")];
+    let mut stage = Stage::at(stage.home, stage.work, script);
+    let edit = calls("", &[("Create", json!({"file_path": "x.txt", "content": "x"}))]);
+    stage.model.tell_subagents([edit, text("I could not.")]);
+    stage.create(at(Autonomy::High)).await;
+    stage.say("Do it.");
+    let seen = stage.until(is_idle).await;
+    assert_eq!(result(&seen, "call_0"), "I could not.");
+    assert_eq!(
+        result(&seen, "call_1"),
+        "Error: The model \"missing\" of the subagent \"bad\" is not available"
+    );
+    let asked = stage.model.requests_of_subagents();
+    assert!(asked[0].system[0].ends_with("Look hard."));
+    assert_eq!(asked[0].tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["Read"]);
+    assert!(!stage.work.path().join("x.txt").exists());
+}
+
+#[tokio::test]
+async fn a_subagent_asks_through_the_session_that_started_it() {
+    let says = vec![execute("touch one.txt"), text("Touched.")];
+    let mut stage = one(task("worker", &json!({})), says, NewSession::default()).await;
+    stage.say("Do it.");
+    let (seen, question) = stage.until_question().await;
+    assert_eq!(
+        seen[seen.len() - 2..],
+        ["state Waiting", "may call_0 run? [ProceedOnce, ProceedAlways, Cancel]"]
+    );
+    let answer = Answer::Permission { choice: Choice::ProceedAlways, edited_plan: None };
+    stage.agent.answer(question, answer).unwrap();
+    let seen = stage.until(is_idle).await;
+    let told = lines(&seen);
+    assert_eq!(
+        told[..3],
+        ["state Executing", "resolved call_0 ProceedAlways", "settings Auto Medium"],
+        "what holds for longer holds for the session that was asked"
+    );
+    assert_eq!(result(&seen, "call_0"), "Touched.");
+    assert!(stage.work.path().join("one.txt").exists());
+}
+
+#[tokio::test]
+async fn a_refused_call_of_a_subagent_ends_the_turn() {
+    let mut stage = Stage::open([calls("", &[task("worker", &json!({}))])]).await;
+    stage.model.tell_subagents([execute("touch one.txt")]);
+    stage.say("Do it.");
+    let (_, question) = stage.until_question().await;
+    let answer = Answer::Permission { choice: Choice::Cancel, edited_plan: None };
+    stage.agent.answer(question, answer).unwrap();
+    let seen = stage.until(is_idle).await;
+    assert_eq!(result(&seen, "call_0"), "Error: Tool execution cancelled by user");
+    assert!(lines(&seen).contains(&"turn Completed".to_owned()));
+    assert!(!stage.work.path().join("one.txt").exists());
+}
+
+#[tokio::test]
+async fn settings_can_give_subagents_less_autonomy_but_never_more() {
+    for (of_session, of_subagents, asks) in
+        [(Autonomy::High, "low", true), (Autonomy::Off, "high", true), (Autonomy::Medium, "high", false)]
+    {
+        let stage = Stage::empty([]);
+        let settings = json!({"subagentAutonomyLevel": of_subagents}).to_string();
+        fs_err::write(stage.home.path().join("settings.json"), settings).unwrap();
+        let script = [calls("", &[task("worker", &json!({}))]), text("Done.")];
+        let mut stage = Stage::at(stage.home, stage.work, script);
+        stage.model.tell_subagents([execute("touch one.txt"), text("Touched.")]);
+        stage.create(at(of_session)).await;
+        stage.say("Do it.");
+        let seen = stage.until(|what| is_idle(what) || matches!(what, Happening::Question(_))).await;
+        let last = line(seen.last().unwrap());
+        assert_eq!(last.starts_with("may "), asks, "{of_session:?} {of_subagents} {last}");
+        // beyond what the settings give, nobody can agree for longer than once
+        assert_eq!(last.contains("ProceedAlways"), asks && of_subagents == "high", "{last}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_changed_by_a_subagent_while_planning() {
+    let settings = SettingsChange {
+        mode: Some(Mode::Spec),
+        autonomy: Some(Autonomy::High),
+        ..SettingsChange::default()
+    };
+    let create = calls("", &[("Create", json!({"file_path": "x.txt", "content": "x"}))]);
+    let says = vec![create, execute("touch x.txt"), text("Nothing.")];
+    let mut stage = one(task("worker", &json!({})), says, with(settings)).await;
+    stage.say("Plan it.");
+    let seen = lines(&stage.until(is_idle).await);
+    assert!(seen.contains(&"call_0: Create failed".to_owned()), "{seen:?}");
+    assert!(seen.contains(&"call_0: Execute failed".to_owned()), "{seen:?}");
+    assert!(!stage.work.path().join("x.txt").exists());
+}
+
+#[tokio::test]
+async fn a_subagent_starts_no_other() {
+    let says = vec![calls("", &[task("worker", &json!({}))]), text("Alone.")];
+    let mut stage = one(task("worker", &json!({})), says, NewSession::default()).await;
+    stage.say("Do it.");
+    let seen = stage.until(is_idle).await;
+    assert_eq!(lines(&seen).iter().filter(|line| line.starts_with("child ")).count(), 1);
+    assert_eq!(result(&seen, "call_0"), "Alone.");
+}
+
+#[tokio::test]
+async fn several_subagents_work_at_the_same_time() {
+    // the second ends only after the first has asked, and the first only after it was answered
+    let script = [calls("", &[task("worker", &json!({})), task("worker", &json!({}))]), text("Done.")];
+    let mut stage = Stage::open(script).await;
+    stage.model.tell_subagents([execute("touch a.txt"), execute("touch b.txt"), text("ok"), text("ok")]);
+    stage.say("Do it.");
+    let (_, first) = stage.until_question().await;
+    let (_, second) = stage.until_question().await;
+    for question in [first, second] {
+        let answer = Answer::Permission { choice: Choice::ProceedOnce, edited_plan: None };
+        stage.agent.answer(question, answer).unwrap();
+    }
+    let seen = lines(&stage.until(is_idle).await);
+    assert!(seen.contains(&"call_0 done: ok".to_owned()) && seen.contains(&"call_1 done: ok".to_owned()));
+    assert!(stage.work.path().join("a.txt").exists() && stage.work.path().join("b.txt").exists());
+}
+
+#[tokio::test]
+async fn one_in_the_background_is_asked_for_later() {
+    let script = [calls("", &[task("explorer", &json!({"await": false}))]), text("Started.")];
+    let mut stage = Stage::open(script).await;
+    stage.model.tell_subagents([text("Three files.")]);
+    stage.say("Do it.");
+    let seen = stage.until(is_idle).await;
+    let id = child(&seen);
+    assert_eq!(result(&seen, "call_0"), format!("Task launched in background\nsession_id: {id}"));
+    // it may end after the turn, or before
+    let script = [calls("", &[("TaskOutput", json!({"task_id": id}))]), text("Good.")];
+    stage.model.tell(script);
+    stage.say("And?");
+    let seen = stage.until(is_idle).await;
+    assert_eq!(result(&seen, "call_0"), "status: completed\n\nThree files.");
+}
+
+#[tokio::test]
+async fn the_model_is_told_once_that_one_in_the_background_has_ended() {
+    let script = [calls("", &[task("worker", &json!({"run_in_background": true}))]), endless("Well")];
+    let mut stage = Stage::open(script).await;
+    stage.model.tell_subagents([text("Three files.")]);
+    stage.say("Do it.");
+    let used =
+        |what: &Happening| matches!(what, Happening::Usage { inclusive, total, .. } if inclusive != total);
+    stage.until(used).await;
+    let ticket = stage.submit(Command::Interrupt);
+    stage.reply(&ticket).await;
+    // its session is free once it has ended
+    let asked = |stage: &Stage| format!("{:?}", stage.model.requests().pop().unwrap().messages);
+    let mut told = 0;
+    for _ in 0..100 {
+        stage.model.tell([text("ok")]);
+        stage.say("And?");
+        stage.until(is_idle).await;
+        told = asked(&stage).matches("has ended. TaskOutput").count();
+        if told > 0 {
+            break;
+        }
+    }
+    stage.model.tell([text("ok")]);
+    stage.say("And?");
+    stage.until(is_idle).await;
+    assert_eq!((told, asked(&stage).matches("has ended. TaskOutput").count()), (1, 1));
+}
+
+#[tokio::test]
+async fn one_in_the_background_is_ended_by_the_model_or_the_client() {
+    let script = [
+        calls("", &[task("worker", &json!({"await": false})), task("worker", &json!({"await": false}))]),
+        text("Started."),
+    ];
+    let mut stage = Stage::open(script).await;
+    stage.model.tell_subagents([endless("Well"), endless("Well")]);
+    stage.say("Do it.");
+    let seen = stage.until(is_idle).await;
+    let ids: Vec<String> = seen
+        .iter()
+        .filter_map(|what| match what {
+            Happening::Child { session, .. } => Some(session.as_str().to_owned()),
+            _ => None,
+        })
+        .collect();
+    let ask = |id: &str, more: &Value| {
+        let mut input = json!({"task_id": id});
+        input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        calls("", &[("TaskOutput", input)])
+    };
+    stage.model.tell([
+        ask(&ids[0], &json!({"block": false})),
+        ask(&ids[0], &json!({"timeout": 1})),
+        calls("", &[("TaskStop", json!({"task_id": ids[0]}))]),
+        ask(&ids[0], &json!({})),
+        ask("nobody", &json!({})),
+        text("ok"),
+    ]);
+    stage.say("And?");
+    let seen = stage.until(is_idle).await;
+    let results: Vec<String> = lines(&seen)
+        .into_iter()
+        .filter(|line| line.contains(" done: ") || line.contains(" failed: "))
+        .collect();
+    assert_eq!(
+        results,
+        [
+            "call_0 done: status: running\n\nThe subagent is still at work.",
+            "call_0 done: status: running\n\nThe subagent is still at work.",
+            "call_0 done: Task stopped",
+            "call_0 done: status: stopped\n\nThe subagent was stopped before it was done.",
+            "call_0 failed: Error: Task \"nobody\" not found",
+        ]
+    );
+    let kill = |stage: &mut Stage, id: &str| stage.submit(Command::KillWorker { session: id.to_owned() });
+    let ticket = kill(&mut stage, &ids[1]);
+    assert!(matches!(stage.reply(&ticket).await, Reply::Done));
+    stage.model.tell([ask(&ids[1], &json!({})), text("ok")]);
+    stage.say("And?");
+    let seen = stage.until(is_idle).await;
+    assert!(result(&seen, "call_0").starts_with("status: stopped"));
+    let ticket = kill(&mut stage, &ids[1]);
+    assert_eq!(stage.outcome(&ticket).await.unwrap_err().to_string(), "No active execution to interrupt");
+}
+
+#[tokio::test]
+async fn an_interrupt_ends_a_subagent_and_what_it_runs() {
+    let says = vec![execute("echo start > started; sleep 60; touch late.txt")];
+    let mut stage = one(task("worker", &json!({})), says, at(Autonomy::High)).await;
+    stage.say("Do it.");
+    let mut seen = stage.until(|what| line(what) == "call_0: calls Execute").await;
+    stage.submit(Command::Interrupt);
+    seen.extend(stage.until(is_idle).await);
+    assert!(lines(&seen).contains(&"turn Cancelled".to_owned()));
+    assert_eq!(result(&seen, "call_0"), "Error: Tool execution cancelled by user");
+    // nobody holds its log any more
+    let id = child(&seen);
+    let ticket = stage.submit(Command::Load(Box::new(LoadSession { id, ..LoadSession::default() })));
+    assert!(matches!(stage.reply(&ticket).await, Reply::Loaded(_)));
+}
+
+#[tokio::test]
+async fn what_works_in_the_background_ends_with_the_session() {
+    let script = [calls("", &[task("worker", &json!({"await": false}))]), text("Started.")];
+    let mut stage = Stage::open_with(script, at(Autonomy::High)).await;
+    stage.model.tell_subagents([execute("touch started; sleep 60")]);
+    stage.say("Do it.");
+    let seen = stage.until(is_idle).await;
+    let id = child(&seen);
+    stage.submit(Command::Close { reason: None });
+    stage.until_end().await;
+    let mut other = Stage::at(stage.home, stage.work, []);
+    let ticket = other.submit(Command::Load(Box::new(LoadSession { id, ..LoadSession::default() })));
+    assert!(matches!(other.reply(&ticket).await, Reply::Loaded(_)), "nobody holds its log any more");
+}
+
+#[tokio::test]
+async fn a_subagent_goes_on_where_it_was() {
+    let mut stage = one(task("explorer", &json!({})), vec![text("Two files.")], NewSession::default()).await;
+    stage.say("Do it.");
+    let seen = stage.until(is_idle).await;
+    let id = child(&seen);
+    stage.model.tell_subagents([text("Still two.")]);
+    stage.model.tell([
+        calls(
+            "",
+            &[
+                task("explorer", &json!({"resume": id, "prompt": "And now?"})),
+                task("explorer", &json!({"resume": "nobody"})),
+            ],
+        ),
+        text("Good."),
+    ]);
+    stage.say("Again.");
+    let seen = stage.until(is_idle).await;
+    assert_eq!(result(&seen, "call_0"), "Still two.");
+    assert!(result(&seen, "call_1").starts_with("Error: There is no subagent \"nobody\""));
+    assert_eq!(child(&seen), id);
+    let said = format!("{:?}", stage.model.requests_of_subagents().pop().unwrap().messages);
+    assert!(said.contains("Two files.") && said.contains("And now?"), "{said}");
+    let Some(Happening::TurnCompleted(turn)) =
+        seen.iter().find(|what| matches!(what, Happening::TurnCompleted(_)))
+    else {
+        panic!("no end");
+    };
+    assert_eq!((turn.child.input, turn.cumulative_child.input), (800, 1600));
+}
+
+#[tokio::test]
+async fn a_subagent_is_shown_pictures() {
+    let stage = Stage::empty([]);
+    // one white pixel
+    let png = [
+        0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 0, 1, 0,
+        0, 0, 1, 8, 0, 0, 0, 0, 0x3a, 0x7e, 0x9b, 0x55, 0, 0, 0, 10, 0x49, 0x44, 0x41, 0x54, 0x78, 0x9c,
+        0x63, 0xf8, 0x0f, 0, 1, 1, 1, 0, 0x1b, 0xb6, 0xee, 0x56, 0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae,
+        0x42, 0x60, 0x82,
+    ];
+    fs_err::write(stage.work.path().join("p.png"), png).unwrap();
+    let script = [
+        calls(
+            "",
+            &[
+                task("worker", &json!({"image_paths": ["p.png"]})),
+                task("worker", &json!({"image_paths": ["no.png"]})),
+            ],
+        ),
+        text("Done."),
+    ];
+    let mut stage = Stage::at(stage.home, stage.work, script);
+    stage.model.tell_subagents([text("White.")]);
+    stage.create(NewSession::default()).await;
+    stage.say("Look.");
+    let seen = stage.until(is_idle).await;
+    assert_eq!(result(&seen, "call_0"), "White.");
+    assert_eq!(result(&seen, "call_1"), "Error: no.png is not a picture that can be read");
+    let said = format!("{:?}", stage.model.requests_of_subagents()[0].messages);
+    assert!(said.contains("image/png"), "{said}");
+}
+
+#[tokio::test]
+async fn only_so_many_subagents_work_at_once() {
+    let many: Vec<_> = (0..9).map(|_| task("worker", &json!({"await": false}))).collect();
+    let mut stage = Stage::open([calls("", &many), text("Started.")]).await;
+    stage.model.tell_subagents((0..8).map(|_| endless("Well")));
+    stage.say("Do it.");
+    let seen = stage.until(is_idle).await;
+    let results: Vec<String> = (0..9).map(|index| result(&seen, &format!("call_{index}"))).collect();
+    let refused = "Error: 8 subagents are at work already; wait for one, or end one";
+    assert_eq!(results.iter().filter(|text| *text == refused).count(), 1, "{results:?}");
+    assert_eq!(results.iter().filter(|text| text.starts_with("Task launched")).count(), 8, "{results:?}");
+    stage.submit(Command::Close { reason: None });
+    stage.until_end().await;
+}
+
+#[tokio::test]
+async fn hooks_hold_for_subagents_and_know_their_end_from_that_of_a_turn() {
+    let stage = Stage::empty([]);
+    let hook = |line: &str| json!([{"hooks": [{"type": "command", "command": line}]}]);
+    let hooks = json!({
+        "UserPromptSubmit": hook("echo prompt >> seen"),
+        "PreToolUse": hook("grep -q forbidden && { echo no >&2; exit 2; } || true"),
+        "SubagentStop": hook("echo subagent >> seen"),
+        "Stop": hook("echo turn >> seen"),
+        "SessionEnd": hook("echo end >> seen"),
+    });
+    fs_err::write(stage.home.path().join("hooks.json"), hooks.to_string()).unwrap();
+    let script = [calls("", &[task("worker", &json!({}))]), text("Done.")];
+    let mut stage = Stage::at(stage.home, stage.work, script);
+    stage.model.tell_subagents([execute("touch forbidden"), text("Not allowed.")]);
+    stage.create(at(Autonomy::High)).await;
+    stage.say("Do it.");
+    let seen = stage.until(is_idle).await;
+    assert_eq!(result(&seen, "call_0"), "Not allowed.");
+    let told = lines(&seen);
+    assert!(told.contains(&"call_0: Execute failed".to_owned()), "{told:?}");
+    assert!(told.contains(&"hook SubagentStop over".to_owned()), "{told:?}");
+    let moments = fs_err::read_to_string(stage.work.path().join("seen")).unwrap();
+    assert_eq!(moments.lines().collect::<Vec<_>>(), ["prompt", "subagent", "turn"]);
+    assert!(!stage.work.path().join("forbidden").exists());
+}
