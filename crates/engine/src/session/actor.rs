@@ -18,7 +18,7 @@ use super::hooking::Starting;
 use super::outbox::{Gone, Outbox};
 use super::prompt::{Queue, Queued};
 use super::state::Session;
-use super::turn::{Effect, Turn};
+use super::turn::{Effect, Next, Turn};
 use crate::agent::Control;
 use crate::command::{Command, Reply, ServerView, Ticket};
 use crate::event::{TurnCompleted, TurnEnd, WorkingState};
@@ -67,6 +67,10 @@ pub(super) struct Running {
     pub(super) finish: Option<(TurnEnd, Instant)>,
     /// Whether the log failed: nothing of the turn counts any more.
     pub(super) is_broken: bool,
+    /// How it goes on when the conversation is summed up.
+    pub(super) next: Option<Next>,
+    /// Whether the conversation could not be summed up.
+    pub(super) cannot_shrink: bool,
     /// What the user said, while hooks have a say about it.
     pub(super) prompt: Option<Queued>,
     /// The shape of the answer, for vendors that can enforce it.
@@ -190,6 +194,8 @@ impl Actor {
             children: 0,
             finish: None,
             is_broken: false,
+            next: None,
+            cannot_shrink: false,
             prompt: None,
             schema: None,
         });
@@ -243,6 +249,9 @@ impl Actor {
             Input::Session { session, what } => {
                 if self.session.as_ref().is_some_and(|open| open.number == session) {
                     self.session_input(what);
+                } else if let FromSession::Reply { ticket, .. } | FromSession::Summed { ticket, .. } = what {
+                    // whoever asked is answered all the same
+                    self.reply(ticket, Err(Error::SessionNotFound));
                 }
             }
         }
@@ -258,6 +267,7 @@ impl Actor {
             FromTurn::Ready { call } => self.servers_ready(call),
             FromTurn::Hook(news) => self.hook_news(*news),
             FromTurn::PromptJudged(outcome) => self.prompt_judged(&outcome),
+            FromTurn::Summed(summed) => self.summed_up(summed),
             FromTurn::MayStop(outcome) => self.may_stop(&outcome),
             FromTurn::Advised(outcome) => self.advised(&outcome),
             FromTurn::Rewritten { index, input } => {
@@ -281,6 +291,7 @@ impl Actor {
             FromSession::Servers => self.servers_changed(),
             FromSession::Hook(news) => self.hook_news(*news),
             FromSession::Started(outcome) => self.session_started(&outcome),
+            FromSession::Summed { ticket, summed } => self.compacted(ticket, summed),
             FromSession::Closed(ticket) => self.closed(ticket),
             FromSession::Title { title, usage } => self.titled(title, usage),
             FromSession::Subagent { id, news } => self.subagent_news(&id, news),

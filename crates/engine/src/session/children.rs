@@ -9,6 +9,7 @@ use musher_tools::ToolOutput;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::compact::Summed;
 use super::subagents::News;
 use super::turn::Verdict;
 use crate::command::{Reply, Ticket};
@@ -35,6 +36,8 @@ pub(crate) enum FromTurn {
     Hook(Box<HookNews>),
     /// What hooks want of the user's words.
     PromptJudged(Box<HookOutcome>),
+    /// The conversation is summed up, or cannot be.
+    Summed(Summed),
     /// What hooks want now that the model is done.
     MayStop(Box<HookOutcome>),
     /// What hooks want to be known about a call.
@@ -64,6 +67,8 @@ pub(crate) enum FromSession {
     Hook(Box<HookNews>),
     /// The first hooks of the session are over.
     Started(Box<HookOutcome>),
+    /// The conversation is summed up for a client, or cannot be.
+    Summed { ticket: Ticket, summed: Summed },
     /// The last hooks of the session are over.
     Closed(Ticket),
     /// A model made a title.

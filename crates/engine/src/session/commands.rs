@@ -19,6 +19,7 @@ impl Actor {
             Command::ChangeSettings(change) => return self.change_settings(ticket, &change),
             Command::Rename { title } => return self.rename(ticket, title),
             Command::Close { .. } => return self.begin_close(ticket),
+            Command::Compact { instructions } => return self.compact(ticket, instructions),
             Command::Mcp(command) => return self.mcp(ticket, *command),
             Command::ListModels => Ok(Reply::Models(self.models().views())),
             Command::ListTools(filter) => self.list_tools(&filter),
@@ -31,7 +32,6 @@ impl Actor {
             Command::RewindInfo { session, message } => self.rewind_info(&session, &message),
             Command::Rewind(rewind) => self.rewind(&rewind),
             Command::KillWorker { session } => self.kill_worker(&session),
-            _ => Err(Error::Internal("this is not built in yet".to_owned())),
         };
         self.reply(ticket, outcome);
     }

@@ -74,8 +74,8 @@ impl Actor {
         let (theirs, ours): (Vec<_>, Vec<_>) = specs.into_iter().partition(|spec| spec.name.contains("___"));
         let of_specs = |specs: &[ToolSpec]| specs.iter().map(spec_tokens).sum::<u64>();
         let (summary, kept) = session.conversation();
-        let (hidden, said): (Vec<_>, Vec<_>) =
-            kept.iter().partition(|message| message.id.starts_with("context-"));
+        let told = session.lost_context().into_iter().chain(kept);
+        let (hidden, said): (Vec<_>, Vec<_>) = told.partition(|message| message.id.starts_with("context-"));
         let of_messages =
             |messages: &[&Arc<Message>]| messages.iter().map(|message| message_tokens(message)).sum::<u64>();
         let messages = of_messages(&said) + summary.map_or(0, |text| tokens(text.len()));

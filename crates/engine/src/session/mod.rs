@@ -9,6 +9,7 @@ mod answer;
 mod branches;
 mod children;
 mod commands;
+mod compact;
 mod consent;
 mod farewell;
 mod first;
@@ -31,6 +32,7 @@ mod shape;
 mod side_call;
 mod state;
 mod subagents;
+mod summary;
 mod titles;
 mod turn;
 

@@ -35,7 +35,8 @@ impl Actor {
             Effect::Prepare { index, call } => self.prepare(index, call),
             Effect::Consented { request, choice } => self.consented(&request, choice),
             Effect::Run { index, call, access, consent } => self.run_call(index, call, access, consent),
-            Effect::Stopping { message_id } => self.stopping(message_id),
+            Effect::Settled(next) => self.settled(next),
+            Effect::Overflow { error } => self.overflowed(error),
             Effect::Ran { index, output } => self.ran(index, output),
             Effect::Ask(question) => {
                 if let Question::Permission { calls, .. } = &question {

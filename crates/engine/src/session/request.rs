@@ -12,7 +12,8 @@ use crate::models::Model;
 pub(crate) fn build(session: &Session, model: &Model, system: Vec<String>, tools: Vec<ToolSpec>) -> Request {
     let (summary, kept) = session.conversation();
     let summary = summary.map(|text| ModelMessage::user(told_summary(text)));
-    let messages = summary.into_iter().chain(kept.iter().filter_map(|message| to_model(message))).collect();
+    let kept = session.lost_context().into_iter().chain(kept).filter_map(|message| to_model(message));
+    let messages = summary.into_iter().chain(kept).collect();
     let mut request = Request::new(model.name.clone(), messages);
     request.system = system;
     request.tools = tools;

@@ -151,6 +151,17 @@ impl Session {
         }
     }
 
+    /// What the model was told first, if that is among the messages it does not read any more.
+    pub(crate) fn lost_context(&self) -> Option<&Arc<Message>> {
+        let removed = self.compaction.as_ref()?.removed;
+        let (lost, kept) = self.messages.split_at_checked(removed)?;
+        let is_context = |message: &&Arc<Message>| message.id.starts_with("context-");
+        if kept.iter().any(|message| is_context(&message)) {
+            return None;
+        }
+        lost.iter().rev().find(is_context)
+    }
+
     /// Mode and level as the rules of consent know them.
     pub(crate) fn update_policy(&mut self) {
         if let Some(most) = self.config.settings.max_autonomy {

@@ -49,14 +49,27 @@ pub(crate) enum Effect {
     Consented { request: Box<PermissionRequest>, choice: Choice },
     /// Run a call. Its file tools may go this far.
     Run { index: usize, call: ToolUse, access: Access, consent: Option<Consent> },
-    /// The model is done: hooks may want it to go on.
-    Stopping { message_id: String },
+    /// A step is done: go on, unless the conversation has to be shortened first.
+    Settled(Next),
+    /// The model cannot read all of the conversation, and what it says to that.
+    Overflow { error: String },
     /// A call has run; it is over when hooks have looked at what came of it.
     Ran { index: usize, output: ToolOutput },
     /// Ask somebody. Another question is never open.
     Ask(Question),
     /// The turn is over, once everything it started has ended.
     Finish(TurnEnd),
+}
+
+/// How a turn goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// The results of tools are there: the model is asked.
+    Ask,
+    /// The model is asked the same once more, after this went wrong.
+    Retry { error: String },
+    /// The model is done: hooks may want it to go on.
+    Stop { message_id: String },
 }
 
 /// What somebody said to a call.
@@ -99,6 +112,7 @@ pub(crate) struct Turn {
     model_calls: usize,
     continuations: usize,
     has_degenerated: bool,
+    has_overflowed: bool,
     last_calls: String,
     identical_calls: usize,
 }
@@ -108,6 +122,8 @@ enum Phase {
     Idle,
     Model(Draft),
     Tools(Batch),
+    /// The conversation is shortened, since the model cannot read all of it.
+    Shrinking,
     /// Hooks are asked whether it may end.
     Stopping,
     Over,
@@ -128,6 +144,7 @@ impl Turn {
             model_calls: 0,
             continuations: 0,
             has_degenerated: false,
+            has_overflowed: false,
             last_calls: String::new(),
             identical_calls: 0,
         }
@@ -225,7 +242,7 @@ impl Turn {
             return self.call_model(out);
         }
         self.phase = Phase::Stopping;
-        out.push(Effect::Stopping { message_id: message_id.to_string() });
+        out.push(Effect::Settled(Next::Stop { message_id: message_id.to_string() }));
     }
 
     /// Hooks have said whether the model may stop, and if not, why.

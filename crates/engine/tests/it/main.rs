@@ -1,6 +1,7 @@
 //! Agents end to end: commands in, events out, with a scripted model in process.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod compaction;
 mod hooks;
 mod peers;
 mod planning;

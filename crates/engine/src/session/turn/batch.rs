@@ -9,7 +9,7 @@ use musher_model::{Arguments, ToolCall, ToolUse};
 use musher_tools::{Access, ToolOutput, tool_info};
 use uuid::Uuid;
 
-use super::{Consent, Effect, Phase, Turn, UserAnswer, Verdict, message, new_id, user_note};
+use super::{Consent, Effect, Next, Phase, Turn, UserAnswer, Verdict, message, new_id, user_note};
 use crate::event::{Question, QuestionedCall, ToolPhase, TurnEnd, WorkingState};
 use crate::message::{Content, Role, Visibility};
 use crate::permission::Kind;
@@ -361,8 +361,7 @@ impl Turn {
         let Phase::Tools(batch) = &mut self.phase else { return };
         batch.announce(out);
         if batch.is_done() {
-            out.push(Effect::Emit(Happening::State(WorkingState::Streaming)));
-            return self.call_model(out);
+            return out.push(Effect::Settled(Next::Ask));
         }
         batch.begin_next(self.limits.parallel_calls, out);
     }

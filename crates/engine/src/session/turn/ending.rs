@@ -12,7 +12,7 @@ impl Turn {
     /// Ends the turn because somebody wants it. Says what is settled by it; [`Effect::Finish`] is for the caller to add.
     pub(crate) fn interrupt(&mut self, out: &mut Vec<Effect>) {
         match std::mem::replace(&mut self.phase, Phase::Over) {
-            Phase::Model(_) => {
+            Phase::Model(_) | Phase::Shrinking => {
                 for text in ["Request cancelled by user", "Request interrupted by user"] {
                     out.push(Effect::Append(system(text, Visibility::LlmOnly)));
                 }
@@ -47,6 +47,10 @@ impl Turn {
             }
             _ => error.message.clone(),
         };
+        if error.class == ErrorClass::ContextLength && !std::mem::replace(&mut self.has_overflowed, true) {
+            self.phase = Phase::Shrinking;
+            return out.push(Effect::Overflow { error: text });
+        }
         self.fail(text, Some("Error"), reason(error.class), out);
     }
 

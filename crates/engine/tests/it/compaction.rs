@@ -1,0 +1,278 @@
+//! Summing up: because a client asks for it, because the conversation is too long, because the model cannot read all of it.
+
+use std::sync::Arc;
+
+use musher_engine::{
+    Command, Error, Happening, LoadSession, Loaded, NewSession, Reply, SettingsChange, WorkingState,
+};
+use musher_model::{Block, ErrorClass, ModelError, ModelEvent, Request};
+use serde_json::json;
+
+use crate::scripted::{self, USAGE, calls, endless, text};
+use crate::stage::{Stage, line, lines};
+
+/// Less than each answer of the scripted model uses.
+fn small() -> NewSession {
+    let settings = SettingsChange { compaction_token_limit: Some(USAGE.input), ..SettingsChange::default() };
+    NewSession { settings, ..NewSession::default() }
+}
+
+fn ls() -> scripted::Reply {
+    calls("", &[("LS", json!({}))])
+}
+
+fn too_long() -> scripted::Reply {
+    scripted::Reply::Fail(Vec::new(), ModelError::new(ErrorClass::ContextLength, "prompt is too long"))
+}
+
+async fn compact(stage: &mut Stage, instructions: Option<&str>) -> Result<(String, usize), Error> {
+    let ticket = stage.submit(Command::Compact { instructions: instructions.map(str::to_owned) });
+    match stage.outcome(&ticket).await? {
+        Reply::Compacted { session, removed } => Ok((session.as_str().to_owned(), removed)),
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn load(stage: &mut Stage, id: &str) -> Loaded {
+    let ticket =
+        stage.submit(Command::Load(Box::new(LoadSession { id: id.to_owned(), ..LoadSession::default() })));
+    match stage.reply(&ticket).await {
+        Reply::Loaded(loaded) => *loaded,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The texts of a request, message by message.
+fn texts(request: &Request) -> Vec<String> {
+    let text = |block: &Block| match block {
+        Block::Text { text, .. } => text.clone(),
+        other => format!("{other:?}"),
+    };
+    request.messages.iter().map(|message| message.content.iter().map(text).collect::<String>()).collect()
+}
+
+/// `compact`.
+#[tokio::test]
+async fn a_client_gets_a_new_session_that_begins_with_a_summary() {
+    let script = [text("One."), text("Two."), text("The summary."), text("Still here."), text("New.")];
+    let mut stage = Stage::open(script).await;
+    for prompt in ["First.", "Second."] {
+        stage.say(prompt);
+        stage.until_idle().await;
+    }
+    let (new, removed) = compact(&mut stage, Some("Keep names.")).await.unwrap();
+    assert_eq!(removed, 5, "two prompts, two answers, and what the model was told first");
+    let asked = stage.model.requests()[2].clone();
+    assert!(asked.tools.is_empty() && asked.messages.len() == 1 && asked.system.len() == 1);
+    let shown = &texts(&asked)[0];
+    assert!(shown.contains("First.") && shown.contains("Two.") && shown.contains("Keep names."), "{shown}");
+
+    // the agent stays where it is
+    stage.say("Where are we?");
+    stage.until_idle().await;
+    let asked = texts(&stage.model.requests()[3]);
+    assert!(asked.contains(&"First.".to_owned()) && !asked.iter().any(|text| text.contains("The summary.")));
+
+    let loaded = load(&mut stage, &new).await;
+    assert_eq!((loaded.id.as_str(), loaded.messages.len()), (new.as_str(), 0));
+    stage.say("And here?");
+    stage.until_idle().await;
+    let asked = texts(&stage.model.requests()[4]);
+    assert_eq!(asked.len(), 3, "the summary, what the model is told first, the prompt: {asked:#?}");
+    assert!(asked[0].contains("The summary.") && asked[2] == "And here?", "{asked:#?}");
+}
+
+#[tokio::test]
+async fn without_a_summary_there_is_no_new_session_and_nothing_is_lost() {
+    let empty = scripted::Reply::Events(vec![
+        ModelEvent::Usage(USAGE),
+        ModelEvent::Finish(musher_model::FinishReason::Stop),
+    ]);
+    let refused = scripted::Reply::Fail(Vec::new(), ModelError::new(ErrorClass::Auth, "no key"));
+    let mut stage = Stage::open([text("One."), empty, refused, text("Two.")]).await;
+    assert!(matches!(compact(&mut stage, None).await, Err(Error::Invalid(_))), "there is nothing yet");
+    stage.say("First.");
+    stage.until_idle().await;
+    for expected in ["no text", "no key"] {
+        let Err(Error::Internal(reason)) = compact(&mut stage, None).await else { panic!("a summary") };
+        assert!(reason.contains(expected), "{reason}");
+    }
+    stage.say("Second.");
+    stage.until_idle().await;
+    assert_eq!(stage.model.requests().last().unwrap().messages.len(), 4);
+    let sessions = fs_err::read_dir(stage.home.path().join("sessions")).unwrap().flatten();
+    let logs = sessions.flat_map(|folder| fs_err::read_dir(folder.path()).unwrap().flatten());
+    assert_eq!(logs.filter(|entry| entry.path().extension().is_some_and(|end| end == "jsonl")).count(), 1);
+}
+
+#[tokio::test]
+async fn a_turn_goes_on_while_a_client_has_it_summed_up() {
+    let mut stage = Stage::open([endless("one"), text("The summary.")]).await;
+    stage.say("Go.");
+    stage.until(|what| line(what) == "text 0 \"one\"").await;
+    let (_, removed) = compact(&mut stage, None).await.unwrap();
+    assert_eq!(removed, 2);
+    stage.submit(Command::Interrupt);
+    assert!(stage.until_idle().await.contains(&"turn Cancelled".to_owned()));
+}
+
+#[tokio::test]
+async fn a_conversation_that_is_too_long_is_summed_up_when_the_answer_is_there() {
+    let script = [text("One."), text("Summary one."), text("Two."), text("Summary two.")];
+    let mut stage = Stage::open_with(script, small()).await;
+    stage.say("First.");
+    let seen = stage.until_idle().await;
+    let from = seen.iter().position(|line| line == "state Compacting").unwrap();
+    assert_eq!(
+        seen[from - 2..],
+        [
+            "message assistant: One.",
+            "used 800",
+            "state Compacting",
+            "compacted 2",
+            "used 1600",
+            "state Streaming",
+            "turn Completed",
+            "state Idle"
+        ]
+    );
+    stage.say("Second.");
+    let all = stage.until(crate::stage::is_idle).await;
+    let asked = texts(&stage.model.requests()[2]);
+    assert!(asked[0].contains("Summary one."), "{asked:#?}");
+    assert!(asked[1].contains("system-reminder"), "what it was told first is told again: {asked:#?}");
+    assert_eq!(asked[2..], ["One.", "Second."], "the last message is kept as it is");
+    let boundary = all.iter().find_map(|what| match what {
+        Happening::Compacted { boundary, .. } => boundary.clone(),
+        _ => None,
+    });
+    let last = all.iter().find_map(|what| match what {
+        Happening::Message { message, .. } if message.text() == "Two." => Some(message.id.clone()),
+        _ => None,
+    });
+    assert_eq!(boundary, last);
+    assert!(texts(&stage.model.requests()[3])[0].contains("Summary one."), "the summary is summed up, too");
+}
+
+#[tokio::test]
+async fn it_is_summed_up_in_the_middle_of_a_turn_and_calls_keep_their_results() {
+    let script =
+        [ls(), text("Summary one."), ls(), text("Summary two."), text("Done."), text("Summary three.")];
+    let mut stage = Stage::open_with(script, small()).await;
+    stage.say("Look twice.");
+    let seen = stage.until_idle().await;
+    assert!(seen.contains(&"turn Completed".to_owned()), "{seen:#?}");
+    let order: Vec<_> = seen
+        .iter()
+        .filter(|line| {
+            line.starts_with("call_0 done") || line.starts_with("state") || line.starts_with("comp")
+        })
+        .map(|line| line.split(':').next().unwrap_or_default())
+        .collect();
+    assert_eq!(
+        order[4..9],
+        ["call_0 done", "state Compacting", "compacted 2", "state Streaming", "state Thinking"],
+        "{order:#?}"
+    );
+    for index in [2, 4] {
+        let request = &stage.model.requests()[index];
+        let blocks: Vec<_> = request.messages.iter().flat_map(|message| &message.content).collect();
+        let calls = blocks.iter().filter(|block| matches!(block, Block::ToolUse(_))).count();
+        let results = blocks.iter().filter(|block| matches!(block, Block::ToolResult(_))).count();
+        assert!(calls == results && calls > 0, "{request:#?}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_model_cannot_read_is_summed_up_and_asked_once_more() {
+    let mut stage = Stage::open([text("One."), too_long(), text("The summary."), text("Two.")]).await;
+    stage.say("First.");
+    stage.until_idle().await;
+    stage.say("Second.");
+    let seen = stage.until_idle().await;
+    assert!(
+        seen.contains(&"state Compacting".to_owned()) && seen.contains(&"turn Completed".to_owned()),
+        "{seen:#?}"
+    );
+    let asked = texts(&stage.model.requests()[3]);
+    assert!(asked[0].contains("The summary.") && asked.last().unwrap() == "Second.", "{asked:#?}");
+}
+
+#[tokio::test]
+async fn what_the_model_cannot_read_even_then_is_told() {
+    let mut stage = Stage::open([text("One."), too_long(), text("The summary."), too_long()]).await;
+    stage.say("First.");
+    stage.until_idle().await;
+    stage.say("Second.");
+    let seen = stage.until_idle().await;
+    assert!(seen.contains(&"problem prompt is too long Some(\"Error\")".to_owned()), "{seen:#?}");
+    assert!(seen.contains(&"turn ModelRequestRejected".to_owned()));
+}
+
+#[tokio::test]
+async fn a_summary_that_fails_does_not_stop_the_turn() {
+    let refused = || scripted::Reply::Fail(Vec::new(), ModelError::new(ErrorClass::Auth, "no key"));
+    let mut stage = Stage::open_with([ls(), refused(), text("Done.")], small()).await;
+    stage.say("Look.");
+    let seen = stage.until_idle().await;
+    assert!(
+        seen.contains(&"turn Completed".to_owned()) && seen.contains(&"message assistant: Done.".to_owned())
+    );
+    assert!(!seen.iter().any(|line| line.starts_with("compacted")), "{seen:#?}");
+}
+
+#[tokio::test]
+async fn an_interrupt_ends_the_summing_up_and_nothing_is_lost() {
+    let mut stage = Stage::open_with([ls(), endless("The"), text("Fine.")], small()).await;
+    stage.say("Look.");
+    stage.until(|what| matches!(what, Happening::State(WorkingState::Compacting))).await;
+    stage.submit(Command::Interrupt);
+    let seen = stage.until_idle().await;
+    assert!(seen.contains(&"turn Cancelled".to_owned()), "{seen:#?}");
+    let change = SettingsChange { compaction_token_limit: Some(1_000_000), ..SettingsChange::default() };
+    stage.submit(Command::ChangeSettings(Box::new(change)));
+    stage.say("Go on.");
+    stage.until_idle().await;
+    let asked = texts(stage.model.requests().last().unwrap());
+    assert!(asked.contains(&"Look.".to_owned()), "{asked:#?}");
+}
+
+#[tokio::test]
+async fn a_shortened_session_is_loaded_as_it_was() {
+    let script = [text("One."), text("The summary.")];
+    let mut first = Stage::open_with(script, small()).await;
+    first.say("First.");
+    first.until_idle().await;
+    first.agent.stop().unwrap();
+    first.until_end().await;
+    let mut second =
+        Stage::at(Arc::clone(&first.home), Arc::clone(&first.work), [text("Two."), text("More.")]);
+    let loaded = load(&mut second, &first.session).await;
+    assert_eq!(loaded.messages.len(), 3, "people still see all of it");
+    second.say("Second.");
+    second.until_idle().await;
+    let asked = texts(&second.model.requests()[0]);
+    assert!(asked[0].contains("The summary.") && asked[2..] == ["One.", "Second."], "{asked:#?}");
+}
+
+#[tokio::test]
+async fn hooks_run_before_and_may_refuse() {
+    let hook =
+        "cat >> compact.jsonl; grep -q keep-all compact.jsonl && { echo 'not now' >&2; exit 2; } || true";
+    let hooks = json!({"PreCompact": [{"hooks": [{"type": "command", "command": hook}]}]});
+    let mut stage = Stage::empty([text("One."), text("The summary.")]);
+    fs_err::write(stage.home.path().join("hooks.json"), hooks.to_string()).unwrap();
+    stage.create(NewSession::default()).await;
+    stage.say("First.");
+    stage.until_idle().await;
+    stage.submit(Command::Compact { instructions: None });
+    let seen = lines(&stage.until(|what| line(what) == "reply 3").await);
+    let place = |wanted: &str| seen.iter().position(|line| line == wanted).unwrap();
+    assert!(place("hook PreCompact over") < place("used 1600"), "{seen:#?}");
+    let Err(Error::Internal(reason)) = compact(&mut stage, Some("keep-all")).await else {
+        panic!("a summary")
+    };
+    assert_eq!(reason, "not now");
+    let told = fs_err::read_to_string(stage.work.path().join("compact.jsonl")).unwrap();
+    assert!(told.contains(r#""trigger":"manual""#) && told.contains(r#""message_count":3"#), "{told}");
+}
