@@ -1,7 +1,7 @@
 //! `cargo xtask quick-start`: the first line of the README, as somebody runs it who has just cloned the repository.
 //!
-//! In a clone of what is committed, so that a file nobody added is missed here and not at the reader's. What it builds stays in
-//! `target/quick-start`, which makes all runs but the first short.
+//! In a clone of what is committed, so that a file nobody added is missed here and not at the reader's. It builds into the target folder
+//! of the workspace, so that dependencies which were built with optimisations before are not built again.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -14,10 +14,10 @@ use crate::ci::succeed;
 
 /// Clones, reads the README of the clone, and runs its line.
 pub(crate) fn run() -> Result<()> {
-    let target = Path::new("target/quick-start");
-    fs::create_dir_all(target)?;
-    let target = fs::canonicalize(target)?;
-    let clone = target.join("checkout");
+    let folder = Path::new("target/quick-start");
+    fs::create_dir_all(folder)?;
+    let folder = fs::canonicalize(folder)?;
+    let clone = folder.join("checkout");
     if clone.exists() {
         fs::remove_dir_all(&clone)?;
     }
@@ -26,7 +26,10 @@ pub(crate) fn run() -> Result<()> {
     println!("{line}");
     let mut shell = Command::new("sh");
     shell.args(["-c", &line]).current_dir(&clone).stdin(Stdio::null());
-    shell.env("CARGO_TARGET_DIR", target.join("build")).env("MUSHER_HOME", target.join("home"));
+    if std::env::var_os("CARGO_TARGET_DIR").is_none() {
+        shell.env("CARGO_TARGET_DIR", fs::canonicalize("target")?);
+    }
+    shell.env("MUSHER_HOME", folder.join("home"));
     forget_our_package(&mut shell);
     succeed(&mut shell)
 }

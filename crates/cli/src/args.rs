@@ -25,9 +25,18 @@ pub(crate) use rehearse::Rehearse;
 pub(crate) use shell::{Completions, Man};
 pub(crate) use trust::Trust;
 
+const EXAMPLES: &str = "\
+Examples:
+  musher exec -m rehearsal \"hello\"                     the built-in agent with a scripted model: no account, no network
+  musher sessions search \"race condition\"              in which session was that?
+  musher doctor                                        what is there, what is wrong, what to do
+
+Each command explains itself with --help. Data goes to stdout, everything else to stderr; NO_COLOR switches colours off.
+Exit codes: 0 done, 1 the task failed or nothing was found, 2 wrong usage or setup, 130 interrupted.";
+
 /// Drive coding agents, or rehearse without one.
 #[derive(Debug, Parser)]
-#[command(name = "musher", version, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(name = "musher", version, arg_required_else_help = true, disable_help_subcommand = true, after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,

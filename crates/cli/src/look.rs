@@ -37,7 +37,13 @@ impl Look {
 
     /// As it is in files and pipes.
     #[cfg(test)]
-    pub(crate) const PLAIN: Self = Self { is_coloured: false, width: None };
+    pub(crate) const PLAIN: Self = Self::plain(None);
+
+    /// Without colours.
+    #[cfg(test)]
+    pub(crate) const fn plain(width: Option<usize>) -> Self {
+        Self { is_coloured: false, width }
+    }
 
     pub(crate) fn strong(self, text: &str) -> String {
         self.paint("1", text)

@@ -2,6 +2,7 @@
 
 mod acp;
 mod bridge;
+mod confirm;
 mod doctor;
 mod exec;
 mod rehearse;

@@ -1,10 +1,9 @@
 //! `musher trust`: lets the files of a repository count, exactly as they are now.
 
-use std::io::{self, BufRead as _};
-
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use musher_engine::config::{Config, Trust, forget_trust, remember_trust};
 
+use super::confirm::confirmed;
 use crate::args;
 use crate::embedded;
 use crate::exit::{Exit, Failure};
@@ -32,7 +31,8 @@ pub(crate) fn run(args: &args::Trust, printer: Printer) -> Result<Exit, Failure>
     for line in wishes(&config) {
         printer.note(&line);
     }
-    if !args.yes && !is_agreed(&root, printer)? {
+    let otherwise = "look at the files, then `musher trust --yes`";
+    if !args.yes && !confirmed(&format!("Trust {root}?"), &format!("trust {root}"), otherwise, printer)? {
         printer.note("it is not trusted");
         return Ok(Exit::Failed);
     }
@@ -49,15 +49,4 @@ fn wishes(config: &Config) -> Vec<String> {
     };
     let wishes = ignored.iter().map(|ignored| wish(&ignored.file, &ignored.what));
     ["these fields of the repository's files would count:".to_owned()].into_iter().chain(wishes).collect()
-}
-
-fn is_agreed(root: &str, printer: Printer) -> Result<bool, Failure> {
-    if !rustix::termios::isatty(rustix::stdio::stdin()) {
-        let failure = Failure::setup(anyhow!("there is nobody to ask whether to trust {root}"));
-        return Err(failure.hint("look at the files, then `musher trust --yes`"));
-    }
-    printer.note(&format!("Trust {root}? [y/N]"));
-    let mut line = String::new();
-    io::stdin().lock().read_line(&mut line)?;
-    Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
 }

@@ -1,5 +1,6 @@
 //! `musher sessions`: whole commands, on sessions of ours and of droid.
 
 mod changes;
+mod peers;
 mod reading;
 mod stage;

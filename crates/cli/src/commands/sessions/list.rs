@@ -94,7 +94,35 @@ fn note(args: &List, found: &[Found], more: usize, everywhere: usize) -> Option<
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
+    use musher_engine::SessionId;
+    use musher_engine::store::Summary;
+
     use super::*;
+    use crate::args::sessions::Owner;
+
+    #[test]
+    fn a_line_is_no_wider_than_the_terminal() {
+        let summary = Summary {
+            id: SessionId::new("12345678-aa").unwrap(),
+            title: "\u{1b}[2J a long title that goes on and on".to_owned(),
+            session_title: None,
+            owner: String::new(),
+            cwd: Some(PathBuf::from("/work")),
+            parent: None,
+            modified: SystemTime::UNIX_EPOCH,
+            created: SystemTime::UNIX_EPOCH,
+            is_archived: false,
+        };
+        let found = [Found { owner: Owner::Musher, summary }];
+        let lines = |look| table(&found, &found, true, look, SystemTime::UNIX_EPOCH);
+        assert_eq!(lines(Look::plain(Some(40))), ["12345678  now  musher  /work   [2J a lo…"]);
+        assert_eq!(
+            lines(Look::plain(None)),
+            ["12345678  now  musher  /work   [2J a long title that goes on and on"]
+        );
+    }
 
     #[test]
     fn ids_are_shortened_as_far_as_they_stay_apart() {

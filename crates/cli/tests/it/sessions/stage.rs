@@ -90,21 +90,26 @@ impl Home {
 
     /// Every file of droid's with its content, to see that nothing changes.
     pub(crate) fn droids_files(&self) -> Vec<(PathBuf, Vec<u8>)> {
-        let mut files = Vec::new();
-        let mut folders = vec![self.path().join(".factory")];
-        while let Some(folder) = folders.pop() {
-            for entry in fs_err::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() {
-                    folders.push(path);
-                } else {
-                    files.push((path.clone(), fs_err::read(&path).unwrap()));
-                }
+        files_below(&self.path().join(".factory"))
+    }
+}
+
+/// Every file below a folder with its content.
+pub(crate) fn files_below(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs_err::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                files.push((path.clone(), fs_err::read(&path).unwrap()));
             }
         }
-        files.sort();
-        files
     }
+    files.sort();
+    files
 }
 
 pub(crate) fn session_id(id: &str) -> SessionId {
