@@ -76,6 +76,17 @@ pub(crate) struct List {
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
 
+    /// At most so many
+    #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 50)]
+    pub(crate) limit: usize,
+
+    #[command(flatten)]
+    pub(crate) which: Which,
+}
+
+/// Which sessions, and how they are told.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Which {
     /// Only those of one kind
     #[arg(long, value_name = "WHOM")]
     pub(crate) of: Option<Owner>,
@@ -83,10 +94,6 @@ pub(crate) struct List {
     /// Also those that were put away
     #[arg(long)]
     pub(crate) archived: bool,
-
-    /// At most so many
-    #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 50)]
-    pub(crate) limit: usize,
 
     /// Print one JSON list
     #[arg(long)]
@@ -138,21 +145,12 @@ pub(crate) struct Search {
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
 
-    /// Only in those of one kind
-    #[arg(long, value_name = "WHOM")]
-    pub(crate) of: Option<Owner>,
-
-    /// Also in those that were put away
-    #[arg(long)]
-    pub(crate) archived: bool,
-
     /// At most so many sessions
     #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 20)]
     pub(crate) limit: usize,
 
-    /// Print one JSON list
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) which: Which,
 }
 
 /// Give a session a title

@@ -19,10 +19,10 @@ const SHORTEST_ID: usize = 8;
 
 pub(super) fn run(place: &Place, args: &List, printer: Printer) -> Result<Exit, Failure> {
     let cwd = args.cwd.as_deref().unwrap_or(Path::new("."));
-    let mut found = place.all((!args.all).then_some(cwd), args.of, args.archived);
+    let mut found = place.all((!args.all).then_some(cwd), args.which.of, args.which.archived);
     let more = found.len().saturating_sub(args.limit);
     found.truncate(args.limit);
-    if args.json {
+    if args.which.json {
         let list: Vec<Value> = found.iter().map(Found::json).collect();
         printer.data(&serde_json::to_string_pretty(&list)?)?;
         return Ok(Exit::Done);

@@ -32,7 +32,7 @@ pub(super) fn run(place: &Place, args: &Search, printer: Printer) -> Result<Exit
     }
     let look = Look::of_stdout();
     let mut found = Vec::new();
-    for session in place.all(args.cwd.as_deref(), args.of, args.archived) {
+    for session in place.all(args.cwd.as_deref(), args.which.of, args.which.archived) {
         if found.len() >= args.limit {
             break;
         }
@@ -43,14 +43,14 @@ pub(super) fn run(place: &Place, args: &Search, printer: Printer) -> Result<Exit
         if matches.is_empty() && !session.title().to_lowercase().contains(&wanted) {
             continue;
         }
-        if args.json {
+        if args.which.json {
             found.push(json(&session, &matches));
         } else {
             print(&session, &matches, look, printer)?;
             found.push(Value::Null);
         }
     }
-    if args.json {
+    if args.which.json {
         printer.data(&serde_json::to_string_pretty(&found)?)?;
     } else if found.is_empty() {
         printer.note(&format!("`{}` is in no session", sanitized(&args.text, 80)));
