@@ -274,9 +274,12 @@ impl Actor {
                 self.with_turn(|turn, effects| turn.rewrite(index, input, effects));
             }
             FromTurn::Reviewed { index, output, outcome } => self.reviewed(index, output, &outcome),
-            FromTurn::Prepared { index, verdict } => {
-                self.with_turn(|turn, effects| turn.prepared(index, verdict, effects));
-            }
+            FromTurn::Prepared { index, verdict, rules } => self.with_turn(|turn, effects| {
+                if let Some(rules) = rules {
+                    turn.keep_rules(index, rules);
+                }
+                turn.prepared(index, verdict, effects);
+            }),
             FromTurn::Progress(what) => self.progress(*what),
             FromTurn::Done { index, output } => self.ran(index, output),
             FromTurn::Refused { index, output } => {

@@ -14,6 +14,7 @@ use super::subagents::News;
 use super::turn::Verdict;
 use crate::command::{Reply, Ticket};
 use crate::hooks::{HookNews, HookOutcome};
+use crate::permission::Policy;
 use crate::{Error, Happening, SessionId};
 
 /// Everything that comes back from tasks of an agent. What is of a turn or a session that is over counts for nothing.
@@ -46,8 +47,8 @@ pub(crate) enum FromTurn {
     Rewritten { index: usize, input: musher_tools::Input },
     /// What hooks want of the result of a call.
     Reviewed { index: usize, output: ToolOutput, outcome: Box<HookOutcome> },
-    /// Whether a call may run.
-    Prepared { index: usize, verdict: Verdict },
+    /// Whether a call may run, and the rules it was judged by if hooks have changed them.
+    Prepared { index: usize, verdict: Verdict, rules: Option<Box<Policy>> },
     /// A call that runs has something to show.
     Progress(Box<Happening>),
     /// A call is over.

@@ -30,23 +30,34 @@ impl Actor {
         let kit = self.hooks_before(&call);
         let Some((back, cancel)) = self.child() else { return };
         back.clone().spawn(async move {
+            let mut rules = None;
             if let Some(kit) = kit {
                 let input = call.input.clone();
+                let usual = (policy.autonomy, policy.ask_all);
                 if let Some(verdict) = before_call(&kit, &mut call, &mut policy, &cancel, &back).await {
-                    back.send(FromTurn::Prepared { index, verdict }).await;
+                    back.send(FromTurn::Prepared { index, verdict, rules }).await;
                     return;
                 }
                 if call.input != input {
                     back.send(FromTurn::Rewritten { index, input: call.input.clone() }).await;
                 }
+                rules = ((policy.autonomy, policy.ask_all) != usual).then(|| Box::new(policy.clone()));
             }
-            let judged =
-                tokio::task::spawn_blocking(move || judge(&policy, &call, server.as_ref(), &context)).await;
-            let verdict = judged.unwrap_or_else(|error| {
-                let text = format!("The call could not be judged: {error}");
-                Verdict::Refuse(ToolOutput::error(&text, &text))
-            });
-            back.send(FromTurn::Prepared { index, verdict }).await;
+            let verdict = judged(policy, call, server, context).await;
+            back.send(FromTurn::Prepared { index, verdict, rules }).await;
+        });
+    }
+
+    /// Finds out once more whether a call may run: another call may have changed where its paths lead. Hooks have spoken already.
+    pub(super) fn judge_again(&mut self, index: usize, call: ToolUse, rules: Option<Box<Policy>>) {
+        let Some(session) = &self.session else { return };
+        let server = session.mcp.find(&call.name).filter(|tool| offer::is_offered(tool, session));
+        let policy = rules.map_or_else(|| session.policy.clone(), |rules| *rules);
+        let context = session.tools.clone();
+        let Some((back, _)) = self.child() else { return };
+        back.clone().spawn(async move {
+            let verdict = judged(policy, call, server, context).await;
+            back.send(FromTurn::Prepared { index, verdict, rules: None }).await;
         });
     }
 
@@ -66,6 +77,15 @@ impl Actor {
         let settings = Box::new(session.settings.clone());
         self.emit(Happening::Settings { settings, ticket: None });
     }
+}
+
+/// The rules' verdict on a call, found where looking at files holds up nobody.
+async fn judged(policy: Policy, call: ToolUse, server: Option<McpTool>, context: Context) -> Verdict {
+    let judged = tokio::task::spawn_blocking(move || judge(&policy, &call, server.as_ref(), &context)).await;
+    judged.unwrap_or_else(|error| {
+        let text = format!("The call could not be judged: {error}");
+        Verdict::Refuse(ToolOutput::error(&text, &text))
+    })
 }
 
 /// The rules' verdict on a call. Looks at files.

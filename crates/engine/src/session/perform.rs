@@ -33,6 +33,7 @@ impl Actor {
                 }
             }
             Effect::Prepare { index, call } => self.prepare(index, call),
+            Effect::JudgeAgain { index, call, rules } => self.judge_again(index, call, rules),
             Effect::Consented { request, choice } => self.consented(&request, choice),
             Effect::Run { index, call, access, consent } => self.run_call(index, call, access, consent),
             Effect::Settled(next) => self.settled(next),

@@ -19,6 +19,7 @@ use super::shape::Shape;
 use super::state::sum;
 use crate::event::{Question, TurnEnd, WorkingState};
 use crate::message::{Content, Message, Role, Visibility};
+use crate::permission::Policy;
 use crate::{Answer as UserAnswer, Choice, Happening, Limits, PermissionRequest};
 
 use batch::Batch;
@@ -45,6 +46,8 @@ pub(crate) enum Effect {
     CallModel,
     /// Find out whether a call may run.
     Prepare { index: usize, call: ToolUse },
+    /// Find out once more whether a call may run, since something may have changed.
+    JudgeAgain { index: usize, call: ToolUse, rules: Option<Box<Policy>> },
     /// Somebody agreed: what follows for the session.
     Consented { request: Box<PermissionRequest>, choice: Choice },
     /// Run a call. Its file tools may go this far.

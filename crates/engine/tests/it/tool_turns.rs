@@ -1,12 +1,12 @@
 //! Turns with tools. The order is that of the captures named in each test.
 
 use musher_engine::{
-    Answer, Attach, Autonomy, Choice, Command, Mode, NewSession, Reply, SettingsChange, ToolFilter,
+    Answer, Attach, Autonomy, Choice, Command, Happening, Mode, NewSession, Reply, SettingsChange, ToolFilter,
 };
 use serde_json::{Value, json};
 
 use crate::scripted::{calls, text};
-use crate::stage::{Stage, line};
+use crate::stage::{Stage, is_idle, line};
 
 fn execute(command: &str) -> (&'static str, Value) {
     (
@@ -95,6 +95,75 @@ async fn a_refusal_ends_the_turn_without_asking_the_model_again() {
         ]
     );
     assert!(!stage.work.path().join("denied.txt").exists());
+}
+
+#[tokio::test]
+async fn all_calls_of_an_answer_are_asked_for_at_once_and_nothing_runs_before() {
+    let stage = Stage::empty([]);
+    fs_err::write(stage.work.path().join("one.txt"), "one\n").unwrap();
+    let read = ("Read", json!({"file_path": stage.work.path().join("one.txt")}));
+    let low = ("Create", json!({"file_path": "c.txt", "content": "x"}));
+    let script =
+        [calls("", &[read, low, execute("touch a.txt")]), calls("", &[execute("touch b.txt")]), text("ok")];
+    let mut stage = Stage::at(stage.home, stage.work, script);
+    stage.create(NewSession::default()).await;
+    stage.say("Do it.");
+    let (seen, question) = stage.until_question().await;
+    assert_eq!(
+        seen[seen.len() - 6..],
+        [
+            "state Executing",
+            "call_0 queued",
+            "call_1 queued",
+            "call_2 queued",
+            "state Waiting",
+            "may call_1, call_2 run? [ProceedOnce, ProceedAlways, Cancel]",
+        ]
+    );
+    stage.agent.answer(question, permission(Choice::ProceedAlways)).unwrap();
+    let seen = stage.until_idle().await;
+    assert_eq!(
+        seen[..6],
+        [
+            "state Executing",
+            "resolved call_1, call_2 ProceedAlways",
+            "settings Auto Medium",
+            "call_0 executing",
+            "call_0 done: one",
+            "call_1 executing",
+        ],
+        "the level is that of the riskiest, and is told once"
+    );
+    assert!(!seen.iter().any(|line| line.starts_with("may ")), "{seen:?}");
+    assert!(["a.txt", "b.txt", "c.txt"].iter().all(|name| stage.work.path().join(name).exists()));
+}
+
+#[tokio::test]
+async fn a_call_that_is_always_asked_for_takes_always_from_its_neighbours() {
+    let script = [calls("", &[execute("touch a.txt"), execute("rm -rf /")])];
+    let mut stage = Stage::open(script).await;
+    stage.say("Do it.");
+    let (seen, question) = stage.until_question().await;
+    assert_eq!(seen.last().unwrap(), "may call_0, call_1 run? [ProceedOnce, Cancel]");
+    stage.agent.answer(question, permission(Choice::ProceedAlways)).unwrap();
+    let seen = stage.until_idle().await;
+    assert_eq!(seen[1], "resolved  Cancel");
+    assert!(!stage.work.path().join("a.txt").exists());
+}
+
+#[tokio::test]
+async fn what_was_changed_a_moment_ago_is_judged_again() {
+    // the second call was harmless when it was judged; the first makes its path lead to what is always asked for
+    let write = ("Create", json!({"file_path": "x/pre-commit", "content": "evil"}));
+    let mut stage = Stage::open_with([calls("", &[execute("sh link.sh"), write])], at(Autonomy::High)).await;
+    fs_err::write(stage.work.path().join("link.sh"), "mkdir -p .git/hooks; ln -s .git/hooks x\n").unwrap();
+    stage.say("Do it.");
+    let seen = stage.until(|what| is_idle(what) || matches!(what, Happening::Question(_))).await;
+    assert_eq!(line(seen.last().unwrap()), "may call_1 run? [ProceedOnce, Cancel]");
+    assert!(stage.work.path().join("x").exists(), "the first call ran");
+    stage.submit(Command::Interrupt);
+    stage.until_idle().await;
+    assert!(!stage.work.path().join(".git/hooks/pre-commit").exists());
 }
 
 /// `tool_permission_error_response`.

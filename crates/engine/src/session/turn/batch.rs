@@ -1,8 +1,10 @@
-//! The calls of one answer: prepared, asked for, run and announced, each exactly once and in order.
+//! The calls of one answer: judged, asked for, run and announced, each exactly once and in order.
 //!
-//! Neighbours that only read run at the same time; everything else runs alone. One question is open at a time.
+//! First all calls are judged. Somebody is then asked once about all that need consent, and until the answer is there nothing runs.
+//! Neighbours that only read run at the same time; everything else runs alone. What follows a call that may have changed something is
+//! judged again right before it runs: a link that was made a moment ago leads elsewhere than what was judged. One question is open at a
+//! time.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use musher_model::{Arguments, ToolCall, ToolUse};
@@ -12,7 +14,7 @@ use uuid::Uuid;
 use super::{Consent, Effect, Next, Phase, Turn, UserAnswer, Verdict, message, new_id, user_note};
 use crate::event::{Question, QuestionedCall, ToolPhase, TurnEnd, WorkingState};
 use crate::message::{Content, Role, Visibility};
-use crate::permission::Kind;
+use crate::permission::{self, Kind, Policy};
 use crate::{Choice, Happening, PermissionRequest};
 
 /// Calls that run at the same time as their neighbours, although they are listed as reading: each has the floor to itself.
@@ -29,21 +31,48 @@ pub(super) struct Batch {
     calls: Vec<Call>,
     /// How many results are announced.
     announced: usize,
-    /// Calls somebody has to be asked about, and what.
-    asks: VecDeque<(usize, Box<PermissionRequest>)>,
+    /// How many calls have begun that may have changed something.
+    changes: usize,
     open: Option<Open>,
 }
 
 #[derive(Debug)]
 struct Call {
     tool: ToolUse,
-    is_begun: bool,
+    /// The rules for it, if they are others than those of the session.
+    rules: Option<Box<Policy>>,
+    stage: Stage,
     output: Option<ToolOutput>,
+}
+
+/// Where a call is on its way to being run.
+#[derive(Debug)]
+enum Stage {
+    /// It is being judged.
+    New,
+    /// Somebody has to be asked about it, together with others.
+    Asks(Box<PermissionRequest>),
+    /// Somebody has to be asked about it alone, when it is its turn.
+    AsksAlone(Box<PermissionRequest>),
+    /// It may run, as far as could be seen after so many changes.
+    Ready { access: Access, agreed: Option<Agreed>, changes: usize },
+    /// It is judged again.
+    Again(Option<Agreed>),
+    /// It runs, or has a result.
+    Begun,
+}
+
+/// What somebody agreed to, and how.
+#[derive(Debug, Clone)]
+struct Agreed {
+    consent: Consent,
+    request: Box<PermissionRequest>,
 }
 
 #[derive(Debug)]
 struct Open {
-    index: usize,
+    /// The calls it is about.
+    indices: Vec<usize>,
     question: Question,
 }
 
@@ -69,7 +98,7 @@ impl Batch {
     /// Gives every call without a result this one.
     fn cancel_rest(&mut self, output: &ToolOutput, out: &mut Vec<Effect>) {
         for call in &mut self.calls {
-            call.is_begun = true;
+            call.stage = Stage::Begun;
             call.output.get_or_insert_with(|| output.clone());
         }
         self.announce(out);
@@ -100,71 +129,148 @@ impl Batch {
         self.announced == self.calls.len()
     }
 
-    /// The calls to begin now: the next one, with the neighbours that may run beside it.
-    fn begin_next(&mut self, most: usize, out: &mut Vec<Effect>) {
-        if self.open.is_some() || !self.asks.is_empty() {
-            return;
+    /// Asks about all calls somebody has to be asked about, or begins what can begin. Says how many calls were begun.
+    fn begin_next(&mut self, most: usize, out: &mut Vec<Effect>) -> usize {
+        if self.open.is_some() || self.calls.iter().any(|call| matches!(call.stage, Stage::New)) {
+            return 0;
         }
-        let running = self.calls.iter().filter(|call| call.is_begun && call.output.is_none()).count();
-        let runs_alone = |call: &Call| !is_parallel(&call.tool.name);
-        if self.calls.iter().any(|call| call.is_begun && call.output.is_none() && runs_alone(call)) {
-            return;
+        let asks = |(index, call): (usize, &Call)| matches!(call.stage, Stage::Asks(_)).then_some(index);
+        let asking: Vec<usize> = self.calls.iter().enumerate().filter_map(asks).collect();
+        if !asking.is_empty() {
+            self.ask(asking, out);
+            return 0;
         }
-        let mut room = most.saturating_sub(running);
+        let mut begun = 0;
+        let mut running = self.calls.iter().filter(|call| call.is_running()).count();
+        if self.calls.iter().any(|call| call.is_running() && !call.is_parallel()) {
+            return 0;
+        }
         for index in 0..self.calls.len() {
-            let Some(call) = self.calls.get_mut(index) else { return };
-            if call.is_begun {
-                continue;
+            let Some(call) = self.calls.get(index) else { break };
+            match call.stage {
+                Stage::Begun | Stage::Again(_) => continue,
+                _ if call.is_parallel() && running < most => {}
+                _ if running == 0 => {}
+                _ => break,
             }
-            if runs_alone(call) {
-                if running == 0 && room == most {
-                    call.is_begun = true;
-                    out.push(Effect::Prepare { index, call: call.tool.clone() });
-                }
-                return;
+            let is_parallel = call.is_parallel();
+            if matches!(call.stage, Stage::AsksAlone(_)) {
+                self.ask(vec![index], out);
+                break;
             }
-            if room == 0 {
-                return;
+            begun += usize::from(self.begin(index, out));
+            running += 1;
+            if !is_parallel {
+                break;
             }
-            room -= 1;
-            call.is_begun = true;
-            out.push(Effect::Prepare { index, call: call.tool.clone() });
+        }
+        begun
+    }
+
+    /// Begins a call that may run; says whether it runs. One that follows a change is judged again.
+    fn begin(&mut self, index: usize, out: &mut Vec<Effect>) -> bool {
+        let now = self.changes;
+        let Some(call) = self.calls.get_mut(index) else { return false };
+        match std::mem::replace(&mut call.stage, Stage::Begun) {
+            Stage::Ready { agreed, changes, .. } if changes != now => {
+                call.stage = Stage::Again(agreed);
+                out.push(Effect::JudgeAgain { index, call: call.tool.clone(), rules: call.rules.clone() });
+                false
+            }
+            Stage::Ready { access, agreed, .. } => {
+                self.run(index, access, agreed.map(|agreed| agreed.consent), out);
+                true
+            }
+            other => {
+                call.stage = other;
+                false
+            }
         }
     }
 
-    fn ask_next(&mut self, out: &mut Vec<Effect>) {
-        if self.open.is_some() {
-            return;
-        }
-        let Some((index, request)) = self.asks.pop_front() else { return };
-        let Some(call) = self.calls.get(index) else { return };
-        let questioned = QuestionedCall {
-            id: call.tool.id.clone(),
-            name: call.tool.name.clone(),
-            input: call.tool.input.clone(),
-            request: (*request).clone(),
+    /// Asks somebody about these calls at once.
+    fn ask(&mut self, indices: Vec<usize>, out: &mut Vec<Effect>) {
+        let questioned = |index: &usize| {
+            let call = self.calls.get(*index)?;
+            let (Stage::Asks(request) | Stage::AsksAlone(request)) = &call.stage else { return None };
+            Some(QuestionedCall {
+                id: call.tool.id.clone(),
+                name: call.tool.name.clone(),
+                input: call.tool.input.clone(),
+                request: (**request).clone(),
+            })
         };
-        let choices = request.choices.clone();
-        let id = Uuid::new_v4().to_string();
-        let question = Question::Permission { id, calls: vec![questioned], choices };
-        self.open = Some(Open { index, question: question.clone() });
+        let calls: Vec<QuestionedCall> = indices.iter().filter_map(questioned).collect();
+        let requests: Vec<&PermissionRequest> = calls.iter().map(|call| &call.request).collect();
+        let choices = permission::common_choices(&requests);
+        let question = Question::Permission { id: Uuid::new_v4().to_string(), calls, choices };
+        self.open = Some(Open { indices, question: question.clone() });
         out.push(Effect::Emit(Happening::State(WorkingState::Waiting)));
         out.push(Effect::Ask(question));
     }
 
     fn run(&mut self, index: usize, access: Access, consent: Option<Consent>, out: &mut Vec<Effect>) {
-        let Some(call) = self.calls.get(index) else { return };
+        let Some(call) = self.calls.get_mut(index) else { return };
+        call.stage = Stage::Begun;
+        self.changes += usize::from(!tool_info(&call.tool.name).is_some_and(|info| info.is_read_only));
         let (id, name) = (call.tool.id.clone(), call.tool.name.clone());
         out.push(Effect::Emit(Happening::ToolPhase { id, name, phase: ToolPhase::Executing }));
         out.push(Effect::Run { index, call: call.tool.clone(), access, consent });
     }
 
+    /// A call was judged; says whether it runs because of that.
+    fn judged(&mut self, index: usize, verdict: Judged, out: &mut Vec<Effect>) -> bool {
+        let changes = self.changes;
+        let Some(call) = self.calls.get_mut(index) else { return false };
+        match (std::mem::replace(&mut call.stage, Stage::Begun), verdict) {
+            (Stage::New, Judged::Runs(access)) => {
+                call.stage = Stage::Ready { access, agreed: None, changes };
+            }
+            (Stage::Again(agreed), Judged::Runs(access)) => {
+                self.run(index, access, agreed.map(|agreed| agreed.consent), out);
+                return true;
+            }
+            (Stage::New | Stage::Again(None), Judged::Asks(request)) => {
+                let is_plan = matches!(request.kind, Kind::ExitSpecMode { .. });
+                call.stage = if is_plan { Stage::AsksAlone(request) } else { Stage::Asks(request) };
+            }
+            (Stage::Again(Some(agreed)), Judged::Asks(request)) => {
+                if agreed.request == request {
+                    self.run(index, request.access, Some(agreed.consent), out);
+                    return true;
+                }
+                // something else than what was agreed to
+                call.stage = Stage::Asks(request);
+            }
+            // a verdict nobody asked for
+            (other, _) => call.stage = other,
+        }
+        false
+    }
+
     fn done(&mut self, index: usize, output: ToolOutput, out: &mut Vec<Effect>) {
         if let Some(call) = self.calls.get_mut(index) {
+            call.stage = Stage::Begun;
             call.output.get_or_insert(output);
         }
         self.announce(out);
     }
+}
+
+impl Call {
+    fn is_running(&self) -> bool {
+        matches!(self.stage, Stage::Again(_)) || matches!(self.stage, Stage::Begun) && self.output.is_none()
+    }
+
+    fn is_parallel(&self) -> bool {
+        is_parallel(&self.tool.name)
+    }
+}
+
+/// A verdict that leaves a call alive.
+enum Judged {
+    Runs(Access),
+    Asks(Box<PermissionRequest>),
 }
 
 impl Turn {
@@ -174,7 +280,7 @@ impl Turn {
             results_id: new_id(),
             calls: Vec::with_capacity(calls.len()),
             announced: 0,
-            asks: VecDeque::new(),
+            changes: 0,
             open: None,
         };
         out.push(Effect::Emit(Happening::State(WorkingState::Executing)));
@@ -187,7 +293,8 @@ impl Turn {
                     Some(ToolOutput::error(problem, &format!("the arguments cannot be read: {problem}")))
                 }
             };
-            batch.calls.push(Call { tool: call.to_use(), is_begun: output.is_some(), output });
+            let stage = if output.is_some() { Stage::Begun } else { Stage::New };
+            batch.calls.push(Call { tool: call.to_use(), rules: None, stage, output });
         }
         if is_stuck {
             let text = format!(
@@ -197,6 +304,8 @@ impl Turn {
             batch.cancel_rest(&ToolOutput::error(&text, &text), out);
             return self.fail(text, None, TurnEnd::Error, out);
         }
+        let new = batch.calls.iter().enumerate().filter(|(_, call)| call.output.is_none());
+        out.extend(new.map(|(index, call)| Effect::Prepare { index, call: call.tool.clone() }));
         self.phase = Phase::Tools(batch);
         self.go_on(out);
     }
@@ -204,34 +313,30 @@ impl Turn {
     /// A call may run, or not.
     pub(crate) fn prepared(&mut self, index: usize, verdict: Verdict, out: &mut Vec<Effect>) {
         let Phase::Tools(batch) = &mut self.phase else { return };
-        match verdict {
-            Verdict::Run(access) => {
-                self.tool_count += 1;
-                batch.run(index, access, None, out);
-            }
-            Verdict::Ask(request) => {
-                batch.asks.push_back((index, request));
-                batch.ask_next(out);
-            }
+        let judged = match verdict {
+            Verdict::Run(access) => Judged::Runs(access),
+            Verdict::Ask(request) => Judged::Asks(request),
             Verdict::Refuse(output) => {
                 batch.done(index, output, out);
-                self.go_on(out);
+                return self.go_on(out);
             }
             Verdict::Halt(reason) => {
-                self.halt(index, ToolOutput::error(&reason, &reason), &reason, out);
+                return self.halt(index, ToolOutput::error(&reason, &reason), &reason, out);
             }
             Verdict::Reject(output) => {
                 batch.done(index, output, out);
                 batch.cancel_rest(&ToolOutput::cancelled(), out);
-                self.finish(TurnEnd::PermissionRejected, out);
+                return self.finish(TurnEnd::PermissionRejected, out);
             }
-        }
+        };
+        self.tool_count += usize::from(batch.judged(index, judged, out));
+        self.go_on(out);
     }
 
     /// A call that runs asks somebody.
     pub(crate) fn ask(&mut self, index: usize, question: Question, out: &mut Vec<Effect>) {
         let Phase::Tools(batch) = &mut self.phase else { return };
-        batch.open = Some(Open { index, question: question.clone() });
+        batch.open = Some(Open { indices: vec![index], question: question.clone() });
         out.push(Effect::Emit(Happening::State(WorkingState::Waiting)));
         out.push(Effect::Ask(question));
     }
@@ -262,6 +367,15 @@ impl Turn {
         }
     }
 
+    /// Hooks have changed the rules for a call. They hold when it is judged again, too: hooks are asked once.
+    pub(crate) fn keep_rules(&mut self, index: usize, rules: Box<Policy>) {
+        if let Phase::Tools(batch) = &mut self.phase
+            && let Some(call) = batch.calls.get_mut(index)
+        {
+            call.rules = Some(rules);
+        }
+    }
+
     /// Hooks end the turn: this call is over, others are not run, and the model is not asked again.
     pub(crate) fn halt(&mut self, index: usize, output: ToolOutput, reason: &str, out: &mut Vec<Effect>) {
         let Phase::Tools(batch) = &mut self.phase else { return };
@@ -283,26 +397,31 @@ impl Turn {
     /// Somebody answered. What is no answer to the question that is open is none at all.
     pub(crate) fn answered(&mut self, question: &str, answer: UserAnswer, out: &mut Vec<Effect>) {
         let Phase::Tools(batch) = &mut self.phase else { return };
-        let Some(Open { index, question }) = batch.open.take_if(|open| id_of(&open.question) == question)
+        let Some(Open { indices, question }) = batch.open.take_if(|open| id_of(&open.question) == question)
         else {
             return;
         };
         match question {
-            Question::Permission { id, mut calls, choices } => {
-                let Some(asked) = calls.pop() else { return };
+            Question::Permission { id, calls, choices } => {
                 let consent = match answer {
                     UserAnswer::Permission { choice, edited_plan }
-                        if may_choose(choice, &choices, &asked.request) =>
+                        if may_choose(choice, &choices, &calls) =>
                     {
                         Ok(Consent { choice, edited_plan })
                     }
                     UserAnswer::Refused { reason } => Err(reason),
                     UserAnswer::Permission { .. } | UserAnswer::Questions(_) => Err(None),
                 };
-                self.permission(index, id, asked, consent, out);
+                match consent {
+                    Ok(consent) if consent.choice != Choice::Cancel => {
+                        self.agreed(&indices, id, calls, &consent, out);
+                    }
+                    refused => self.refused(&indices, id, refused.err().flatten().as_deref(), out),
+                }
             }
             Question::Ask { questions, .. } => {
                 out.push(Effect::Emit(Happening::State(WorkingState::Streaming)));
+                let index = indices.first().copied().unwrap_or_default();
                 match answer {
                     UserAnswer::Questions(answers) => {
                         let output = crate::ask_user::output(&questions, &answers);
@@ -315,36 +434,50 @@ impl Turn {
         }
     }
 
-    fn permission(
+    /// Somebody agreed to these calls.
+    fn agreed(
         &mut self,
-        index: usize,
+        indices: &[usize],
         question: String,
-        asked: QuestionedCall,
-        consent: Result<Consent, Option<String>>,
+        asked: Vec<QuestionedCall>,
+        consent: &Consent,
         out: &mut Vec<Effect>,
     ) {
         let Phase::Tools(batch) = &mut self.phase else { return };
-        match consent {
-            Ok(consent) if consent.choice != Choice::Cancel => {
-                out.push(Effect::Emit(Happening::State(WorkingState::Executing)));
-                out.push(Effect::Emit(resolved(question, vec![asked.id], consent.choice)));
-                let access = asked.request.access.clone();
-                out.push(Effect::Consented { request: Box::new(asked.request), choice: consent.choice });
-                self.tool_count += 1;
-                batch.run(index, access, Some(consent), out);
-                batch.ask_next(out);
-            }
-            refused => {
-                out.push(Effect::Emit(Happening::State(WorkingState::Streaming)));
-                out.push(Effect::Emit(resolved(question, Vec::new(), Choice::Cancel)));
-                let is_plan = batch.calls.get(index).is_some_and(|call| call.tool.name == "ExitSpecMode");
-                let output = match refused.err().flatten() {
-                    None if is_plan => plan_refused(),
-                    reason => refusal(reason),
-                };
-                self.cancelled(index, output, out);
+        out.push(Effect::Emit(Happening::State(WorkingState::Executing)));
+        let ids = asked.iter().map(|call| call.id.clone()).collect();
+        out.push(Effect::Emit(resolved(question, ids, consent.choice)));
+        let mut requests: Vec<PermissionRequest> = asked.into_iter().map(|call| call.request).collect();
+        let changes = batch.changes;
+        for (index, request) in indices.iter().zip(&requests) {
+            let Some(call) = batch.calls.get_mut(*index) else { continue };
+            let agreed = Some(Agreed { consent: consent.clone(), request: Box::new(request.clone()) });
+            call.stage = Stage::Ready { access: request.access.clone(), agreed, changes };
+        }
+        // the riskiest first: what follows for the session is then told once
+        requests.sort_by_key(|request| std::cmp::Reverse(request.risk));
+        let consented = |request| Effect::Consented { request: Box::new(request), choice: consent.choice };
+        out.extend(requests.into_iter().map(consented));
+        self.go_on(out);
+    }
+
+    /// Somebody refused these calls.
+    fn refused(&mut self, indices: &[usize], question: String, reason: Option<&str>, out: &mut Vec<Effect>) {
+        let Phase::Tools(batch) = &mut self.phase else { return };
+        out.push(Effect::Emit(Happening::State(WorkingState::Streaming)));
+        out.push(Effect::Emit(resolved(question, Vec::new(), Choice::Cancel)));
+        for index in indices {
+            let is_plan = batch.calls.get(*index).is_some_and(|call| call.tool.name == "ExitSpecMode");
+            let output = match reason {
+                None if is_plan => plan_refused(),
+                reason => refusal(reason.map(str::to_owned)),
+            };
+            if let Some(call) = batch.calls.get_mut(*index) {
+                call.output.get_or_insert(output);
             }
         }
+        batch.cancel_rest(&ToolOutput::cancelled(), out);
+        self.finish(TurnEnd::Completed, out);
     }
 
     /// Somebody refused: this call gets the reason, the others are not run, and the turn ends without asking the model.
@@ -363,7 +496,7 @@ impl Turn {
         if batch.is_done() {
             return out.push(Effect::Settled(Next::Ask));
         }
-        batch.begin_next(self.limits.parallel_calls, out);
+        self.tool_count += batch.begin_next(self.limits.parallel_calls, out);
     }
 
     /// Whether the model makes the same calls again and again.
@@ -385,8 +518,8 @@ fn is_parallel(name: &str) -> bool {
 }
 
 /// What is not offered is no answer; only a changed plan is taken all the same.
-fn may_choose(choice: Choice, choices: &[Choice], request: &PermissionRequest) -> bool {
-    let is_plan = matches!(request.kind, Kind::ExitSpecMode { .. });
+fn may_choose(choice: Choice, choices: &[Choice], calls: &[QuestionedCall]) -> bool {
+    let is_plan = matches!(calls, [call] if matches!(call.request.kind, Kind::ExitSpecMode { .. }));
     choices.contains(&choice) || (is_plan && choice == Choice::ProceedEdit)
 }
 

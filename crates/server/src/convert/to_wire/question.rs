@@ -126,7 +126,11 @@ fn options(calls: &[QuestionedCall], choices: &[Choice]) -> Vec<PermissionOption
     // of several calls the riskiest says what "always" would mean
     let foremost = calls.iter().max_by_key(|call| call.request.risk);
     let one = |choice: &Choice| {
-        let label = foremost.map_or_else(|| choice.name().to_owned(), |call| call.request.label(*choice));
+        let label = match (choice, calls.len()) {
+            (Choice::ProceedOnce, 2..) => "Yes, all of them".to_owned(),
+            (Choice::Cancel, 2..) => "No, none of them".to_owned(),
+            _ => foremost.map_or_else(|| choice.name().to_owned(), |call| call.request.label(*choice)),
+        };
         let mut option = PermissionOption::new(label, super::choice(*choice));
         let is_cancel = *choice == Choice::Cancel;
         option.selected_color = Some(if is_cancel { CANCEL_COLOR } else { PROCEED_COLOR }.to_owned());
