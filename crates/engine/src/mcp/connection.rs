@@ -17,8 +17,9 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::child::Child;
-use super::http::Client;
+use super::http::{Client, Error as HttpError};
 use super::manager::Options;
+use super::old_sse::OldSse;
 use crate::config::{McpServer, Transport};
 
 /// How long a server may take until its tools are known.
@@ -26,6 +27,7 @@ pub(super) const START: Duration = Duration::from_secs(30);
 /// More tools are no help to any model.
 const MOST_TOOLS: usize = 512;
 const MOST_PAGES: usize = 64;
+const LOGIN: &str = "it asks for a login, which is not supported yet: put a token into its headers";
 
 /// What we are to a server.
 #[derive(Debug, Clone)]
@@ -76,14 +78,26 @@ impl Connection {
                 child = Some(started);
                 timeout_at(deadline, serve_client_with_ct(handler, (output, input), stop)).await
             }
-            Transport::Http { url, headers } | Transport::Sse { url, headers } => {
-                let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
-                config.custom_headers = header_map(headers)?;
-                let mut retry = ExponentialBackoff::default();
-                retry.max_times = Some(8);
-                config.retry_config = Arc::new(retry);
-                let transport = StreamableHttpClientTransport::with_client(client(), config);
+            Transport::Http { url, headers } => {
+                let transport = streamable(client(), url, header_map(headers)?);
                 timeout_at(deadline, serve_client_with_ct(handler, transport, stop)).await
+            }
+            Transport::Sse { url, headers } => {
+                let (client, headers) = (client(), header_map(headers)?);
+                let old = OldSse::open(client.clone(), url, headers.clone().into_iter().collect());
+                match timeout_at(deadline, old).await {
+                    Err(_elapsed) => return Err(late()),
+                    Ok(Err(HttpError::AuthRequired(_))) => return Err(LOGIN.to_owned()),
+                    Ok(Err(error)) => return Err(cause(&error, &server.transport)),
+                    Ok(Ok(Some(transport))) => {
+                        timeout_at(deadline, serve_client_with_ct(handler, transport, stop)).await
+                    }
+                    // many a server is called so and speaks the newer one
+                    Ok(Ok(None)) => {
+                        let transport = streamable(client, url, headers);
+                        timeout_at(deadline, serve_client_with_ct(handler, transport, stop)).await
+                    }
+                }
             }
         };
         let failed = match begun {
@@ -148,16 +162,34 @@ async fn list(peer: &Peer<RoleClient>) -> Result<Arc<[Tool]>, String> {
     Ok(tools.into())
 }
 
+fn streamable(
+    client: Client,
+    url: &str,
+    headers: HashMap<HeaderName, HeaderValue>,
+) -> StreamableHttpClientTransport<Client> {
+    let mut config = StreamableHttpClientTransportConfig::with_uri(url);
+    config.custom_headers = headers;
+    let mut retry = ExponentialBackoff::default();
+    retry.max_times = Some(8);
+    config.retry_config = Arc::new(retry);
+    StreamableHttpClientTransport::with_client(client, config)
+}
+
 fn late() -> String {
     format!("it did not answer within {} seconds", START.as_secs())
 }
 
 fn why(error: &ClientInitializeError, transport: &Transport) -> String {
     if error.is_authorization_required() {
-        return "it asks for a login, which is not supported yet: put a token into its headers".to_owned();
+        return LOGIN.to_owned();
     }
+    cause(error, transport)
+}
+
+/// The innermost reason, without secrets.
+fn cause(error: &dyn std::error::Error, transport: &Transport) -> String {
     let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
+    let mut cause = error.source();
     while let Some(at) = cause {
         text = at.to_string();
         cause = at.source();
@@ -168,15 +200,7 @@ fn why(error: &ClientInitializeError, transport: &Transport) -> String {
             headers.iter().map(|(_, value)| value).collect()
         }
     };
-    let text = redact(&text, &secrets);
-    match transport {
-        Transport::Sse { .. } => {
-            format!(
-                "{text} (servers of type `sse` are asked over streamable HTTP; the older transport is not supported)"
-            )
-        }
-        _ => text,
-    }
+    redact(&text, &secrets)
 }
 
 fn header_map(headers: &[(String, Secret)]) -> Result<HashMap<HeaderName, HeaderValue>, String> {

@@ -20,14 +20,14 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::{Sse, SseStream};
 
-type Error = StreamableHttpError<ModelError>;
-type Events = BoxStream<'static, Result<Sse, SseError>>;
+pub(super) type Error = StreamableHttpError<ModelError>;
+pub(super) type Events = BoxStream<'static, Result<Sse, SseError>>;
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
-const JSON: &str = "application/json";
-const EVENTS: &str = "text/event-stream";
+pub(super) const JSON: &str = "application/json";
+pub(super) const EVENTS: &str = "text/event-stream";
 /// The largest answer, and the largest event of a stream.
 const LARGEST: usize = 16 << 20;
 
@@ -43,7 +43,7 @@ impl Client {
         Self { http: Arc::new(Http::new(timeouts)) }
     }
 
-    async fn ask(
+    pub(super) async fn ask(
         &self,
         method: Method,
         uri: &str,
@@ -189,7 +189,7 @@ async fn whole(body: &mut HttpBody) -> Result<Vec<u8>, Error> {
 }
 
 /// The events of a body. What has come since the last whole event is bounded.
-fn events(body: HttpBody) -> Events {
+pub(super) fn events(body: HttpBody) -> Events {
     let since = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&since);
     let bytes = stream::unfold(Some(body), move |body| {

@@ -15,6 +15,7 @@ mod connection;
 mod http;
 mod manager;
 mod names;
+mod old_sse;
 mod output;
 mod persist;
 mod pool;

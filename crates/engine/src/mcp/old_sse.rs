@@ -1,0 +1,131 @@
+//! The older transport: a stream of events brings answers and says where questions are sent.
+//!
+//! rmcp has it no more. Who speaks only this is found by asking: the stream begins with an event `endpoint`. What is sent goes nowhere
+//! but to the origin that was configured, since keys go with it.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Method, Uri};
+use rmcp::RoleClient;
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::Transport;
+
+use super::http::{Client, EVENTS, Error, Events, JSON, events};
+
+/// How long a server may take to say where it is asked.
+const ENDPOINT: Duration = Duration::from_secs(10);
+
+/// A connection to such a server.
+pub(super) struct OldSse {
+    client: Client,
+    endpoint: Arc<str>,
+    headers: HeaderMap,
+    events: Events,
+}
+
+impl OldSse {
+    /// Connects. `None` if it is no such server.
+    pub(super) async fn open(client: Client, url: &str, headers: HeaderMap) -> Result<Option<Self>, Error> {
+        let mut asked = headers.clone();
+        asked.insert(ACCEPT, HeaderValue::from_static(EVENTS));
+        let response = client.ask(Method::GET, url, asked, Vec::new()).await?;
+        let is_stream = response.header("content-type").is_some_and(|kind| kind.starts_with(EVENTS));
+        if !(response.status.is_success() && is_stream) {
+            return Ok(None);
+        }
+        let mut events = events(response.body);
+        let endpoint = async {
+            while let Some(Ok(event)) = events.next().await {
+                if event.event.as_deref() == Some("endpoint") {
+                    return event.data;
+                }
+            }
+            None
+        };
+        let Ok(Some(told)) = tokio::time::timeout(ENDPOINT, endpoint).await else { return Ok(None) };
+        let endpoint = resolve(url, told.trim())
+            .ok_or_else(|| unexpected(format!("it wants to be asked at another origin, {}", told.trim())))?;
+        Ok(Some(Self { client, endpoint: endpoint.into(), headers, events }))
+    }
+}
+
+impl Transport<RoleClient> for OldSse {
+    type Error = Error;
+
+    fn send(
+        &mut self,
+        message: ClientJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), Error>> + Send + 'static {
+        let (client, endpoint, mut headers) =
+            (self.client.clone(), Arc::clone(&self.endpoint), self.headers.clone());
+        async move {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+            let body = serde_json::to_vec(&message)?;
+            let mut response = client.ask(Method::POST, &endpoint, headers, body).await?;
+            let status = response.status;
+            if status.is_success() {
+                return Ok(());
+            }
+            Err(unexpected(format!("HTTP {status}: {}", response.text().await.trim())))
+        }
+    }
+
+    /// The next message. What is none is passed over; the end of the stream is the end of the connection.
+    async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
+        while let Some(Ok(event)) = self.events.next().await {
+            if event.event.as_deref().is_some_and(|kind| kind != "message") {
+                continue;
+            }
+            match serde_json::from_str(event.data.as_deref().unwrap_or_default()) {
+                Ok(message) => return Some(message),
+                Err(error) => tracing::debug!(%error, "an event of an MCP server is no message"),
+            }
+        }
+        None
+    }
+
+    async fn close(&mut self) -> Result<(), Error> {
+        self.events = futures_util::stream::empty().boxed();
+        Ok(())
+    }
+}
+
+fn unexpected(text: String) -> Error {
+    Error::UnexpectedServerResponse(Cow::Owned(text))
+}
+
+/// Where questions are sent, if that is the same origin.
+fn resolve(base: &str, told: &str) -> Option<String> {
+    let base: Uri = base.parse().ok()?;
+    let (scheme, authority) = (base.scheme_str()?, base.authority()?);
+    if told.starts_with('/') && !told.starts_with("//") {
+        return Some(format!("{scheme}://{authority}{told}"));
+    }
+    if told.contains("://") || told.starts_with("//") {
+        let uri: Uri = told.parse().ok()?;
+        let is_same = uri.scheme_str() == Some(scheme) && uri.authority() == Some(authority);
+        return is_same.then(|| told.to_owned());
+    }
+    let folder = base.path().rsplit_once('/').map_or("", |(folder, _)| folder);
+    Some(format!("{scheme}://{authority}{folder}/{told}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_go_to_the_same_origin_or_nowhere() {
+        let to = |told: &str| resolve("http://host:81/a/sse?x=1", told);
+        assert_eq!(to("/messages?id=7").as_deref(), Some("http://host:81/messages?id=7"));
+        assert_eq!(to("messages").as_deref(), Some("http://host:81/a/messages"));
+        assert_eq!(to("http://host:81/m").as_deref(), Some("http://host:81/m"));
+        for elsewhere in ["http://other:81/m", "https://host:81/m", "http://host/m", "//other/m", "http://"] {
+            assert_eq!(to(elsewhere), None, "{elsewhere}");
+        }
+    }
+}
