@@ -52,9 +52,9 @@ impl Guard {
         #[expect(clippy::disallowed_methods, reason = "this is the place where agents are started")]
         let mut command = Command::new("/bin/sh");
         // an empty environment, so that it carries no mark itself, and a group of its own, so that what ends ours leaves it alone
-        command.arg0("musher-guard").env_clear().process_group(0);
+        command.arg0("agent-guard").env_clear().process_group(0);
         command.env("PATH", std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()));
-        command.args(["-c", SCRIPT, "musher-guard", &leader.to_string(), mark, patience]);
+        command.args(["-c", SCRIPT, "agent-guard", &leader.to_string(), mark, patience]);
         let mut shell = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
         let pipe = shell.stdin.take();
         Ok(Self { shell, _pipe: pipe })

@@ -94,7 +94,7 @@ fn has_guard(agent: u32) -> bool {
     let processes = fs_err::read_dir("/proc").unwrap();
     let mut lines = processes
         .map(|entry| fs_err::read_to_string(entry.unwrap().path().join("cmdline")).unwrap_or_default());
-    lines.any(|line| line.starts_with("musher-guard") && line.contains(&format!("\0{agent}\0")))
+    lines.any(|line| line.starts_with("agent-guard") && line.contains(&format!("\0{agent}\0")))
 }
 
 #[tokio::test]
