@@ -123,6 +123,26 @@ impl Room {
         Ok([self.messages.try_acquire()?, self.bytes.try_acquire_many(self.share(weight))?])
     }
 
+    /// How many of `values`, from the first on, there is room for now.
+    fn fitting<T>(&self, values: &VecDeque<(T, usize)>) -> Taken {
+        let (messages, bytes) = (self.messages.available_permits(), self.bytes.available_permits());
+        let mut fitting = Taken { messages: 0, shares: 0 };
+        for (_, weight) in values.iter().take(messages) {
+            let shares = fitting.shares + self.share(*weight) as usize;
+            if shares > bytes {
+                break;
+            }
+            fitting = Taken { messages: fitting.messages + 1, shares };
+        }
+        fitting
+    }
+
+    fn try_take_many(&self, wanted: Taken) -> Result<[SemaphorePermit<'_>; 2], TryAcquireError> {
+        let permits = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let messages = self.messages.try_acquire_many(permits(wanted.messages))?;
+        Ok([messages, self.bytes.try_acquire_many(permits(wanted.shares))?])
+    }
+
     fn give_back(&self, taken: Taken) {
         self.messages.add_permits(taken.messages);
         self.bytes.add_permits(taken.shares);
@@ -139,7 +159,7 @@ impl Room {
     }
 }
 
-/// Places that are free again.
+/// Places that are taken, or free again.
 #[derive(Clone, Copy)]
 struct Taken {
     messages: usize,
@@ -202,23 +222,22 @@ impl<T> Shared<T> {
     fn put_many(&self, lane: Lane, values: &mut VecDeque<(T, usize)>) -> Result<(), Gone> {
         let room = self.room(lane);
         let mut state = self.state();
-        while let Some((_, weight)) = values.front() {
-            let weight = *weight;
-            let permits = match room.try_take(weight) {
-                Ok(permits) => permits,
-                Err(TryAcquireError::NoPermits) => break,
-                Err(TryAcquireError::Closed) => return Err(Gone),
-            };
-            if state.is_closed {
-                return Err(Gone);
-            }
-            permits.into_iter().for_each(SemaphorePermit::forget);
-            state.bytes += weight;
-            let entries = match lane {
-                Lane::Control => &mut state.control,
-                Lane::Data => &mut state.data,
-            };
-            entries.extend(values.pop_front());
+        let fitting = room.fitting(values);
+        let permits = match room.try_take_many(fitting) {
+            Ok(permits) => permits,
+            // another sender was faster
+            Err(TryAcquireError::NoPermits) => return Ok(()),
+            Err(TryAcquireError::Closed) => return Err(Gone),
+        };
+        if state.is_closed {
+            return Err(Gone);
+        }
+        permits.into_iter().for_each(SemaphorePermit::forget);
+        state.bytes += values.iter().take(fitting.messages).map(|(_, weight)| weight).sum::<usize>();
+        let moved = values.drain(..fitting.messages);
+        match lane {
+            Lane::Control => state.control.extend(moved),
+            Lane::Data => state.data.extend(moved),
         }
         drop(state);
         self.arrived.notify_one();
