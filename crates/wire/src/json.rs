@@ -6,6 +6,7 @@
 use std::fmt;
 
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
+use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -23,28 +24,32 @@ use crate::object::Key;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Json(Box<RawValue>);
+pub struct Json(Box<str>);
 
 impl Json {
     /// Prints `value` as JSON text.
     pub fn new<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<Self> {
-        serde_json::value::to_raw_value(value).map(Self)
+        serde_json::to_string(value).map(|text| Self(text.into()))
     }
 
     /// The value `null`.
     pub fn null() -> Self {
-        Self(RawValue::NULL.to_owned())
+        Self("null".into())
     }
 
     /// The value `{}`.
     pub fn empty_object() -> Self {
-        // `{}` is valid JSON, so the other arm is never taken
-        RawValue::from_string("{}".to_owned()).map_or_else(|_| Self::null(), Self)
+        Self("{}".into())
+    }
+
+    /// The value that `text` is. Whoever calls this has seen that it is one, and that nothing surrounds it.
+    pub(crate) fn known(text: &str) -> Self {
+        Self(text.into())
     }
 
     /// The text of the value, without surrounding space.
     pub fn text(&self) -> &str {
-        self.0.get()
+        &self.0
     }
 
     /// Whether the value is `null`.
@@ -78,13 +83,13 @@ impl From<Value> for Json {
 
 impl From<Box<RawValue>> for Json {
     fn from(raw: Box<RawValue>) -> Self {
-        Self(raw)
+        Self(raw.into())
     }
 }
 
 impl From<&RawValue> for Json {
     fn from(raw: &RawValue) -> Self {
-        Self(raw.to_owned())
+        Self(raw.get().into())
     }
 }
 
@@ -109,13 +114,14 @@ impl fmt::Display for Json {
 
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        // only a raw value is printed as it is; to look at the text once more is the price of having read it without one
+        serde_json::from_str::<&RawValue>(&self.0).map_err(S::Error::custom)?.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Box::<RawValue>::deserialize(deserializer).map(Self)
+        Box::<RawValue>::deserialize(deserializer).map(Self::from)
     }
 }
 

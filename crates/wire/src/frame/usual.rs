@@ -6,6 +6,7 @@
 use serde_json::value::RawValue;
 
 use super::{Envelope, NOTIFICATION, Notification, PROTOCOL_VERSION, Word};
+use crate::notify::{leading_delta, plain};
 use crate::{Json, depth};
 
 const METHOD: &str = "droid.session_notification";
@@ -13,6 +14,7 @@ const TO_VERSION: &str =
     r#"{"jsonrpc":"2.0","type":"notification","factoryApiVersion":"1.0.0","factoryProtocolVersion":""#;
 const TO_PARAMS: &str = r#","method":"droid.session_notification","params":"#;
 const TO_META: &str = r#","_meta":"#;
+const TO_TRACE: &str = r#"{"traceparent":""#;
 
 /// The notification that `text` is, if it is written in the usual way.
 pub(super) fn notification(text: &str) -> Option<Notification> {
@@ -21,11 +23,12 @@ pub(super) fn notification(text: &str) -> Option<Notification> {
     if !version.bytes().all(is_plain) {
         return None;
     }
-    let (params, rest) = value(rest.strip_prefix(TO_PARAMS)?)?;
+    let rest = rest.strip_prefix(TO_PARAMS)?;
+    let (params, rest) = leading_delta(rest).or_else(|| value(rest))?;
     let meta = match rest.strip_prefix(TO_META) {
         Some(rest) => {
-            let (meta, rest) = value(rest)?;
-            (rest == "}").then(|| Some(Json::from(meta)))?
+            let (meta, rest) = trace(rest).or_else(|| value(rest))?;
+            (rest == "}").then_some(Some(meta))?
         }
         None => (rest == "}").then_some(None)?,
     };
@@ -34,17 +37,25 @@ pub(super) fn notification(text: &str) -> Option<Notification> {
         envelope.protocol_version = Some(Word::Owned(version.to_owned()));
     }
     envelope.meta = meta;
-    Some(Notification { method: Word::Borrowed(METHOD), params: Some(params.into()), envelope })
+    Some(Notification { method: Word::Borrowed(METHOD), params: Some(params), envelope })
+}
+
+/// The trace id that `text` begins with, as droid writes it, and what comes behind it.
+fn trace(text: &str) -> Option<(Json, &str)> {
+    let (id, rest) = plain(text.strip_prefix(TO_TRACE)?)?;
+    let rest = rest.strip_prefix(r#""}"#)?;
+    let is_plain = id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    is_plain.then(|| (Json::known(&text[..text.len() - rest.len()]), rest))
 }
 
 /// The value `text` begins with, and what comes behind it.
-fn value(text: &str) -> Option<(&RawValue, &str)> {
+fn value(text: &str) -> Option<(Json, &str)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter();
     let value: &RawValue = values.next()?.ok()?;
     if depth::may_be_too_deep(value.get()) {
         return None;
     }
-    Some((value, text.get(values.byte_offset()..)?))
+    Some((value.into(), text.get(values.byte_offset()..)?))
 }
 
 #[cfg(test)]
@@ -61,6 +72,10 @@ mod tests {
             LINE.replace(r#","_meta":{"t":"x"}"#, ""),
             LINE.replace("1.220.0", "1.221.0-rc+7"),
             LINE.replace(r#"{"a":[1]}"#, "null"),
+            LINE.replace(r#"{"t":"x"}"#, r#"{"traceparent":"00-b6e0-26-01"}"#),
+            LINE.replace(r#"{"t":"x"}"#, r#"{"traceparent":"other","tracestate":""}"#),
+            LINE.replace(r#"{"a":[1]}"#, r#"{"notification":{"type":"assistant_text_delta","messageId":"m","blockIndex":1,"textDelta":"Hi"}}"#),
+            LINE.replace(r#"{"a":[1]}"#, r#"{"notification":{"type":"assistant_text_delta","messageId":"m","blockIndex":1,"textDelta":"\n"}}"#),
         ];
         for line in lines {
             let short = notification(&line).unwrap();

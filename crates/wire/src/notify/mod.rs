@@ -16,7 +16,7 @@ pub use session::*;
 pub use text::*;
 pub use tool::*;
 pub use turn::*;
-pub(crate) use usual::delta as usual_delta;
+pub(crate) use usual::{delta as usual_delta, leading_delta, plain};
 
 use crate::object::{object, tagged};
 
