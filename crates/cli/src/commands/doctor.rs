@@ -15,6 +15,7 @@ mod settings;
 use std::path::Path;
 
 use anyhow::Context as _;
+use musher_engine::Limits;
 use serde_json::{Value, json};
 
 use crate::args::Doctor;
@@ -40,6 +41,7 @@ pub(crate) async fn run(args: Doctor, printer: Printer) -> Result<Exit, Failure>
     checks.push(settings::trust(&config));
     checks.extend(home::checks(environment.home()));
     checks.extend(machine::checks(Path::new("/"), landlock::abi()));
+    checks.push(limits(Limits::default()));
     checks.push(Check::ok(
         "daemon",
         "daemon",
@@ -56,4 +58,14 @@ pub(crate) async fn run(args: Doctor, printer: Printer) -> Result<Exit, Failure>
         }
     }
     Ok(if is_broken { Exit::Failed } else { Exit::Done })
+}
+
+/// What is too much for a session of the engine.
+fn limits(limits: Limits) -> Check {
+    let Limits { queued_prompts, waiting_events, parallel_calls, identical_calls, model_calls, .. } = limits;
+    let text = format!(
+        "{queued_prompts} prompts wait, {waiting_events} events wait, {parallel_calls} calls run at once, {identical_calls} identical \
+         calls or {model_calls} calls of the model end a turn"
+    );
+    Check::ok("limits", "engine", text)
 }
