@@ -73,6 +73,12 @@ impl AgentHandle {
         }
     }
 
+    /// Waits until something can be asked for. The agent may be held up by whoever does not read its events.
+    pub async fn room(&self) {
+        // fails if the agent has ended, which is told by asking
+        drop(self.work.reserve().await);
+    }
+
     /// Settles a question. One that is unknown or settled is ignored.
     pub fn answer(&self, question: String, answer: Answer) -> Result<(), Busy> {
         self.control(Control::Answer { question, answer })

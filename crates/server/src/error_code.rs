@@ -1,7 +1,7 @@
 //! Errors as the wire has them. The only place with their numbers and texts.
 
 use musher_engine as engine;
-use musher_wire::{Reason, RpcError};
+use musher_wire::{Json, Reason, RpcError};
 
 /// A line that is no message. Answered with a null id.
 pub(crate) fn malformed(reason: &Reason) -> RpcError {
@@ -56,5 +56,9 @@ pub(crate) fn of_engine(error: &engine::Error) -> RpcError {
         engine::Error::NoDirectory(_) => "Working directory does not exist".to_owned(),
         other => other.to_string(),
     };
-    RpcError::new(code, message)
+    let mut it = RpcError::new(code, message);
+    if let engine::Error::NoDirectory(path) = error {
+        it.data = Some(Json::from(serde_json::json!({"cwd": path})));
+    }
+    it
 }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use musher_engine::{AgentHandle, Answer, Busy, Command, Event, Ticket};
+use musher_engine::{AgentHandle, Answer, Busy, Command, Event, Happening, Ticket, TurnEnd};
 use musher_rpc::{Closed, Connection, FrameReceiver, FrameSender};
 use musher_wire::{Frame, Id, Response};
 use tokio::sync::mpsc;
@@ -19,6 +19,8 @@ use crate::open::Open;
 const BATCH: usize = 256;
 /// How long an agent may take to end when its client is gone.
 const LAST_WORDS: Duration = Duration::from_secs(5);
+/// How long a request may wait until the agent has room for it.
+const BURST: Duration = Duration::from_secs(1);
 /// How long the last messages may take to be written.
 const FLUSH: Duration = Duration::from_secs(2);
 
@@ -27,6 +29,8 @@ const FLUSH: Duration = Duration::from_secs(2);
 pub enum End {
     /// The client asked for it, or there was no more input and all was done.
     Done,
+    /// The agent was stopped in the middle of a turn.
+    CutShort,
     /// The client is gone.
     ClientGone,
 }
@@ -53,6 +57,10 @@ pub async fn serve_without_asking(
 struct WithoutAsking(AgentHandle);
 
 impl Desk for WithoutAsking {
+    async fn room(&self) {
+        self.0.room().await;
+    }
+
     fn submit(&self, ticket: Ticket, mut command: Command) -> Result<(), Busy> {
         match &mut command {
             Command::Create(session) => session.attach.skip_permissions = true,
@@ -77,6 +85,7 @@ impl Desk for WithoutAsking {
 
 /// What the reading half wants of an agent. There is one; tests have another.
 pub(crate) trait Desk {
+    fn room(&self) -> impl Future<Output = ()> + Send;
     fn submit(&self, ticket: Ticket, command: Command) -> Result<(), Busy>;
     fn answer(&self, question: String, answer: Answer) -> Result<(), Busy>;
     fn drain(&self) -> Result<(), Busy>;
@@ -84,6 +93,10 @@ pub(crate) trait Desk {
 }
 
 impl Desk for AgentHandle {
+    async fn room(&self) {
+        self.room().await;
+    }
+
     fn submit(&self, ticket: Ticket, command: Command) -> Result<(), Busy> {
         self.submit(ticket, command)
     }
@@ -120,9 +133,16 @@ pub(crate) async fn run(connection: Connection, desk: impl Desk, mut events: mps
         }
     };
     if end == End::ClientGone {
-        let rest = async {
+        let told = async {
             insist(|| desk.stop()).await;
-            while events.recv().await.is_some() {}
+            std::future::pending().await
+        };
+        // an agent that has ended already cannot be told
+        let rest = async {
+            tokio::select! {
+                () = told => {}
+                () = async { while events.recv().await.is_some() {} } => {}
+            }
         };
         if timeout(LAST_WORDS, rest).await.is_err() {
             tracing::warn!("the agent did not end in time");
@@ -140,7 +160,7 @@ pub(crate) async fn run(connection: Connection, desk: impl Desk, mut events: mps
     outgoing.finish(FLUSH).await;
     // the process may end after this: what the agent has started ends before
     timeout(LAST_WORDS, async { while events.recv().await.is_some() {} }).await.ok();
-    End::Done
+    end
 }
 
 /// Reads until the input ends, and tells the agent how it ended.
@@ -159,13 +179,19 @@ async fn read(mut incoming: FrameReceiver, outgoing: &FrameSender, desk: &impl D
             }
         };
         let response = match dispatch(frame, open) {
-            Order::Submit(ticket, command) => match desk.submit(ticket.clone(), command) {
-                Ok(()) => continue,
-                Err(busy) => {
-                    open.table().answered(&ticket.0);
-                    Response::new(Id::from(&*ticket.0), Err(error_code::busy(&busy)))
+            Order::Submit(ticket, command) => {
+                // A burst waits for its turn. Not for long: who does not read the answers must still be able to interrupt.
+                if !matches!(command, Command::Interrupt) {
+                    timeout(BURST, desk.room()).await.ok();
                 }
-            },
+                match desk.submit(ticket.clone(), command) {
+                    Ok(()) => continue,
+                    Err(busy) => {
+                        open.table().answered(&ticket.0);
+                        Response::new(Id::from(&*ticket.0), Err(error_code::busy(&busy)))
+                    }
+                }
+            }
             Order::Answer(question, answer) => {
                 if desk.answer(question, answer).is_err() {
                     tracing::warn!("an answer was not taken");
@@ -192,11 +218,15 @@ async fn insist(say: impl Fn() -> Result<(), Busy>) {
 /// Writes what happens until the agent is done.
 async fn write(events: &mut mpsc::Receiver<Event>, outgoing: &FrameSender, open: &Open, host: &str) -> End {
     let mut batch = Vec::with_capacity(BATCH);
+    let mut end = End::Done;
     loop {
         if events.recv_many(&mut batch, BATCH).await == 0 {
-            return End::Done;
+            return end;
         }
         for event in batch.drain(..) {
+            if is_cut_short(&event) {
+                end = End::CutShort;
+            }
             match self::outgoing(event, open, host) {
                 Outgoing::Frame(frame) => {
                     if outgoing.send(frame).await.is_err() {
@@ -204,10 +234,15 @@ async fn write(events: &mut mpsc::Receiver<Event>, outgoing: &FrameSender, open:
                     }
                 }
                 Outgoing::Nothing => {}
-                Outgoing::Closed => return End::Done,
+                Outgoing::Closed => return end,
             }
         }
     }
+}
+
+/// Whether it tells that a turn ends because the agent does.
+fn is_cut_short(event: &Event) -> bool {
+    matches!(&event.what, Happening::TurnCompleted(completed) if completed.reason == TurnEnd::ProcessExit)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Covered are the files that can run programs or widen consent by being there: settings, hooks and MCP servers. Skills, commands and
 //! subagents are texts and programs that somebody has to call; a program of an untrusted folder is not run as a command at all.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -38,6 +38,14 @@ pub enum Trust {
 }
 
 impl Trust {
+    /// What was left out.
+    pub fn ignored(&self) -> &[Ignored] {
+        match self {
+            Self::Trusted => &[],
+            Self::Untrusted { ignored } => ignored,
+        }
+    }
+
     /// Whether the repository's own files count.
     pub fn is_trusted(&self) -> bool {
         matches!(self, Self::Trusted)
@@ -57,6 +65,12 @@ pub struct Ignored {
     pub file: PathBuf,
     /// The field.
     pub what: String,
+}
+
+impl fmt::Display for Ignored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.file.display(), self.what)
+    }
 }
 
 /// What an agreement is about: a folder, and the content of its files.

@@ -454,21 +454,31 @@ impl Actor {
 }
 
 /// Ends what a session has started, and runs its last hooks. Neither takes longer than the limit.
-pub(super) async fn close(session: Session, farewell: Option<Farewell>, limit: Duration) {
-    session.cancel.cancel();
-    let end = async {
-        let servers = async {
-            // those of a subagent are those of the session that started it
-            if session.subagent.is_none() {
-                session.mcp.shutdown().await;
+///
+/// Its log is closed when this returns, before anything is awaited: whoever opens the session next finds it free.
+pub(super) fn close(
+    session: Session,
+    farewell: Option<Farewell>,
+    limit: Duration,
+) -> impl Future<Output = ()> {
+    let Session { journal, cancel, tools, mcp, subagent, subagents, .. } = session;
+    drop(journal);
+    cancel.cancel();
+    async move {
+        let end = async {
+            let servers = async {
+                // those of a subagent are those of the session that started it
+                if subagent.is_none() {
+                    mcp.shutdown().await;
+                }
+            };
+            tokio::join!(tools.processes.end_all(), subagents.ended(), servers);
+        };
+        let last_hooks = async {
+            if let Some(farewell) = farewell {
+                farewell.say_alone(limit).await;
             }
         };
-        tokio::join!(session.tools.processes.end_all(), session.subagents.ended(), servers);
-    };
-    let last_hooks = async {
-        if let Some(farewell) = farewell {
-            farewell.say_alone(limit).await;
-        }
-    };
-    tokio::join!(async { tokio::time::timeout(limit, end).await.ok() }, last_hooks);
+        tokio::join!(async { tokio::time::timeout(limit, end).await.ok() }, last_hooks);
+    }
 }

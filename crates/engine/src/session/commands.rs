@@ -86,10 +86,19 @@ impl Actor {
     fn announce_session(&mut self) {
         self.told_servers = None;
         self.servers_changed();
-        if let Some(session) = &self.session {
-            let settings = Box::new(session.settings.clone());
-            self.emit(Happening::Settings { settings, ticket: None });
+        let Some(session) = &mut self.session else { return };
+        let problems = std::mem::take(&mut session.problems);
+        let settings = Box::new(session.settings.clone());
+        let ignored = session.config.trust.ignored();
+        if !ignored.is_empty() {
+            let list: Vec<String> = ignored.iter().map(ToString::to_string).collect();
+            let text = format!("Not used, because this folder is not trusted: {}", list.join(", "));
+            self.problem(text, "UntrustedFolder");
         }
+        for problem in problems {
+            self.problem(problem.to_string(), "SettingsProblem");
+        }
+        self.emit(Happening::Settings { settings, ticket: None });
     }
 
     /// What runs in the session that is open ends with it.

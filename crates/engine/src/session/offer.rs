@@ -159,7 +159,7 @@ pub(crate) fn search(query: &str, registry: &Registry, selection: &ToolSelection
         .collect()
 }
 
-/// The list of tools for a client.
+/// The list of tools for a client: all there are. Those that are not selected are not allowed.
 pub(crate) fn list(
     settings: &Settings,
     skips: bool,
@@ -170,7 +170,7 @@ pub(crate) fn list(
     super::commands::apply(&mut settings, &filter.settings);
     let skips = filter.skip_permissions.unwrap_or(skips);
     let wished = |info: &&ToolInfo| filter.ids.as_ref().is_none_or(|ids| ids.iter().any(|id| id == info.id));
-    let there = CATALOG.iter().filter(|info| is_selected(info, &settings.tools)).filter(wished);
+    let there = CATALOG.iter().filter(wished);
     let entry = |info: &ToolInfo| {
         let spec = spec(info.name, registry);
         ToolEntry {
@@ -182,7 +182,7 @@ pub(crate) fn list(
                 .map_or_else(|| "Not available in this engine.".to_owned(), |spec| spec.description.clone()),
             category: info.category.name().to_owned(),
             default_allowed: info.is_default_allowed,
-            currently_allowed: is_allowed(info, &settings, skips),
+            currently_allowed: is_selected(info, &settings.tools) && is_allowed(info, &settings, skips),
             schema: spec.filter(|_| filter.schemas).map(|spec| spec.schema),
         }
     };

@@ -119,9 +119,6 @@ pub(super) fn begin(
     problems.extend(more);
     let (hooks, more) = Hooks::new(if config.settings.hooks_disabled { &[] } else { &config.hooks });
     problems.extend(more);
-    for problem in problems {
-        tracing::warn!(%problem, "a file of settings");
-    }
     let models = Models { configured: config.models.clone(), ..environment.models.clone() };
     let settings = default_settings(&config, &models);
     let tools = tools(environment, &config, &cwd, &id)?;
@@ -147,6 +144,7 @@ pub(super) fn begin(
         child_usage: Usage::default(),
         last_call: None,
         policy,
+        problems,
         config,
         library,
         models,

@@ -122,7 +122,11 @@ impl Actor {
         let model = self.model();
         let (Some(session), Some(running)) = (&self.session, &mut self.running) else { return };
         let Some(model) = model else {
-            let text = format!("There is no model `{}`.", session.model_id());
+            let there_are: Vec<String> = session.models.views().into_iter().map(|model| model.id).collect();
+            let text = match there_are.as_slice() {
+                [] => format!("There is no model `{}`, and no other is configured.", session.model_id()),
+                all => format!("There is no model `{}`. There are: {}.", session.model_id(), all.join(", ")),
+            };
             return self.with_turn(|turn, effects| turn.fail(text, Some("Error"), TurnEnd::Error, effects));
         };
         running.model.cancel();

@@ -69,9 +69,6 @@ impl Actor {
         let mcp = session.mcp.clone();
         let outcome = match command {
             McpCommand::ListServers => Ok(Reply::McpServers(mcp.servers())),
-            McpCommand::ListTools => {
-                Ok(Reply::McpTools(mcp.tools().iter().map(crate::mcp::McpTool::view).collect()))
-            }
             McpCommand::ListRegistry => Ok(Reply::McpServers(Vec::new())),
             McpCommand::Authenticate { server } => mcp.authenticate(&server).map(|()| Reply::Success(true)),
             McpCommand::CancelAuthentication { server } => {
@@ -85,17 +82,25 @@ impl Actor {
             McpCommand::SubmitCode { .. } | McpCommand::SubmitError { .. } => {
                 Ok(Reply::Success(mcp.submit_authentication()))
             }
-            change => return self.change_servers(ticket, mcp, change),
+            slow => return self.in_the_background(ticket, mcp, slow),
         };
         self.reply(ticket, outcome);
     }
 
-    /// Changes take a while: files are written, servers started and ended.
-    fn change_servers(&mut self, ticket: Ticket, mcp: Mcp, change: McpCommand) {
+    /// What takes a while: servers connect, files are written, servers are started and ended.
+    fn in_the_background(&mut self, ticket: Ticket, mcp: Mcp, command: McpCommand) {
         let Some(session) = &self.session else { return };
         let (number, inputs) = (session.number, self.inputs.clone());
         tokio::spawn(async move {
-            let done = match &change {
+            let done = match &command {
+                McpCommand::ListTools => {
+                    // a client that lists them right after it has opened the session wants to see those of its own servers
+                    mcp.settled().await;
+                    let tools = mcp.tools().iter().map(crate::mcp::McpTool::view).collect();
+                    let what = FromSession::Reply { ticket, outcome: Ok(Reply::McpTools(tools)) };
+                    inputs.send(Input::Session { session: number, what }).await.ok();
+                    return;
+                }
                 McpCommand::Add(server) => mcp.add(&server.name, &open::transport(server)).await,
                 McpCommand::Remove { server } => mcp.remove(server).await,
                 McpCommand::Toggle { server, enabled } => mcp.toggle(server, *enabled).await,

@@ -14,7 +14,7 @@ use super::journal::{Journal, record};
 use super::saved;
 use super::subagents::{Subagent, Subagents};
 use crate::command::{Attach, SystemPrompt};
-use crate::config::Config;
+use crate::config::{Config, Problem};
 use crate::context::FolderNotes;
 use crate::hooks::Hooks;
 use crate::mcp::Mcp;
@@ -50,6 +50,8 @@ pub(crate) struct Session {
     pub(crate) last_call: Option<Usage>,
     /// What may run without asking.
     pub(crate) policy: Policy,
+    /// What is wrong with the settings files, until it is told.
+    pub(crate) problems: Vec<Problem>,
     /// What the settings files say.
     pub(crate) config: Config,
     pub(crate) library: Library,

@@ -29,6 +29,8 @@ struct Notes {
 }
 
 impl Desk for Fake {
+    async fn room(&self) {}
+
     fn submit(&self, ticket: Ticket, command: Command) -> Result<(), Busy> {
         let mut notes = self.0.lock().unwrap();
         if notes.is_busy {
