@@ -12,8 +12,12 @@ pub(crate) enum Exit {
     Failed = 1,
     /// Wrong usage, or something is not set up.
     Setup = 2,
+    /// The terminal was closed before a task was done.
+    HungUp = 129,
     /// The user stopped a task before it was done.
     Interrupted = 130,
+    /// Somebody ended the program before a task was done.
+    Terminated = 143,
 }
 
 impl From<Exit> for ExitCode {

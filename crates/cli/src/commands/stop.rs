@@ -2,24 +2,60 @@
 
 use std::io;
 
+use crate::exit::Exit;
+
+/// Which signal it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(windows, expect(dead_code, reason = "there is only one on this system"))]
+pub(crate) enum Signal {
+    Interrupt,
+    Terminate,
+    HangUp,
+}
+
+/// What was done was cut short by a signal: by convention 128 and its number.
+impl From<Signal> for Exit {
+    fn from(signal: Signal) -> Self {
+        match signal {
+            Signal::Interrupt => Self::Interrupted,
+            Signal::Terminate => Self::Terminated,
+            Signal::HangUp => Self::HungUp,
+        }
+    }
+}
+
+impl Stop {
+    /// Waits for one.
+    pub(crate) async fn wait(self) {
+        self.which().await;
+    }
+}
+
 /// The signals which ask us to stop.
 #[cfg(unix)]
 pub(crate) struct Stop {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
+    hang_up: tokio::signal::unix::Signal,
 }
 
 #[cfg(unix)]
 impl Stop {
     pub(crate) fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
     }
 
-    pub(crate) async fn wait(mut self) {
+    /// Waits for one, and tells which it was.
+    pub(crate) async fn which(mut self) -> Signal {
         tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => Signal::Interrupt,
+            _ = self.terminate.recv() => Signal::Terminate,
+            _ = self.hang_up.recv() => Signal::HangUp,
         }
     }
 }
@@ -34,7 +70,9 @@ impl Stop {
         tokio::signal::windows::ctrl_c().map(Self)
     }
 
-    pub(crate) async fn wait(mut self) {
+    /// Waits for one, and tells which it was.
+    pub(crate) async fn which(mut self) -> Signal {
         self.0.recv().await;
+        Signal::Interrupt
     }
 }

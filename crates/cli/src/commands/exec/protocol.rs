@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use musher_engine::{AgentHandle, Environment, start};
 use musher_rpc::{Limits, stdio};
+use musher_server::End;
 
 use crate::commands::stop::Stop;
 use crate::exit::{Exit, Failure};
@@ -26,18 +27,17 @@ pub(super) async fn serve(environment: Arc<Environment>, skip_permissions: bool)
         }
     };
     tokio::pin!(serving);
-    tokio::select! {
+    let signal = tokio::select! {
         _end = &mut serving => return Ok(Exit::Done),
-        () = stop.wait() => {}
-    }
+        signal = stop.which() => signal,
+    };
     let again = Stop::listen().context("cannot listen for signals")?;
     tokio::select! {
         // a second signal means now
-        () = again.wait() => {}
-        () = end(&agent) => {}
-        _end = &mut serving => {}
+        () = again.wait() => Ok(signal.into()),
+        () = end(&agent) => Ok(signal.into()),
+        end = &mut serving => Ok(if end == End::CutShort { signal.into() } else { Exit::Done }),
     }
-    Ok(Exit::Done)
 }
 
 /// Tells the agent to end until it hears it, and waits for as long as it may take.
