@@ -8,6 +8,7 @@
 pub mod capture;
 pub mod claude;
 pub mod droid;
+pub mod engine;
 pub mod peers;
 
 mod backend;

@@ -77,6 +77,11 @@ impl Sandbox {
 }
 
 impl Program {
+    /// Its process id, and that of its group.
+    pub fn id(&self) -> i32 {
+        self.group.as_raw()
+    }
+
     /// Changes how long one wait may take.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
@@ -91,10 +96,14 @@ impl Program {
 
     /// Writes one line.
     pub async fn send_line(&mut self, line: &str) -> Result<()> {
+        self.send_bytes(format!("{line}\n").as_bytes()).await
+    }
+
+    /// Writes bytes as they are.
+    pub async fn send_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         let stdin = self.stdin.as_mut().context("standard input is closed")?;
         let write = async {
-            stdin.write_all(line.as_bytes()).await?;
-            stdin.write_all(b"\n").await?;
+            stdin.write_all(bytes).await?;
             stdin.flush().await
         };
         let written = timeout(self.patience, write).await;

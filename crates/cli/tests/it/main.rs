@@ -13,6 +13,7 @@ mod doctor; // `musher doctor` and `musher trust`
 mod help; // the help of every command, as it is printed
 mod program; // runs the program, and never leaves it behind
 mod rehearse; // `musher rehearse`
+mod sdk; // `musher exec`, driven by the SDK
 mod sessions; // `musher sessions`
 mod shell; // `musher completions` and `musher man`
 mod usage; // help, version and wrong arguments

@@ -6,11 +6,23 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
-use testkit::peers::DROID;
+use testkit::peers::{DROID, Installed};
 use testkit::rehearse::{Reply, Script, when};
-use testkit::{Launch, require_peer};
+use testkit::{Launch, droid, require_peer};
 
-use super::stage::{PATIENCE, Stage, execute, on};
+use super::features::stage::{PATIENCE, Stage, execute, on};
+use super::with_droid;
+
+/// A program in the sandbox that uses the droid: one of our examples.
+fn example(stage: &Stage, installed: &Installed, name: &str) -> Launch {
+    // this test is in `deps`, beside the folder of the examples, which are built with all targets
+    let tests = std::env::current_exe().expect("a test has a path");
+    let folder = tests.ancestors().nth(2).expect("a test is in a folder").join("examples");
+    let program = folder.join(name);
+    assert!(program.exists(), "{} is missing: run `cargo build --examples`", program.display());
+    let launch = stage.sandbox().launch(program).env("MUSHER_AGENT", installed.entry());
+    droid::with_account(launch, stage.backend().expect("droid has one"))
+}
 
 /// Runs a program with these lines as its input; gives the lines it wrote.
 async fn output(stage: &Stage, launch: &Launch, input: &[&str]) -> Result<Vec<String>> {
@@ -33,15 +45,16 @@ async fn one_shot_chat_and_fork() -> Result<()> {
         .reply(Reply::text("Noted.").when(on("Remember", 1)))
         .reply(Reply::text("Sleigh.").when(on("playful", 1)))
         .reply(Reply::text("Agentkit.").when(on("serious", 1)));
-    let stage = Stage::new(&require_peer!(DROID), script)?;
-    let lines = output(&stage, &stage.example("one_shot"), &[]).await?;
+    let droid = require_peer!(DROID);
+    let stage = with_droid(&droid, script)?;
+    let lines = output(&stage, &example(&stage, &droid, "one_shot"), &[]).await?;
     assert_eq!(lines[0], "One file.");
     assert!(lines[1].starts_with('[') && lines[1].ends_with("out]"), "{lines:?}");
 
-    let lines = output(&stage, &stage.example("chat"), &["Good morning!", "Look around."]).await?;
+    let lines = output(&stage, &example(&stage, &droid, "chat"), &["Good morning!", "Look around."]).await?;
     assert_eq!(lines, ["Hello.", "[Execute]", "I see."]);
 
-    let lines = output(&stage, &stage.example("fork"), &[]).await?;
+    let lines = output(&stage, &example(&stage, &droid, "fork"), &[]).await?;
     assert_eq!(lines[..2], ["playful: Sleigh.", "serious: Agentkit."]);
     assert!(lines[2].starts_with("The playful way: "), "{lines:?}");
     assert_eq!(lines[3], "again: Sleigh.");
@@ -56,11 +69,15 @@ async fn extract_guard_and_tools() -> Result<()> {
         .reply(execute("date > today.txt", "medium").when(on("today.txt", 1)))
         .reply(Reply::tool("people___lookup", json!({"name": "Alice"})).when(on("Alice", 1)))
         .reply(Reply::text("Alice has 42.").when(on("Alice", 2)));
-    let stage = Stage::new(&require_peer!(DROID), script)?;
-    assert_eq!(output(&stage, &stage.example("extract"), &[]).await?, ["Fine.", "main.rs (severity 2)"]);
-    let lines = output(&stage, &stage.example("guard"), &[]).await?;
+    let droid = require_peer!(DROID);
+    let stage = with_droid(&droid, script)?;
+    assert_eq!(
+        output(&stage, &example(&stage, &droid, "extract"), &[]).await?,
+        ["Fine.", "main.rs (severity 2)"]
+    );
+    let lines = output(&stage, &example(&stage, &droid, "guard"), &[]).await?;
     assert_eq!(lines, ["no to Execute", "Interrupted(Denied): "]);
-    assert_eq!(output(&stage, &stage.example("tools"), &[]).await?, ["Alice has 42.", "[1 calls]"]);
+    assert_eq!(output(&stage, &example(&stage, &droid, "tools"), &[]).await?, ["Alice has 42.", "[1 calls]"]);
     stage.finish().await
 }
 
@@ -74,13 +91,14 @@ async fn questions_plan_and_watch() -> Result<()> {
         .reply(Reply::tool("ExitSpecMode", plan).when(on("Plan how", 1)))
         .reply(Reply::text("Swept.").when(on("Plan how", 2)))
         .reply(execute("ls", "low").when(when().with_tools().prompt("Run the tests")));
-    let stage = Stage::new(&require_peer!(DROID), script)?;
-    let lines = output(&stage, &stage.example("questions"), &["2"]).await?;
+    let droid = require_peer!(DROID);
+    let stage = with_droid(&droid, script)?;
+    let lines = output(&stage, &example(&stage, &droid, "questions"), &["2"]).await?;
     assert_eq!(lines, ["Which colour?", "  1. Red", "  2. Blue", "Blue it is."]);
-    let lines = output(&stage, &stage.example("plan"), &[]).await?;
+    let lines = output(&stage, &example(&stage, &droid, "plan"), &[]).await?;
     let expected = ["The plan:", "1. Sweep.", "Completed: Swept.", "mode Some(Auto), autonomy Some(Low)"];
     assert_eq!(lines, expected);
-    let lines = output(&stage, &stage.example("watch"), &[]).await?;
+    let lines = output(&stage, &example(&stage, &droid, "watch"), &[]).await?;
     assert!(lines.contains(&"tool Execute".to_owned()), "{lines:?}");
     assert!(lines.iter().any(|line| line.starts_with("Interrupted(Budget) after")), "{lines:?}");
     assert!(lines.last().is_some_and(|line| line.starts_with("context: ")), "{lines:?}");
@@ -92,21 +110,24 @@ async fn a_host_that_is_killed_leaves_no_agent() -> Result<()> {
     let script = Script::new()
         .reply(Reply::text(["Once ", "upon "]).and_hang().when(on("essay", 1)))
         .reply(execute("sleep 3223", "low").when(on("Sleep", 1)));
-    let stage = Stage::new(&require_peer!(DROID), script)?;
+    let droid = require_peer!(DROID);
+    let stage = with_droid(&droid, script)?;
+    let program = droid.entry();
     // as the launcher of a package does it: what the host started is not the agent
     let wrapper = stage.sandbox().temp().join("wrapper");
-    let droid = stage.droid().display().to_string();
-    fs_err::write(&wrapper, format!("#!/bin/sh\nexec 3<&0\n\"{droid}\" \"$@\" <&3 &\nwait\n"))?;
+    let quoted = program.display();
+    fs_err::write(&wrapper, format!("#!/bin/sh\nexec 3<&0\n\"{quoted}\" \"$@\" <&3 &\nwait\n"))?;
     fs_err::set_permissions(&wrapper, Permissions::from_mode(0o755))?;
     // in the middle of an answer, and in the middle of a command
     for (example, prompt, sign, agent) in [
-        ("one_shot", "An essay, please.", "droid", stage.droid()),
+        ("one_shot", "An essay, please.", "droid", &program),
         ("one_shot", "An essay, please.", "droid", &wrapper),
-        ("watch", "Sleep well.", "sleep 3223", stage.droid()),
+        ("watch", "Sleep well.", "sleep 3223", &program),
         ("watch", "Sleep well.", "sleep 3223", &wrapper),
     ] {
         let asked = stage.model.calls().len();
-        let host = stage.sandbox().spawn(&stage.example(example).env("MUSHER_AGENT", agent).arg(prompt))?;
+        let launch = self::example(&stage, &droid, example).env("MUSHER_AGENT", agent).arg(prompt);
+        let host = stage.sandbox().spawn(&launch)?;
         stage.model.wait_for_calls(asked + 1, PATIENCE).await?;
         let alive =
             wait_for(&stage, PATIENCE, |alive| alive.iter().any(|(_, command)| command.contains(sign)))

@@ -13,10 +13,7 @@ use musher::wire::{
 };
 use musher::{Decision, Event, InProcess, Permission, Tools, TurnEnd, sync};
 use serde_json::json;
-use testkit::Sandbox;
-use testkit::peers::DROID;
 use testkit::rehearse::{Reply, Script};
-use testkit::require_peer;
 
 use super::stage::{Stage, on};
 
@@ -48,9 +45,9 @@ fn panic_quietly() -> String {
     std::panic::resume_unwind(Box::new("broken"))
 }
 
-/// Listeners in the sandbox, where the agent can reach them: one for each session.
-fn in_sandbox(server: InProcess, sandbox: &Sandbox, sessions: usize) -> Result<InProcess> {
-    let listeners: Result<Vec<TcpListener>> = (0..sessions).map(|_| sandbox.listen()).collect();
+/// Listeners where the agent can reach them: one for each session.
+fn reachable(server: InProcess, stage: &Stage, sessions: usize) -> Result<InProcess> {
+    let listeners: Result<Vec<TcpListener>> = (0..sessions).map(|_| stage.listen()).collect();
     let listeners = Mutex::new(listeners?);
     Ok(server.listen_with(move || {
         let next = listeners.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -72,10 +69,10 @@ async fn tools_of_this_process_are_called_by_the_agent_and_stop_with_the_session
         .reply(Reply::text("All failed.").when(on("Errors", 2)))
         .reply(Reply::tool("people___count", json!({})).when(on("How many", 1)))
         .reply(Reply::text("Two.").when(on("How many", 2)));
-    let stage = Stage::new(&require_peer!(DROID), script)?;
+    let stage = stage!(script);
     let (calls, asked) = (Arc::default(), Arc::new(Mutex::new(Vec::new())));
     let asked_here = Arc::clone(&asked);
-    let server = in_sandbox(InProcess::new("people", people(&calls)), stage.sandbox(), 2)?;
+    let server = reachable(InProcess::new("people", people(&calls)), &stage, 2)?;
     let session = stage
         .session()
         .mcp_tools(server)
@@ -139,13 +136,13 @@ async fn a_tool_or_a_whole_server_is_allowed_for_good() -> Result<()> {
     let script = [("lookup", "first"), ("lookup", "second"), ("other", "third"), ("last", "fourth")]
         .into_iter()
         .fold(Script::new(), |script, (name, word)| call(name, word, script));
-    let stage = Stage::new(&require_peer!(DROID), script)?;
+    let stage = stage!(script);
     let say = |_: Person| async { Ok::<_, String>("yes") };
     let tools = Tools::new()
         .tool("lookup", "Looks a person up", say)
         .tool("other", "Looks another one up", say)
         .tool("last", "Looks the last one up", say);
-    let server = in_sandbox(InProcess::new("people", tools), stage.sandbox(), 1)?;
+    let server = reachable(InProcess::new("people", tools), &stage, 1)?;
     let asked = Arc::new(Mutex::new(Vec::new()));
     let asked_here = Arc::clone(&asked);
     let session = stage
@@ -189,7 +186,7 @@ for line in sys.stdin:
 
 #[tokio::test]
 async fn servers_of_the_agent_are_added_listed_toggled_and_removed() -> Result<()> {
-    let stage = Stage::new(&require_peer!(DROID), Script::new())?;
+    let stage = stage!(Script::new());
     let file = stage.sandbox().workspace().join("server.py");
     fs_err::write(&file, SERVER)?;
     let args = vec![file.to_string_lossy().into_owned()];
@@ -229,7 +226,9 @@ async fn servers_of_the_agent_are_added_listed_toggled_and_removed() -> Result<(
     session.toggle_mcp_server(ToggleMcpServerParams::new("added", false, SettingsLevel::User)).await?;
     let summary = session.list_mcp_servers().await?.summary.unwrap_or_default();
     assert_eq!(summary.disabled.map(|count| count.get()), Some(1));
-    assert!(session.list_mcp_registry().await?.servers.len() > 3);
+    let registry = session.list_mcp_registry().await?.servers;
+    // the engine knows no servers that nobody has configured
+    assert_eq!(registry.len() > 3, stage.is_droid(), "{registry:?}");
 
     let unknown = || McpServerNameParams::new("no-such-server");
     assert!(session.authenticate_mcp_server(unknown()).await.unwrap_err().is_protocol());

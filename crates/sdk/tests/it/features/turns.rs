@@ -1,15 +1,11 @@
-//! Turns: text, tools, permission, old and new droids.
+//! Turns: text, tools, permission.
 
 use anyhow::Result;
 use musher::{Decision, Event, Permission, StoppedBy, TurnEnd, sync};
 use serde_json::json;
-use testkit::peers::{DROID, DROID_OLD};
 use testkit::rehearse::{Reply, Script, when};
-use testkit::require_peer;
 
-use super::stage::Stage;
-
-fn writes_a_file() -> Script {
+pub(crate) fn writes_a_file() -> Script {
     let command = json!({
         "command": "echo made > made.txt", "summary": "Write a file", "timeout": 10,
         "riskLevel": "medium", "riskLevelReason": "it writes a file",
@@ -21,7 +17,7 @@ fn writes_a_file() -> Script {
 
 #[tokio::test]
 async fn a_permitted_command_runs_and_the_turn_completes() -> Result<()> {
-    let stage = Stage::new(&require_peer!(DROID), writes_a_file())?;
+    let stage = stage!(writes_a_file());
     let session = stage.session().on_permission(sync(|_: Permission| Decision::allow_once())).open().await?;
     let mut turn = session.send("Write a file.").partial().start().await?;
     let mut seen = Vec::new();
@@ -49,21 +45,11 @@ async fn a_permitted_command_runs_and_the_turn_completes() -> Result<()> {
 
 #[tokio::test]
 async fn without_a_handler_permission_is_refused_and_the_turn_says_so() -> Result<()> {
-    let stage = Stage::new(&require_peer!(DROID), writes_a_file())?;
+    let stage = stage!(writes_a_file());
     let session = stage.session().open().await?;
     let result = session.send("Write a file.").await?;
     assert_eq!(result.end, TurnEnd::Interrupted(StoppedBy::Denied));
     assert!(!stage.sandbox().workspace().join("made.txt").exists());
-    session.close().await?;
-    stage.finish().await
-}
-
-#[tokio::test]
-async fn an_old_droid_that_announces_no_end_is_followed_to_its_end() -> Result<()> {
-    let stage = Stage::new(&require_peer!(DROID_OLD), writes_a_file())?;
-    let session = stage.session().on_permission(sync(|_: Permission| Decision::allow_once())).open().await?;
-    let result = session.send("Write a file.").await?;
-    assert_eq!((result.end, result.text.as_str()), (TurnEnd::Completed, "Done."));
     session.close().await?;
     stage.finish().await
 }

@@ -1,15 +1,15 @@
-//! A sandbox with the real droid and a scripted model, ready for sessions.
+//! A sandbox with an agent and a scripted model, ready for sessions.
 
 use std::future::Future;
-use std::path::{Path, PathBuf};
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use musher::{Agent, Event, ResumeBuilder, Session, SessionBuilder, Turn};
 use serde_json::{Value, json};
-use testkit::peers::Installed;
-use testkit::rehearse::{Reply, Script, Server, When, when};
-use testkit::{Backend, Launch, Sandbox, droid};
+use testkit::rehearse::{Reply, Server, When, when};
+use testkit::{Backend, Sandbox, droid};
 
 /// How long anything may take that a test waits for.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
@@ -19,44 +19,66 @@ pub(crate) struct Stage {
     // taken at the end
     sandbox: Option<Sandbox>,
     pub(crate) model: Server,
-    pub(crate) backend: Backend,
-    launch: Launch,
-    droid: PathBuf,
+    agent: Agent,
+    nature: Nature,
+}
+
+/// What tests must know of the agent.
+#[allow(dead_code, reason = "whoever includes this makes one of them")]
+pub(crate) enum Nature {
+    /// The real one, with the stand-in for its vendor's service.
+    Droid(Backend),
+    /// The engine as a program.
+    Program,
+    /// The engine in the process of the test.
+    InProcess,
 }
 
 impl Stage {
-    pub(crate) fn new(droid: &Installed, script: Script) -> Result<Self> {
-        let sandbox = Sandbox::new()?;
-        let backend = Backend::start(&sandbox)?;
-        // side calls, such as for titles, must not fail
-        let model = sandbox.model(script.otherwise(Reply::text("A title")))?;
-        let launch = droid::launch(&sandbox, droid, &model.url(), &backend)?;
-        Ok(Self { sandbox: Some(sandbox), model, droid: droid.entry(), backend, launch })
+    pub(crate) fn new(sandbox: Sandbox, model: Server, agent: Agent, nature: Nature) -> Self {
+        Self { sandbox: Some(sandbox), model, agent, nature }
     }
 
     pub(crate) fn sandbox(&self) -> &Sandbox {
         self.sandbox.as_ref().expect("it is taken only at the end")
     }
 
-    /// The droid of the sandbox.
+    /// The agent of the sandbox.
     pub(crate) fn agent(&self) -> Agent {
-        Agent::launch(self.sandbox().agent(&self.launch))
+        self.agent.clone()
     }
 
-    /// The program of the droid.
-    pub(crate) fn droid(&self) -> &Path {
-        &self.droid
+    /// The stand-in for the vendor's service, if the agent asks it anything.
+    pub(crate) fn backend(&self) -> Option<&Backend> {
+        match &self.nature {
+            Nature::Droid(backend) => Some(backend),
+            Nature::Program | Nature::InProcess => None,
+        }
     }
 
-    /// A program in the sandbox that uses the droid: one of our examples.
-    pub(crate) fn example(&self, name: &str) -> Launch {
-        // this test is in `deps`, beside the folder of the examples, which are built with all targets
-        let tests = std::env::current_exe().expect("a test has a path");
-        let folder = tests.ancestors().nth(2).expect("a test is in a folder").join("examples");
-        let program = folder.join(name);
-        assert!(program.exists(), "{} is missing: run `cargo build --examples`", program.display());
-        let launch = self.sandbox().launch(program).env("MUSHER_AGENT", &self.droid);
-        droid::with_account(launch, &self.backend)
+    /// Whether the agent is droid itself.
+    pub(crate) fn is_droid(&self) -> bool {
+        matches!(self.nature, Nature::Droid(_))
+    }
+
+    /// Whether the agent is a process of its own.
+    pub(crate) fn is_program(&self) -> bool {
+        !matches!(self.nature, Nature::InProcess)
+    }
+
+    /// Where the agent keeps its files.
+    pub(crate) fn agent_home(&self) -> PathBuf {
+        self.sandbox().home().join(if self.is_droid() { ".factory" } else { ".musher" })
+    }
+
+    /// A listener that the agent can reach.
+    pub(crate) fn listen(&self) -> Result<TcpListener> {
+        if self.is_program() {
+            return self.sandbox().listen();
+        }
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        listener.set_nonblocking(true)?;
+        Ok(listener)
     }
 
     /// A session in the sandbox's workspace, with the scripted model.

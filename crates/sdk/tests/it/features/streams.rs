@@ -7,14 +7,11 @@ use musher::wire::{MessageRole, ToolExecutionPhase};
 use musher::{
     Autonomy, CancellationToken, Decision, Event, Permission, StoppedBy, Turn, TurnEnd, TurnResult,
 };
-use testkit::droid;
-use testkit::peers::{DROID, DROID_OLD};
 use testkit::rehearse::{Hang, Reply, Script};
-use testkit::require_peer;
 
 use super::stage::{PATIENCE, Stage, execute, on, soon, until};
 
-fn lists_files() -> Script {
+pub(crate) fn lists_files() -> Script {
     Script::new()
         .reply(execute("ls -la; sleep 2; echo README.md", "low").when(on("List", 1)))
         .reply(Reply::thinking("One file.").and_text(["There is ", "one ", "file."]).when(on("List", 2)))
@@ -36,35 +33,35 @@ fn name(event: &Event) -> String {
 
 #[tokio::test]
 async fn a_plain_stream_has_the_whole_pieces_in_order() -> Result<()> {
-    for droid in [require_peer!(DROID), require_peer!(DROID_OLD)] {
-        let stage = Stage::new(&droid, lists_files())?;
-        let session = stage.session().autonomy(Autonomy::High).open().await?;
-        let mut turn = session.send("List the files.").start().await?;
-        let mut seen = Vec::new();
-        while let Some(event) = turn.next().await {
-            let event = event?;
-            assert!(!event.is_partial(), "{event:?}");
-            seen.push(name(&event));
-        }
-        assert!(turn.next().await.is_none(), "nothing comes after the end");
-        let expected = [
-            "user \"List the files.\"",
-            "call Execute",
-            "assistant \"\"",
-            "result of Execute",
-            "assistant \"There is one file.\"",
-            "result Completed",
-        ];
-        assert_eq!(seen, expected);
-        session.close().await?;
-        stage.finish().await?;
+    has_whole_pieces(stage!(lists_files())).await
+}
+
+pub(crate) async fn has_whole_pieces(stage: Stage) -> Result<()> {
+    let session = stage.session().autonomy(Autonomy::High).open().await?;
+    let mut turn = session.send("List the files.").start().await?;
+    let mut seen = Vec::new();
+    while let Some(event) = turn.next().await {
+        let event = event?;
+        assert!(!event.is_partial(), "{event:?}");
+        seen.push(name(&event));
     }
-    Ok(())
+    assert!(turn.next().await.is_none(), "nothing comes after the end");
+    let expected = [
+        "user \"List the files.\"",
+        "call Execute",
+        "assistant \"\"",
+        "result of Execute",
+        "assistant \"There is one file.\"",
+        "result Completed",
+    ];
+    assert_eq!(seen, expected);
+    session.close().await?;
+    stage.finish().await
 }
 
 #[tokio::test]
 async fn a_partial_stream_has_the_small_pieces_too() -> Result<()> {
-    let stage = Stage::new(&require_peer!(DROID), lists_files())?;
+    let stage = stage!(lists_files());
     let session = stage.session().autonomy(Autonomy::High).open().await?;
     let mut turn = session.send("List the files.").partial().start().await?;
     let (mut text, mut thought) = (String::new(), String::new());
@@ -96,7 +93,7 @@ async fn a_partial_stream_has_the_small_pieces_too() -> Result<()> {
 }
 
 /// Later prompts first: what was cut off stays in the conversation.
-fn can_be_stopped() -> Script {
+pub(crate) fn can_be_stopped() -> Script {
     Script::new()
         .reply(Reply::text("Still here.").when(on("Anybody", 1)))
         .reply(execute("sleep 300", "low").when(on("Sleep", 1)))
@@ -114,7 +111,7 @@ async fn is_stopped_by_caller(turn: Turn, text: &str) -> Result<()> {
 
 #[tokio::test]
 async fn a_turn_is_stopped_while_it_streams_runs_a_tool_or_waits_and_the_next_one_works() -> Result<()> {
-    let stage = Stage::new(&require_peer!(DROID), can_be_stopped())?;
+    let stage = stage!(can_be_stopped());
     let session = stage.session().autonomy(Autonomy::High).open().await?;
 
     let mut turn = session.send("Essay, please.").partial().start().await?;
@@ -166,7 +163,7 @@ async fn a_turn_is_stopped_while_it_streams_runs_a_tool_or_waits_and_the_next_on
 
 #[tokio::test]
 async fn a_turn_is_stopped_while_permission_is_pending() -> Result<()> {
-    let stage = Stage::new(&require_peer!(DROID), can_be_stopped())?;
+    let stage = stage!(can_be_stopped());
     let (told, mut asked) = tokio::sync::mpsc::channel(1);
     let session = stage
         .session()
@@ -185,22 +182,6 @@ async fn a_turn_is_stopped_while_permission_is_pending() -> Result<()> {
     assert_eq!(result.end, TurnEnd::Interrupted(StoppedBy::Caller));
     assert!(!stage.sandbox().workspace().join("made.txt").exists());
     assert_eq!(session.send("Anybody there?").await?.text, "Still here.");
-    session.close().await?;
-    stage.finish().await
-}
-
-#[tokio::test]
-async fn an_old_droid_is_stopped_and_goes_on() -> Result<()> {
-    let stage = Stage::new(&require_peer!(DROID_OLD), can_be_stopped())?;
-    let session = stage.session().model(droid::CHAT_MODEL).open().await?;
-    let mut turn = session.send("Essay, please.").partial().start().await?;
-    until(&mut turn, "text", |event| matches!(event, Event::TextDelta(_))).await?;
-    let result = soon("the end", turn.interrupt()).await??;
-    assert_eq!(result.end, TurnEnd::Interrupted(StoppedBy::Caller));
-    assert_eq!(
-        soon("the next turn", session.send("Anybody there?").into_future()).await??.text,
-        "Still here."
-    );
     session.close().await?;
     stage.finish().await
 }

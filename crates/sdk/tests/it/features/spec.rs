@@ -6,11 +6,10 @@ use anyhow::Result;
 use musher::wire::{InteractionMode, ReasoningEffort, ToolConfirmationOutcome as Outcome};
 use musher::{Autonomy, Decision, Permission, StoppedBy, TurnEnd, sync};
 use serde_json::json;
-use testkit::peers::DROID;
+use testkit::droid;
 use testkit::rehearse::{Reply, Script};
-use testkit::{droid, require_peer};
 
-use super::stage::{Stage, on, soon};
+use super::stage::{on, soon};
 
 #[tokio::test]
 async fn plans_are_refused_accepted_edited_and_handed_over() -> Result<()> {
@@ -24,7 +23,7 @@ async fn plans_are_refused_accepted_edited_and_handed_over() -> Result<()> {
     // the session that takes over gets the plan as its prompt
     let script = script.reply(Reply::text("Did it anew.").when(on("Do it, fresh", 1)));
     let script = script.reply(Reply::text("That.").when(on("What did you do", 1)));
-    let stage = Stage::new(&require_peer!(DROID), script)?;
+    let stage = stage!(script);
     let plans = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&plans);
     let session = stage
@@ -76,7 +75,7 @@ async fn plans_are_refused_accepted_edited_and_handed_over() -> Result<()> {
 
     let result = session.send("Plan edited.").await?;
     assert_eq!((&result.end, result.text.as_str()), (&TurnEnd::Completed, "Did it, edited."));
-    let specs = fs_err::read_dir(stage.sandbox().home().join(".factory/specs"))?;
+    let specs = fs_err::read_dir(stage.agent_home().join("specs"))?;
     let specs: Result<Vec<_>, _> = specs.map(|spec| fs_err::read_to_string(spec?.path())).collect();
     assert!(specs?.iter().any(|spec| spec == "1. Do it better."), "the edited plan is the one that is kept");
 
@@ -107,7 +106,7 @@ async fn a_plan_is_handed_over_at_every_level() -> Result<()> {
             .reply(Reply::tool("ExitSpecMode", plan).when(on(&format!("Plan {way}"), 1)))
             .reply(Reply::text(format!("Went {way}.")).when(on(&format!("1. Go {way}"), 1)))
     });
-    let stage = Stage::new(&require_peer!(DROID), script)?;
+    let stage = stage!(script);
     let outcomes = levels.clone();
     let session = stage
         .session()

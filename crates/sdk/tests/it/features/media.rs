@@ -3,11 +3,10 @@
 use anyhow::Result;
 use musher::wire::ContentBlock;
 use musher::{Document, Event, Image};
-use testkit::peers::DROID;
+use testkit::droid;
 use testkit::rehearse::{Reply, Script};
-use testkit::{droid, require_peer};
 
-use super::stage::{Stage, on};
+use super::stage::on;
 
 /// One dot.
 const PNG: &str =
@@ -16,7 +15,7 @@ const PNG: &str =
 #[tokio::test]
 async fn pictures_and_documents_reach_the_model() -> Result<()> {
     let script = Script::new().reply(Reply::text("A dot.").when(on("Describe", 1)));
-    let stage = Stage::new(&require_peer!(DROID), script)?;
+    let stage = stage!(script);
     // the agent takes other custom models for blind
     let session = stage.session().model(droid::ANTHROPIC_MODEL).open().await?;
     let mut turn = session

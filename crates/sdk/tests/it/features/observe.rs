@@ -1,81 +1,19 @@
-//! Watching: hooks, tokens, context, lists, raw notifications.
+//! Watching: tokens, context, lists, raw notifications.
 
 use anyhow::Result;
-use musher::wire::{HookEventName, ListModelsParams, SessionNotification, SetSkillDisabledParams};
-use musher::{Autonomy, Event, HookProgress};
-use serde_json::{Value, json};
-use testkit::peers::DROID;
+use musher::wire::{ListModelsParams, SetSkillDisabledParams};
+use musher::{Autonomy, Event};
+use serde_json::json;
+use testkit::droid;
 use testkit::rehearse::{Reply, Script, Usage};
-use testkit::{Sandbox, droid, require_peer};
 
-use super::stage::{Stage, execute, on, soon};
-
-fn add_hooks(sandbox: &Sandbox) -> Result<()> {
-    let path = sandbox.home().join(".factory/settings.json");
-    let mut settings: Value = serde_json::from_str(&fs_err::read_to_string(&path)?)?;
-    let hook = |command: &str| json!([{"hooks": [{"type": "command", "command": command}]}]);
-    let tool_hook =
-        |command: &str| json!([{"matcher": "Execute", "hooks": [{"type": "command", "command": command}]}]);
-    settings["hooks"] = json!({
-        "SessionStart": hook("echo started"),
-        "UserPromptSubmit": hook("echo prompted"),
-        "PreToolUse": tool_hook("echo before; echo careful >&2"),
-        "PostToolUse": tool_hook("echo after"),
-        "Stop": hook("echo stopped; exit 1"),
-    });
-    Ok(fs_err::write(path, settings.to_string())?)
-}
-
-#[tokio::test]
-async fn hooks_are_seen_as_they_begin_and_end() -> Result<()> {
-    let script = Script::new()
-        .reply(execute("ls", "low").when(on("List", 1)))
-        .reply(Reply::text("Done.").when(on("List", 2)));
-    let stage = Stage::new(&require_peer!(DROID), script)?;
-    add_hooks(stage.sandbox())?;
-    let (session, early) = stage.session().autonomy(Autonomy::High).open_watched().await?;
-    let mut ended = early.only("hook_execution_completed");
-    let first = soon("the first hook", ended.next()).await?.expect("the session lives").session()?;
-    let SessionNotification::HookExecutionCompleted(hook) = first.notification else { panic!("{first:?}") };
-    assert_eq!(hook.hook_event_name, HookEventName::SessionStart);
-    drop(ended);
-
-    let mut turn = session.send("List the files.").start().await?;
-    let mut seen = Vec::new();
-    while let Some(event) = turn.next().await {
-        let Event::Hook(hook) = event? else { continue };
-        if hook.event == HookEventName::PreToolUse {
-            assert!(hook.tool_call_id.is_some());
-            assert_eq!(hook.matcher.as_deref(), Some("Execute"));
-        }
-        seen.push(match hook.status {
-            HookProgress::Started { .. } => format!("{} begins", hook.event.as_str()),
-            HookProgress::Ended { exit_code, stdout, stderr, .. } => {
-                format!("{} {exit_code:?} {stdout:?} {stderr:?}", hook.event.as_str())
-            }
-            _ => "unknown".to_owned(),
-        });
-    }
-    let expected = [
-        "UserPromptSubmit begins",
-        "UserPromptSubmit Some(0) \"prompted\\n\" \"\"",
-        "PreToolUse begins",
-        "PreToolUse Some(0) \"before\\n\" \"careful\\n\"",
-        "PostToolUse begins",
-        "PostToolUse Some(0) \"after\\n\" \"\"",
-        "Stop begins",
-        "Stop Some(1) \"stopped\\n\" \"\"",
-    ];
-    assert_eq!(seen, expected);
-    session.close().await?;
-    stage.finish().await
-}
+use super::stage::{on, soon};
 
 #[tokio::test]
 async fn tokens_are_counted_for_each_turn_and_live() -> Result<()> {
     let usage = Usage { input: Some(800), cache_read: Some(200), output: Some(50), ..Usage::default() };
     let script = Script::new().reply(Reply::text("Hello.").usage(usage).when(on("Hello", 1)));
-    let stage = Stage::new(&require_peer!(DROID), script)?;
+    let stage = stage!(script);
     let session = stage.session().open().await?;
     for _ in 0..2 {
         let mut turn = session.send("Hello.").partial().start().await?;
@@ -116,7 +54,7 @@ async fn tokens_are_counted_for_each_turn_and_live() -> Result<()> {
 #[tokio::test]
 async fn skills_models_and_commands_are_listed_and_notifications_can_be_watched() -> Result<()> {
     let script = Script::new().reply(Reply::text("Hello.").when(on("Hello", 1)));
-    let stage = Stage::new(&require_peer!(DROID), script)?;
+    let stage = stage!(script);
     let factory = stage.sandbox().workspace().join(".factory");
     fs_err::create_dir_all(factory.join("commands"))?;
     fs_err::write(factory.join("commands/greet.md"), "---\ndescription: Greets\n---\nSay hello.\n")?;
@@ -167,7 +105,7 @@ async fn files_go_back_to_how_they_were_before_a_message() -> Result<()> {
             .reply(Reply::text("Made.").when(on("Make", 2)))
     };
     let file = std::env::temp_dir().join(format!("musher-rewind-{}.txt", std::process::id()));
-    let stage = Stage::new(&require_peer!(DROID), script(&file.to_string_lossy()))?;
+    let stage = stage!(script(&file.to_string_lossy()));
     let session = stage.session().autonomy(Autonomy::High).model(droid::CHAT_MODEL).open().await?;
     let result = session.send("Make a file.").message_id("the-message").await?;
     assert_eq!(result.turn_id, "the-message");

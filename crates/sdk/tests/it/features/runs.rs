@@ -4,11 +4,9 @@ use anyhow::Result;
 use musher::wire::AgentTurnCompletionReason as Reason;
 use musher::{ErrorKind, FailureKind, TurnEnd, run};
 use serde_json::json;
-use testkit::peers::DROID;
 use testkit::rehearse::{Reply, Script, when};
-use testkit::require_peer;
 
-use super::stage::{Stage, on};
+use super::stage::on;
 
 #[derive(Debug, PartialEq, serde::Deserialize, schemars::JsonSchema)]
 struct Picked {
@@ -20,7 +18,7 @@ async fn a_run_gives_one_result_and_leaves_nothing() -> Result<()> {
     let script = Script::new()
         .reply(Reply::text("Four.").when(on("2 + 2", 1)))
         .reply(Reply::text("{\"number\": 7}").when(on("Pick", 1)));
-    let stage = Stage::new(&require_peer!(DROID), script)?;
+    let stage = stage!(script);
     let result = run("What is 2 + 2?").session(|_| stage.session()).await?;
     assert_eq!((&result.end, result.text.as_str(), result.steps), (&TurnEnd::Completed, "Four.", 1));
     assert_eq!((result.subtype(), result.is_error()), ("success", false));
@@ -42,7 +40,7 @@ async fn answers_become_values_and_what_does_not_fit_is_kept_in_the_error() -> R
         .reply(Reply::text("no json here").when(on("Pick late", 1)).times(3))
         .reply(Reply::text("{\"number\": 8}").when(when().with_tools().prompt("could not be used")))
         .reply(Reply::text("no json here").when(when().with_tools()));
-    let stage = Stage::new(&require_peer!(DROID), script)?;
+    let stage = stage!(script);
     let session = stage.session().open().await?;
     assert_eq!(session.extract::<Picked>("Pick well.").await?, Picked { number: 7 });
 
@@ -68,7 +66,7 @@ async fn answers_become_values_and_what_does_not_fit_is_kept_in_the_error() -> R
 
 #[tokio::test]
 async fn a_bad_schema_is_refused_before_anything_is_sent() -> Result<()> {
-    let stage = Stage::new(&require_peer!(DROID), Script::new())?;
+    let stage = stage!(Script::new());
     let session = stage.session().open().await?;
     for schema in [json!("text"), json!({"type": "array"}), json!({"type": "strin"})] {
         let error = session.send("Pick.").output_schema(schema.clone()).await.unwrap_err();

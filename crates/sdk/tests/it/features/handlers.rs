@@ -12,9 +12,7 @@ use musher::{
     TurnEnd, TurnResult, sync,
 };
 use serde_json::json;
-use testkit::peers::{DROID, DROID_OLD};
 use testkit::rehearse::{Reply, Script};
-use testkit::require_peer;
 
 use super::stage::{Stage, execute, on, soon};
 
@@ -67,7 +65,7 @@ async fn make(session: &Session, word: &str) -> Result<(TurnResult, Vec<String>)
 #[tokio::test]
 async fn a_handler_decides_and_one_that_fails_is_a_no() -> Result<()> {
     let words = ["allowed", "denied", "panics", "later", "never", "odd", "always", "after"];
-    let stage = Stage::new(&require_peer!(DROID), touches(&words))?;
+    let stage = stage!(touches(&words));
     let session =
         stage.session().on_permission(ByCommand).handler_timeout(Duration::from_millis(500)).open().await?;
     let made = |word: &str| stage.sandbox().workspace().join(format!("{word}.txt")).exists();
@@ -117,7 +115,7 @@ async fn closures_decide_for_creating_and_editing_files() -> Result<()> {
     };
     // the script needs the folder, and the stage the script: a link that is the same everywhere
     let folder = std::env::temp_dir().join(format!("musher-handlers-{}", std::process::id()));
-    let stage = Stage::new(&require_peer!(DROID), stage_script(&folder))?;
+    let stage = stage!(stage_script(&folder));
     std::os::unix::fs::symlink(stage.sandbox().workspace(), &folder)?;
     let kinds = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&kinds);
@@ -147,7 +145,7 @@ async fn closures_decide_for_creating_and_editing_files() -> Result<()> {
 const QUESTIONS: &str = "1. [question] Which colour?\n[topic] Colour\n[option] Red\n[option] Blue\n\n\
                          2. [question] Which size?\n[topic] Size\n[option] Small\n[option] Large\n";
 
-fn asks() -> Script {
+pub(crate) fn asks() -> Script {
     let ask = || Reply::tool("AskUser", json!({"questionnaire": QUESTIONS}));
     ["Set up", "Once more"].into_iter().fold(Script::new(), |script, word| {
         script.reply(ask().when(on(word, 1))).reply(Reply::text("As you like.").when(on(word, 2)))
@@ -156,44 +154,42 @@ fn asks() -> Script {
 
 #[tokio::test]
 async fn questions_are_answered_or_declined() -> Result<()> {
-    // an old agent tells the model of the refusal and goes on
-    let denied = TurnEnd::Interrupted(StoppedBy::Denied);
-    for (droid, end) in [(require_peer!(DROID), denied), (require_peer!(DROID_OLD), TurnEnd::Completed)] {
-        let stage = Stage::new(&droid, asks())?;
-        let asked_before = Mutex::new(false);
-        let session = stage
-            .session()
-            .on_question(sync(move |asked: Questions| {
-                if std::mem::replace(&mut *asked_before.lock().unwrap(), true) {
-                    return Answer::Declined;
-                }
-                asked.answer_all(|question| question.options.as_ref()?.last().cloned())
-            }))
-            .open()
-            .await?;
-        let mut turn = session.send("Set up the project.").start().await?;
-        let mut answer = String::new();
-        while let Some(event) = turn.next().await {
-            match event? {
-                Event::ToolResult(result) => answer = result.text(),
-                Event::Result(result) => {
-                    assert_eq!((result.end, result.text.as_str()), (TurnEnd::Completed, "As you like."));
-                }
-                _ => {}
+    answers_then_declines(stage!(asks()), TurnEnd::Interrupted(StoppedBy::Denied)).await
+}
+
+pub(crate) async fn answers_then_declines(stage: Stage, declined: TurnEnd) -> Result<()> {
+    let asked_before = Mutex::new(false);
+    let session = stage
+        .session()
+        .on_question(sync(move |asked: Questions| {
+            if std::mem::replace(&mut *asked_before.lock().unwrap(), true) {
+                return Answer::Declined;
             }
+            asked.answer_all(|question| question.options.as_ref()?.last().cloned())
+        }))
+        .open()
+        .await?;
+    let mut turn = session.send("Set up the project.").start().await?;
+    let mut answer = String::new();
+    while let Some(event) = turn.next().await {
+        match event? {
+            Event::ToolResult(result) => answer = result.text(),
+            Event::Result(result) => {
+                assert_eq!((result.end, result.text.as_str()), (TurnEnd::Completed, "As you like."));
+            }
+            _ => {}
         }
-        assert!(answer.contains("[answer] Blue") && answer.contains("[answer] Large"), "{answer}");
-        let result = soon("the end", session.send("Once more.").into_future()).await??;
-        assert_eq!(result.end, end);
-        session.close().await?;
-        stage.finish().await?;
     }
-    Ok(())
+    assert!(answer.contains("[answer] Blue") && answer.contains("[answer] Large"), "{answer}");
+    let result = soon("the end", session.send("Once more.").into_future()).await??;
+    assert_eq!(result.end, declined);
+    session.close().await?;
+    stage.finish().await
 }
 
 #[tokio::test]
 async fn without_a_handler_questions_are_declined() -> Result<()> {
-    let stage = Stage::new(&require_peer!(DROID), asks())?;
+    let stage = stage!(asks());
     let session = stage.session().open().await?;
     let result = soon("the end", session.send("Set up the project.").into_future()).await??;
     assert_eq!(result.end, TurnEnd::Interrupted(StoppedBy::Denied));

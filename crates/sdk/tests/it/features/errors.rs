@@ -3,11 +3,9 @@
 use anyhow::Result;
 use musher::wire::AgentTurnCompletionReason as Reason;
 use musher::{Agent, ErrorKind, Event, FailureKind, Image, Session, TurnEnd};
-use testkit::peers::DROID;
 use testkit::rehearse::{HttpError, Reply, Script};
-use testkit::require_peer;
 
-use super::stage::{Stage, on, soon, until};
+use super::stage::{on, soon};
 
 #[tokio::test]
 async fn a_model_that_refuses_gives_a_result_that_says_so() -> Result<()> {
@@ -15,7 +13,7 @@ async fn a_model_that_refuses_gives_a_result_that_says_so() -> Result<()> {
     let script = Script::new()
         .reply(Reply::error(HttpError::new(400).message("what?")).when(on("Again", 1)))
         .reply(Reply::error(HttpError::new(401).message("no such key")).when(on("Hello", 1)));
-    let stage = Stage::new(&require_peer!(DROID), script)?;
+    let stage = stage!(script);
     let session = stage.session().open().await?;
     let mut turn = session.send("Hello.").start().await?;
     let (mut errors, mut result) = (0, None);
@@ -46,7 +44,7 @@ async fn retries_are_told_and_what_was_retracted_is_not_part_of_the_answer() -> 
         .reply(Reply::error(HttpError::new(429).retry_after_seconds(1)).when(on("Hello", 1)).times(1))
         .reply(Reply::error(HttpError::new(500)).when(on("Hello", 1)).times(1))
         .reply(Reply::text("Hello at last.").when(on("Hello", 1)));
-    let stage = Stage::new(&require_peer!(DROID), script)?;
+    let stage = stage!(script);
     let session = stage.session().open().await?;
     let mut turn = session.send("Hello.").partial().start().await?;
     let (mut retries, mut retracted, mut text) = (Vec::new(), 0, String::new());
@@ -93,35 +91,9 @@ async fn bad_input_is_refused_before_anything_is_started() -> Result<()> {
 
 #[tokio::test]
 async fn a_droid_refuses_a_folder_that_is_not_there() -> Result<()> {
-    let stage = Stage::new(&require_peer!(DROID), Script::new())?;
+    let stage = stage!(Script::new());
     let error = stage.session().cwd("/no/such/folder").open().await.unwrap_err();
     let ErrorKind::Protocol { method, code } = error.kind() else { panic!("{error}") };
     assert_eq!((method.as_deref(), *code), (Some("droid.initialize_session"), Some(-32603)));
-    stage.finish().await
-}
-
-#[tokio::test]
-async fn an_agent_that_is_killed_ends_the_turn_with_its_status() -> Result<()> {
-    let essay = || Reply::text(["Once ", "upon "]).and_hang().when(on("Essay", 1));
-    let script = Script::new().reply(essay()).reply(essay());
-    let stage = Stage::new(&require_peer!(DROID), script)?;
-    let recording = tempfile::tempdir()?;
-    // also through a recording, which stands between agent and session
-    for agent in [stage.agent(), stage.agent().record(recording.path().join("killed.jsonl"))] {
-        let session = stage.session().agent(agent).open().await?;
-        let mut turn = session.send("Essay, please.").partial().start().await?;
-        until(&mut turn, "text", |event| matches!(event, Event::TextDelta(_))).await?;
-        let pid = session.process_id().expect("it is a program").to_string();
-        stage.sandbox().output(&stage.sandbox().launch("kill").args(["-9", &pid])).await?;
-        let error = soon("the end of the turn", turn.finish()).await?.unwrap_err();
-        let ErrorKind::ProcessExit { code, signal, .. } = error.kind() else { panic!("{error}") };
-        assert_eq!((*code, *signal), (None, Some(9)));
-        assert!(error.is_connection());
-        // and so does everything after it
-        for error in [session.send("Hello?").await.unwrap_err(), session.list_skills().await.unwrap_err()] {
-            assert!(error.is_process_exit(), "{error}");
-        }
-        session.close().await?;
-    }
     stage.finish().await
 }

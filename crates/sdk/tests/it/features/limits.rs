@@ -4,18 +4,16 @@ use std::time::Duration;
 
 use anyhow::Result;
 use musher::{Autonomy, Budget, ErrorKind, Event, StoppedBy, TurnEnd};
-use testkit::peers::DROID;
 use testkit::rehearse::{Hang, Reply, Script, Usage, when};
-use testkit::require_peer;
 
-use super::stage::{Stage, execute, on, soon, until};
+use super::stage::{execute, on, soon, until};
 
 #[tokio::test]
 async fn prompts_wait_in_line_or_are_refused() -> Result<()> {
     let script = Script::new()
         .reply(Reply::text("One.").delay_ms(300, 0).when(on("First", 1)))
         .reply(Reply::text("Two.").when(on("Second", 1)));
-    let stage = Stage::new(&require_peer!(DROID), script)?;
+    let stage = stage!(script);
     let session = stage.session().open().await?;
     let first = session.send("First.").start().await?;
     let second = tokio::spawn(session.send("Second.").into_future());
@@ -47,7 +45,7 @@ async fn turns_end_when_they_take_too_long_or_too_much() -> Result<()> {
         .reply(execute("ls", "low").usage(used).when(when().with_tools().prompt("Spend")))
         .reply(Reply::text(["Once ", "upon "]).and_hang().when(on("Stall", 1)))
         .reply(Reply::hang(Hang::BeforeHeaders).when(on("Late", 1)));
-    let stage = Stage::new(&require_peer!(DROID), script)?;
+    let stage = stage!(script);
     let session = stage
         .session()
         .autonomy(Autonomy::High)
@@ -80,7 +78,7 @@ async fn turns_end_when_they_take_too_long_or_too_much() -> Result<()> {
 #[tokio::test]
 async fn closing_ends_a_running_turn_and_dropping_everything_ends_the_agent() -> Result<()> {
     let script = Script::new().reply(Reply::text(["Once ", "upon "]).and_hang().when(on("Essay", 1)));
-    let stage = Stage::new(&require_peer!(DROID), script)?;
+    let stage = stage!(script);
     let session = stage.session().open().await?;
     let mut turn = session.send("Essay, please.").partial().start().await?;
     until(&mut turn, "text", |event| matches!(event, Event::TextDelta(_))).await?;

@@ -3,11 +3,10 @@
 use anyhow::Result;
 use musher::wire::{ListToolsParams, ReasoningEffort, UpdateSessionSettingsParams as Settings};
 use musher::{Autonomy, Session, StoppedBy, TurnEnd};
-use testkit::peers::DROID;
+use testkit::droid;
 use testkit::rehearse::{Reply, Script};
-use testkit::{droid, require_peer};
 
-use super::stage::{Stage, execute, on};
+use super::stage::{execute, on};
 
 async fn allowed(session: &Session, id: &str) -> Result<Option<bool>> {
     let tools = session.list_tools(ListToolsParams::default()).await?.tools;
@@ -22,7 +21,7 @@ async fn autonomy_decides_what_runs_without_asking() -> Result<()> {
         .reply(execute("touch two.txt", "medium").when(on("Make two", 1)))
         .reply(execute("touch three.txt", "high").when(on("Make three", 1)))
         .reply(Reply::text("Made.").when(on("Make three", 2)));
-    let stage = Stage::new(&require_peer!(DROID), script)?;
+    let stage = stage!(script);
     let made = |name: &str| stage.sandbox().workspace().join(name).exists();
     let session = stage.session().autonomy(Autonomy::Medium).open().await?;
     assert_eq!(session.state().settings.autonomy_level, Some(Autonomy::Medium));
@@ -46,8 +45,7 @@ async fn autonomy_decides_what_runs_without_asking() -> Result<()> {
 
 #[tokio::test]
 async fn tools_are_switched_off_and_on_and_listed() -> Result<()> {
-    let stage =
-        Stage::new(&require_peer!(DROID), Script::new().reply(Reply::text("Hello.").when(on("Hello", 1))))?;
+    let stage = stage!(Script::new().reply(Reply::text("Hello.").when(on("Hello", 1))));
     let session = stage.session().disabled_tools(["execute-cli"]).open().await?;
     assert_eq!(session.state().settings.disabled_tool_ids, Some(vec!["execute-cli".to_owned()]));
     assert_eq!(allowed(&session, "read-cli").await?, Some(true));
@@ -78,7 +76,7 @@ async fn tools_are_switched_off_and_on_and_listed() -> Result<()> {
 #[tokio::test]
 async fn model_and_effort_are_chosen_at_the_beginning_and_in_between() -> Result<()> {
     let script = Script::new().reply(Reply::text("Hello.").when(on("Hello", 1)));
-    let stage = Stage::new(&require_peer!(DROID), script)?;
+    let stage = stage!(script);
     let session =
         stage.session().model(droid::ANTHROPIC_MODEL).reasoning_effort(ReasoningEffort::High).open().await?;
     let settings = session.state().settings;
@@ -97,14 +95,14 @@ async fn model_and_effort_are_chosen_at_the_beginning_and_in_between() -> Result
         models.iter().filter(|call| !call.tools.is_empty()).map(|call| call.model.as_str()).collect();
     assert_eq!(models, ["rehearsal-anthropic", "rehearsal-responses"]);
 
-    // our models cannot think, so the agent keeps no effort for them; the vendor's can, as long as they are not asked
+    // these models cannot think, so the agent keeps no effort for them; there are others, as long as they are not asked
     let efforts = [ReasoningEffort::High, ReasoningEffort::Low];
     let models = session.state().models;
     let thinker = models.iter().find(|model| {
         let supported = model.supported_reasoning_efforts.as_deref().unwrap_or_default();
-        model.is_custom != Some(true) && efforts.iter().all(|effort| supported.contains(effort))
+        efforts.iter().all(|effort| supported.contains(effort))
     });
-    let thinker = thinker.expect("the vendor has one").id.clone();
+    let thinker = thinker.expect("there is one").id.clone();
     session.close().await?;
     let session = stage.session().model(&thinker).reasoning_effort(ReasoningEffort::High).open().await?;
     let settings = session.state().settings;

@@ -2,11 +2,9 @@
 
 use anyhow::{Context, Result};
 use musher::{Decision, Permission, Replay, Session, TurnEnd, blocking, sync};
-use testkit::peers::DROID;
 use testkit::rehearse::{Reply, Script};
-use testkit::require_peer;
 
-use super::stage::{Stage, execute, on, soon};
+use super::stage::{execute, on, soon};
 
 fn one_command() -> Script {
     Script::new()
@@ -16,7 +14,7 @@ fn one_command() -> Script {
 
 #[tokio::test]
 async fn a_recorded_turn_plays_again_without_droid() -> Result<()> {
-    let stage = Stage::new(&require_peer!(DROID), one_command())?;
+    let stage = stage!(one_command());
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("turn.jsonl");
     let yes = || sync(|_: Permission| Decision::allow_once());
@@ -39,7 +37,7 @@ async fn a_recorded_turn_plays_again_without_droid() -> Result<()> {
 
 #[tokio::test]
 async fn a_session_without_async_drives_droid() -> Result<()> {
-    let stage = Stage::new(&require_peer!(DROID), one_command())?;
+    let stage = stage!(one_command());
     let builder = stage.session().on_permission(sync(|_: Permission| Decision::allow_once()));
     let work = move || -> musher::Result<_> {
         let session = blocking::Session::open(builder)?;
