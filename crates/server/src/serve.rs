@@ -135,7 +135,7 @@ pub(crate) async fn run(connection: Connection, desk: impl Desk, mut events: mps
     if end == End::ClientGone {
         let told = async {
             insist(|| desk.stop()).await;
-            std::future::pending().await
+            std::future::pending::<()>().await;
         };
         // an agent that has ended already cannot be told
         let rest = async {

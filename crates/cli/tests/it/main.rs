@@ -10,6 +10,7 @@ mod acp; // `musher acp`
 mod bridge; // `musher bridge`
 mod docs; // the documents
 mod doctor; // `musher doctor` and `musher trust`
+mod engine; // `musher exec`: whatever becomes of it
 mod help; // the help of every command, as it is printed
 mod program; // runs the program, and never leaves it behind
 mod rehearse; // `musher rehearse`

@@ -1,0 +1,8 @@
+//! `musher exec` as a server of the protocol: what holds whatever becomes of it, of its client and of its files.
+
+mod bad_input; // lines that are no messages
+mod bad_setup; // broken settings, missing folders
+mod client; // a client that sees every line
+mod ends; // the end of the input, signals, a client that is gone
+mod killed; // SIGKILL at any moment
+mod slow_client; // one that does not read

@@ -1,0 +1,129 @@
+//! Broken settings, missing folders, unknown models: a clear error that names the place, and the rest keeps working.
+
+use anyhow::Result;
+use serde_json::json;
+use testkit::droid;
+use testkit::rehearse::{Reply, Script};
+
+use super::client::{Client, Stage, on};
+
+fn hello() -> Script {
+    Script::new().reply(Reply::text("Hello.").when(on("Hello", 1)))
+}
+
+/// The texts of all errors that were told so far.
+fn errors(client: &Client) -> Vec<String> {
+    let news = client.seen.iter().map(|message| &message["params"]["notification"]);
+    let errors = news.filter(|news| news["type"] == "error");
+    errors.map(|error| error["message"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn broken_files_are_named_with_the_line_and_the_rest_counts() -> Result<()> {
+    let stage = Stage::new(hello())?;
+    let home = stage.sandbox.home().join(".musher");
+    fs_err::create_dir_all(&home)?;
+    fs_err::write(home.join("settings.json"), "{\n  \"model\": \"custom:x\",\n  oops\n}\n")?;
+    fs_err::write(
+        home.join("mcp.json"),
+        "{\"mcpServers\": {\"good\": {\"command\": \"true\"}, \"bad\": 7}}",
+    )?;
+    let mut client = stage.opened().await?;
+    let told = errors(&client).join("\n");
+    assert!(told.contains(".musher/settings.json:3"), "file and line: {told}");
+    assert!(told.contains(".musher/mcp.json") && told.contains("bad"), "file and field: {told}");
+    let servers = client.call("droid.list_mcp_servers", json!({})).await?;
+    assert_eq!(servers["result"]["servers"][0]["name"], "good", "{servers}");
+    // the models are in droid's settings
+    client.say("Hello.").await?;
+    assert_eq!(client.completed().await?, "completed");
+    client.program.end().await?;
+    stage.finish().await
+}
+
+#[tokio::test]
+async fn settings_that_cannot_be_read_are_named() -> Result<()> {
+    let stage = Stage::new(hello())?;
+    let home = stage.sandbox.home().join(".musher");
+    fs_err::create_dir_all(home.join("settings.json"))?;
+    let mut client = stage.opened().await?;
+    let told = errors(&client).join("\n");
+    assert!(told.contains(".musher/settings.json"), "{told}");
+    client.say("Hello.").await?;
+    assert_eq!(client.completed().await?, "completed");
+    client.program.end().await?;
+    stage.finish().await
+}
+
+#[tokio::test]
+async fn a_missing_folder_and_an_unknown_session_are_errors_and_then_all_works() -> Result<()> {
+    let stage = Stage::new(hello())?;
+    let mut client = stage.client()?;
+    let mut session = stage.session();
+    session["cwd"] = json!("/no/such/folder");
+    let answer = client.call("droid.initialize_session", session).await?;
+    assert!(answer["error"].to_string().contains("/no/such/folder"), "{answer}");
+    for id in ["00000000-0000-4000-8000-000000000000", "../../etc/passwd", ""] {
+        let answer = client.call("droid.load_session", json!({"sessionId": id})).await?;
+        assert!(answer["error"].is_object(), "{id}: {answer}");
+    }
+    // before there is a session, everything else says so
+    let answer = client.call("droid.add_user_message", json!({"text": "Hello."})).await?;
+    assert!(answer["error"].is_object(), "{answer}");
+    let answer = client.call("droid.initialize_session", stage.session()).await?;
+    assert!(answer["result"].is_object(), "{answer}");
+    client.say("Hello.").await?;
+    assert_eq!(client.completed().await?, "completed");
+    client.program.end().await?;
+    stage.finish().await
+}
+
+#[tokio::test]
+async fn an_unknown_model_ends_the_turn_with_an_error_that_names_those_there_are() -> Result<()> {
+    let stage = Stage::new(hello())?;
+    let mut client = stage.client()?;
+    let mut session = stage.session();
+    session["modelId"] = json!("no-such-model");
+    let answer = client.call("droid.initialize_session", session).await?;
+    if answer["error"].is_object() {
+        assert!(answer["error"]["message"].to_string().contains("no-such-model"), "{answer}");
+    } else {
+        client.say("Hello.").await?;
+        assert_ne!(client.completed().await?, "completed");
+        let told = errors(&client).join("\n");
+        assert!(told.contains("no-such-model") && told.contains("custom:Rehearsal-Chat"), "{told}");
+        client.call("droid.update_session_settings", json!({"modelId": droid::CHAT_MODEL})).await?;
+        client.say("Hello.").await?;
+        assert_eq!(client.completed().await?, "completed");
+    }
+    client.program.end().await?;
+    stage.finish().await
+}
+
+#[tokio::test]
+async fn a_damaged_session_opens_and_says_so() -> Result<()> {
+    let stage = Stage::new(hello())?;
+    let mut client = stage.client()?;
+    let opened = client.call("droid.initialize_session", stage.session()).await?;
+    let id = opened["result"]["sessionId"].as_str().unwrap_or_default().to_owned();
+    client.say("Hello.").await?;
+    client.completed().await?;
+    client.program.end().await?;
+
+    let sessions = stage.sandbox.home().join(".musher/sessions");
+    let folder = fs_err::read_dir(sessions)?.next().expect("a folder")?.path();
+    let log = folder.join(format!("{id}.jsonl"));
+    let text = fs_err::read_to_string(&log)?;
+    // garbage in the middle, a torn record at the end
+    let (first, rest) = text.split_once('\n').expect("more than one line");
+    fs_err::write(&log, format!("{first}\nGARBAGE\0\n{rest}{{\"type\":\"message\",\"id\":\"to"))?;
+    let mut client = stage.client()?;
+    let loaded = client.call("droid.load_session", json!({"sessionId": id})).await?;
+    let messages = loaded["result"]["session"]["messages"].to_string();
+    assert!(messages.contains("Hello."), "{loaded}");
+    assert!(errors(&client).iter().any(|error| error.contains("damaged")), "{:?}", errors(&client));
+    client.say("Hello.").await?;
+    assert_eq!(client.completed().await?, "completed");
+    client.program.end().await?;
+    stage.finish().await
+}
