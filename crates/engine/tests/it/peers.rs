@@ -1,3 +1,4 @@
 //! The engine beside real programs.
 
+mod compacted_sessions;
 mod stored_sessions;

@@ -20,15 +20,16 @@ for s in asyncio.run(list_sessions()):
     print(json.dumps([s.id, s.title, s.message_count, str(s.cwd)]))
 ";
 
-struct Stage {
-    sandbox: Sandbox,
-    model: Server,
+/// A droid in a sandbox, with a scripted model.
+pub(super) struct Stage {
+    pub(super) sandbox: Sandbox,
+    pub(super) model: Server,
     backend: Backend,
     launch: Launch,
 }
 
 impl Stage {
-    fn new(droid: &Installed, script: Script) -> Result<Self> {
+    pub(super) fn new(droid: &Installed, script: Script) -> Result<Self> {
         let sandbox = Sandbox::new()?;
         let backend = Backend::start(&sandbox)?;
         let model = sandbox.model(script.otherwise(Reply::text("A title")))?;
@@ -36,16 +37,16 @@ impl Stage {
         Ok(Self { sandbox, model, backend, launch })
     }
 
-    fn agent(&self) -> Agent {
+    pub(super) fn agent(&self) -> Agent {
         Agent::launch(self.sandbox.agent(&self.launch))
     }
 
-    fn home(&self) -> PathBuf {
+    pub(super) fn home(&self) -> PathBuf {
         self.sandbox.home().join(".factory")
     }
 
     /// Fails if anything is left running.
-    async fn finish(self) -> Result<()> {
+    pub(super) async fn finish(self) -> Result<()> {
         drop((self.model, self.backend));
         self.sandbox.finish().await
     }
