@@ -283,6 +283,13 @@ pub struct HookRun {
     pub prevented: bool,
 }
 
+impl HookRun {
+    /// Whether a command did not end well.
+    pub fn has_failed(&self) -> bool {
+        self.results.iter().any(|result| result.exit_code != Some(0))
+    }
+}
+
 /// What came of one hook command.
 #[derive(Debug, Clone, Default)]
 pub struct HookResult {

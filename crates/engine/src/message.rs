@@ -51,6 +51,11 @@ impl Message {
         }
     }
 
+    /// Whether it is no message at all but tells that hooks have run.
+    pub fn is_hook_run(&self) -> bool {
+        self.content.is_empty() && self.extra.contains_key("hookEventName")
+    }
+
     /// All its text, without thinking and the results of tools.
     pub fn text(&self) -> String {
         let texts = self.content.iter().filter_map(|part| match part {

@@ -25,7 +25,13 @@ impl Message {
         let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
         put("id", self.id.clone().into());
         put("role", self.role.name().into());
-        put("content", self.content.iter().map(|part| part.json(&Names::WIRE)).collect());
+        match self.extra.get("hookEventName").and_then(Value::as_str).filter(|_| self.is_hook_run()) {
+            None => put("content", self.content.iter().map(|part| part.json(&Names::WIRE)).collect()),
+            // people are shown something
+            Some(event) => {
+                put("content", json!([{"type": "text", "text": format!("Hook execution started: {event}")}]))
+            }
+        };
         put("createdAt", self.created_at_ms.into());
         put("updatedAt", self.updated_at_ms.into());
         put("parentId", self.parent_id.as_deref().unwrap_or("root").into());

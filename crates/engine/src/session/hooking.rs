@@ -6,15 +6,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::actor::Actor;
 use super::children::{Back, FromSession, FromTurn, Input};
 use super::prompt::Queued;
 use super::state::Session;
-use super::turn::{Turn, hook_context, user_note};
+use super::turn::{Turn, hook_context, message, user_note};
 use crate::command::{Reply, Ticket};
 use crate::hooks::{About, HookNews, HookOutcome, Hooks, Moment, Place};
+use crate::message::{Message, Role, Visibility};
 use crate::{Autonomy, Happening, HookRun, Mode, Settings};
 
 /// The hooks of a session with everything they are told of it: what a task needs to fire them.
@@ -118,10 +120,24 @@ impl Actor {
 
     /// Hooks begin or have ended.
     pub(super) fn hook_news(&mut self, news: HookNews) {
-        self.emit(match news {
-            HookNews::Started(run) => Happening::HookStarted(Box::new(run)),
-            HookNews::Completed(run) => Happening::HookCompleted(Box::new(run)),
-        });
+        match news {
+            HookNews::Started(run) => self.emit(Happening::HookStarted(Box::new(run))),
+            HookNews::Completed(run) => {
+                self.keep_hook_run(&run);
+                self.emit(Happening::HookCompleted(Box::new(run)));
+            }
+        }
+    }
+
+    /// Keeps in the log that hooks have run. In a session in which nothing was said yet, that waits until something is.
+    fn keep_hook_run(&mut self, run: &HookRun) {
+        let Some(session) = &mut self.session else { return };
+        session.first_hooks.push(hook_message(run));
+        if session.journal.is_open() {
+            for message in std::mem::take(&mut session.first_hooks) {
+                self.log(message);
+            }
+        }
     }
 
     /// Tells people what hooks want them to know.
@@ -271,6 +287,38 @@ fn stop_moment(
 
 pub(super) fn millis(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A run of hooks as it is kept, with the fields droid has for it.
+fn hook_message(run: &HookRun) -> Message {
+    let mut kept = message(run.id.clone(), Role::System, Vec::new(), Visibility::UserOnly);
+    let begun = i64::try_from(run.order / 1000).unwrap_or(kept.created_at_ms);
+    let commands = run.commands.iter().map(|(command, timeout)| {
+        let mut shown = json!({"type": "command", "command": command});
+        if let Some(timeout) = timeout {
+            shown["timeout"] = json!(timeout);
+        }
+        shown
+    });
+    let results = run.results.iter().map(
+        |result| json!({"exitCode": result.exit_code, "stdout": result.stdout, "stderr": result.stderr}),
+    );
+    let fields = [
+        ("hookEventName", json!(run.event)),
+        ("hookMatcher", json!(run.matcher)),
+        ("hookCommands", commands.collect()),
+        ("hookStatus", json!(if run.has_failed() { "error" } else { "completed" })),
+        ("hookResults", results.collect()),
+        ("hookToolCallId", json!(run.tool_call_id)),
+        ("hookParentId", json!(run.parent_id)),
+        ("hookOrder", json!(run.order)),
+        ("hookStartTime", json!(begun)),
+        ("hookEndTime", json!(kept.updated_at_ms)),
+    ];
+    let fields = fields.into_iter().filter(|(_, value)| !value.is_null());
+    kept.extra.extend(fields.map(|(name, value)| (name.to_owned(), value)));
+    kept.created_at_ms = begun;
+    kept
 }
 
 /// The word hooks know for what may happen without asking.

@@ -153,6 +153,7 @@ pub(super) fn begin(
         tools,
         loaded_tools: std::collections::BTreeSet::new(),
         notes: FolderNotes::new(cwd.clone()),
+        first_hooks: Vec::new(),
         new_notes: Vec::new(),
         subagent: None,
         subagents: Subagents::default(),

@@ -51,7 +51,10 @@ impl Actor {
     fn write(&mut self, queued: &mut Queued) -> Result<(), StoreError> {
         let Some(session) = &mut self.session else { return Ok(()) };
         let mut written: Vec<Arc<Message>> = Vec::new();
-        if session.messages.is_empty() {
+        for run in std::mem::take(&mut session.first_hooks) {
+            session.append(run)?;
+        }
+        if !session.has_begun() {
             let context = first::context(&self.environment, session, &queued.id);
             written.push(session.append(context)?);
         }

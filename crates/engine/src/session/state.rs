@@ -69,6 +69,8 @@ pub(crate) struct Session {
     pub(crate) loaded_tools: BTreeSet<String>,
     /// Notes of sub-folders that were told.
     pub(crate) notes: FolderNotes,
+    /// Hooks that have run before anything was said.
+    pub(crate) first_hooks: Vec<Message>,
     /// What the model has to be told before it is asked again.
     pub(crate) new_notes: Vec<String>,
     /// What this session is, if another has started it.
@@ -85,13 +87,15 @@ pub(crate) struct Session {
 impl Session {
     /// Puts a message at the end, in the log and in memory. Behind one of the same id, it becomes part of it.
     pub(crate) fn append(&mut self, mut message: Message) -> Result<Arc<Message>, StoreError> {
-        let is_part = self.messages.last().is_some_and(|last| last.id == message.id);
-        if !is_part {
+        // hooks may have run between two parts
+        let last = self.messages.iter().rposition(|last| !last.is_hook_run());
+        let part_of = last.filter(|last| self.messages.get(*last).is_some_and(|last| last.id == message.id));
+        if part_of.is_none() {
             message.parent_id = self.messages.last().map(|last| last.id.clone());
         }
         self.log()?.append(&record(&message))?;
         self.updated_at_ms = Some(message.updated_at_ms);
-        if let (true, Some(last)) = (is_part, self.messages.last_mut()) {
+        if let Some(last) = part_of.and_then(|last| self.messages.get_mut(last)) {
             let last = Arc::make_mut(last);
             last.content.append(&mut message.content);
             last.updated_at_ms = message.updated_at_ms;
@@ -100,6 +104,11 @@ impl Session {
         let message = Arc::new(message);
         self.messages.push(Arc::clone(&message));
         Ok(message)
+    }
+
+    /// Whether anything was said in it.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.messages.iter().any(|message| !message.is_hook_run())
     }
 
     /// The log, begun if it was not.

@@ -65,6 +65,11 @@ pub(super) fn conversation(records: impl IntoIterator<Item = Record>) -> Convers
         // parents come first, so this ends
         next = nodes[place].parent;
     }
+    for place in 0..nodes.len() {
+        // droid lets no message follow these
+        let is_on_branch = nodes[place].parent.is_none_or(|parent| is_active[parent]);
+        is_active[place] |= is_on_branch && nodes[place].message.is_hook_run();
+    }
     if let Some((compaction, before)) = compacted {
         let kept_from = compaction.last_removed.as_ref().and_then(|id| places.get(id));
         let before = kept_from.map_or(before, |last| last + 1);

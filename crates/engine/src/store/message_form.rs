@@ -62,7 +62,7 @@ fn ours(message: &Message) -> Map<String, Value> {
     let mut ours = Map::new();
     let is_result = |part: &Content| matches!(part, Content::ToolResult { .. });
     let is_plain = match message.role {
-        Role::System => false,
+        Role::System => message.is_hook_run(),
         Role::Tool => message.content.iter().any(is_result),
         Role::User => !message.content.iter().any(is_result),
         Role::Assistant => true,
@@ -115,6 +115,8 @@ pub(super) fn read(mut record: Map<String, Value>) -> Option<Message> {
         "system" => Role::System,
         "tool" => Role::Tool,
         "user" if said.is_none() && has_results => Role::Tool,
+        // that hooks have run, nobody has said
+        "user" if content.is_empty() && inner.contains_key("hookEventName") => Role::System,
         "user" => Role::User,
         _ => return None,
     };

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use musher_engine::{Answer, Autonomy, Command, Happening, NewSession, SettingsChange};
+use musher_engine::{Answer, Autonomy, Command, Happening, LoadSession, NewSession, SettingsChange};
 use serde_json::{Value, json};
 
 use crate::scripted::{Reply, calls, text};
@@ -294,4 +294,44 @@ async fn a_hook_that_fails_is_shown_and_the_work_goes_on() {
         }
     }
     assert_eq!(codes, [("UserPromptSubmit".to_owned(), Some(1)), ("Stop".to_owned(), Some(1))]);
+}
+
+#[tokio::test]
+async fn that_hooks_have_run_is_kept_and_the_model_does_not_read_it() {
+    let hooks = json!({
+        "SessionStart": group(None, "true"),
+        "UserPromptSubmit": group(None, "true"),
+        "PreToolUse": group(None, "true"),
+        "PostToolUse": group(None, "exit 3"),
+        "Stop": group(None, "true"),
+    });
+    let look = || ("LS", json!({}));
+    let script = [calls("", &[look(), look()]), text("ok"), text("again")];
+    let mut first = open(&hooks, script).await;
+    first.say("Look twice.");
+    first.until_idle().await;
+    let roles: Vec<_> = first.model.requests()[1].messages.iter().map(|message| message.role).collect();
+    assert_eq!(roles.len(), 4, "what it is told, the prompt, the calls, the results: {roles:?}");
+    first.agent.stop().unwrap();
+    first.until_end().await;
+
+    let mut second = Stage::at(first.home.clone(), first.work.clone(), [text("again")]);
+    let load = LoadSession { id: first.session.clone(), ..LoadSession::default() };
+    let ticket = second.submit(Command::Load(Box::new(load)));
+    let musher_engine::Reply::Loaded(loaded) = second.reply(&ticket).await else { panic!("not loaded") };
+    let shown: Vec<Value> = loaded.messages.iter().map(|message| message.wire()).collect();
+    let kinds: Vec<_> = shown
+        .iter()
+        .map(|shown| shown["hookEventName"].as_str().or(shown["role"].as_str()).unwrap())
+        .collect();
+    assert_eq!(kinds[..5], ["SessionStart", "UserPromptSubmit", "user", "user", "assistant"], "{kinds:?}");
+    assert_eq!(kinds.iter().filter(|kind| **kind == "PostToolUse").count(), 2);
+    assert_eq!(kinds.iter().filter(|kind| **kind == "tool").count(), 1, "both results are in one message");
+    let failed = shown.iter().find(|shown| shown["hookEventName"] == "PostToolUse").unwrap();
+    assert_eq!((&failed["role"], &failed["hookStatus"]), (&json!("system"), &json!("error")));
+    assert_eq!(failed["hookResults"][0]["exitCode"], 3);
+    assert_eq!(failed["content"][0]["text"], "Hook execution started: PostToolUse");
+    second.say("And now?");
+    second.until_idle().await;
+    assert_eq!(second.model.requests()[0].messages.len(), 6);
 }

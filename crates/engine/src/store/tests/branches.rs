@@ -3,8 +3,8 @@
 use serde_json::{Map, json};
 
 use super::stage::{Home, after, call, record, result, said, session_id};
-use crate::Role;
 use crate::store::{Compaction, Store, StoreError, Stored};
+use crate::{Message, Role, Visibility};
 
 fn ids(session: &Stored) -> Vec<&str> {
     session.messages.iter().map(|message| message.id.as_str()).collect()
@@ -137,4 +137,33 @@ fn a_fork_in_the_middle_of_a_turn_is_closed_when_it_is_loaded() {
     home.store().fork(&session_id("s"), &session_id("f"), None, None).unwrap();
     let fork = home.store().load(&session_id("f")).unwrap().session;
     assert_eq!((fork.damage.interrupted_calls, fork.messages[2].content.len()), (1, 2));
+}
+
+/// As droid writes it: no message follows the run of a hook.
+#[test]
+fn that_hooks_have_run_is_no_branch_of_its_own() {
+    let home = Home::new();
+    let mut log = home.create("s");
+    let hook = |id: &str, parent: &str| {
+        let mut run = after(parent, Message { content: Vec::new(), ..said(id, Role::System, "") });
+        run.visibility = Visibility::UserOnly;
+        run.extra.insert("hookEventName".to_owned(), json!("PreToolUse"));
+        record(run)
+    };
+    log.append(&record(said("u", Role::User, "Look."))).unwrap();
+    log.append(&record(after("u", call("c", "call_1")))).unwrap();
+    log.append(&hook("h1", "c")).unwrap();
+    log.append(&record(after("c", result("r", "call_1", "a", "a")))).unwrap();
+    log.append(&record(after("r", said("a", Role::Assistant, "Done.")))).unwrap();
+    log.append(&hook("h2", "a")).unwrap();
+    log.append(&record(after("a", said("u2", Role::User, "Thanks.")))).unwrap();
+    log.append(&hook("elsewhere", "nobody")).unwrap();
+    let read = home.store().read(&session_id("s")).unwrap();
+    assert_eq!(ids(&read), ["u", "c", "h1", "r", "a", "h2", "u2", "elsewhere"]);
+    assert!(read.damage.is_none(), "{}", read.damage);
+    let line = fs_err::read_to_string(home.log_file("s")).unwrap();
+    assert!(
+        line.contains(r#""role":"user","content":[],"visibility":"user_only","hookEventName":"PreToolUse""#)
+    );
+    assert_eq!(read.messages[2].role, Role::System, "nobody has said it");
 }

@@ -339,12 +339,12 @@ fn hook_started(run: HookRun) -> wire::HookExecutionStarted {
 }
 
 fn hook_completed(run: HookRun) -> wire::HookExecutionCompleted {
+    let has_failed = run.has_failed();
     let mut it = wire::HookExecutionCompleted::new(run.id, run.event.as_str());
     it.hook_matcher = run.matcher;
     it.hook_tool_call_id = run.tool_call_id;
     it.hook_parent_id = run.parent_id;
     it.hook_order = Some(run.order.into());
-    let has_failed = run.results.iter().any(|result| result.exit_code != Some(0));
     it.hook_status = Some(if has_failed { "error" } else { "completed" }.into());
     let result = |result: HookResult| {
         let mut it = wire::HookResult::new(result.command);
