@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::actor::Actor;
 use super::children::{FromSession, FromTurn, Input};
-use super::hooking::{Kit, about_message};
+use super::hooking::{Kit, about_message, tell_session, tell_turn};
 use super::lists::{limit, message_tokens, tokens, used};
 use super::side_call;
 use super::state::{Session, sum};
@@ -156,14 +156,7 @@ impl Actor {
         };
         self.emit(Happening::Settings { settings, ticket: None });
         tokio::spawn(async move {
-            let tell = |news| {
-                let inputs = inputs.clone();
-                async move {
-                    let what = FromSession::Hook(Box::new(news));
-                    inputs.send(Input::Session { session: number, what }).await.ok();
-                }
-            };
-            let summed = job.run(&cancel, tell).await;
+            let summed = job.run(&cancel, tell_session(number, &inputs)).await;
             let what = FromSession::Summed { ticket, summed };
             inputs.send(Input::Session { session: number, what }).await.ok();
         });
@@ -218,13 +211,7 @@ impl Actor {
         }
         self.emit(Happening::State(WorkingState::Compacting));
         back.clone().spawn(async move {
-            let tell = |news| {
-                let back = back.clone();
-                async move {
-                    back.send(FromTurn::Hook(Box::new(news))).await;
-                }
-            };
-            let summed = job.run(&cancel, tell).await;
+            let summed = job.run(&cancel, tell_turn(&back)).await;
             back.send(FromTurn::Summed(summed)).await;
         });
         true

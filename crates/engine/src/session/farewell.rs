@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::actor::Actor;
 use super::children::{FromSession, Input};
-use super::hooking::{Kit, about_message, millis};
+use super::hooking::{Kit, about_message, millis, tell_session};
 use super::state::Session;
 use crate::HookRun;
 use crate::command::Ticket;
@@ -80,14 +80,7 @@ impl Actor {
         self.is_closing = true;
         let (number, inputs, limit) = (session.number, self.inputs.clone(), self.environment.limits.stop);
         tokio::spawn(async move {
-            let tell = |news| {
-                let inputs = inputs.clone();
-                async move {
-                    let what = FromSession::Hook(Box::new(news));
-                    inputs.send(Input::Session { session: number, what }).await.ok();
-                }
-            };
-            farewell.say(limit, tell).await;
+            farewell.say(limit, tell_session(number, &inputs)).await;
             inputs.send(Input::Session { session: number, what: FromSession::Closed(ticket) }).await.ok();
         });
     }

@@ -6,7 +6,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use serde_json::json;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::actor::Actor;
@@ -70,13 +73,7 @@ impl Kit {
         cancel: &CancellationToken,
         back: &Back,
     ) -> HookOutcome {
-        let tell = |news| {
-            let back = back.clone();
-            async move {
-                back.send(FromTurn::Hook(Box::new(news))).await;
-            }
-        };
-        self.fire(moment, ids, cancel, tell).await
+        self.fire(moment, ids, cancel, tell_turn(back)).await
     }
 
     /// Fires them for a session, which is told how they go.
@@ -85,16 +82,37 @@ impl Kit {
         moment: &Moment<'_>,
         ids: &HookRun,
         cancel: &CancellationToken,
-        (session, inputs): (u64, &tokio::sync::mpsc::Sender<Input>),
+        (session, inputs): (u64, &mpsc::Sender<Input>),
     ) -> HookOutcome {
-        let tell = |news| {
-            let inputs = inputs.clone();
-            async move {
-                let what = FromSession::Hook(Box::new(news));
-                inputs.send(Input::Session { session, what }).await.ok();
-            }
-        };
-        self.fire(moment, ids, cancel, tell).await
+        self.fire(moment, ids, cancel, tell_session(session, inputs)).await
+    }
+}
+
+/// Tells the turn how hooks go.
+pub(super) fn tell_turn(back: &Back) -> impl FnMut(HookNews) -> BoxFuture<'static, ()> + use<> {
+    let back = back.clone();
+    move |news| {
+        let back = back.clone();
+        async move {
+            back.send(FromTurn::Hook(Box::new(news))).await;
+        }
+        .boxed()
+    }
+}
+
+/// Tells the session how hooks go.
+pub(super) fn tell_session(
+    session: u64,
+    inputs: &mpsc::Sender<Input>,
+) -> impl FnMut(HookNews) -> BoxFuture<'static, ()> + use<> {
+    let inputs = inputs.clone();
+    move |news| {
+        let inputs = inputs.clone();
+        async move {
+            let what = FromSession::Hook(Box::new(news));
+            inputs.send(Input::Session { session, what }).await.ok();
+        }
+        .boxed()
     }
 }
 
