@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use musher_engine::{
-    Autonomy, Choice, Content, Effort, Message, Mode, Part, Role, ServerView, Settings, Ticket,
+    Autonomy, ChildStep, Choice, Content, Effort, Message, Mode, Part, Role, ServerView, Settings, Ticket,
     ToolSelection, Usage, Visibility, WorkingState,
 };
 use serde_json::{Map, Value, json};
@@ -214,4 +214,30 @@ fn settings_that_answer_a_request_are_complete_and_others_are_short() {
     expected.extend(["additionalToolIds", "enabledToolIds", "disabledToolIds", "restrictToolIds"]);
     assert_eq!(keys(&complete), expected);
     assert_eq!(complete["params"]["notification"]["settings"]["autonomyMode"], "auto-medium");
+}
+
+#[test]
+fn a_subagent_goes_on_as_progress_of_the_call_that_started_it() {
+    let steps = [
+        (ChildStep::Said("Hm.".to_owned()), json!({"type": "message", "text": "Hm."})),
+        (
+            ChildStep::Called { name: "LS".to_owned(), input: Map::new() },
+            json!({"type": "tool_call", "toolName": "LS", "parameters": {}}),
+        ),
+        (
+            ChildStep::Returned { name: "LS".to_owned(), snippet: "total 0".to_owned(), is_error: false },
+            json!({"type": "tool_result", "toolName": "LS", "status": "success", "valueSnippet": "total 0"}),
+        ),
+    ];
+    for (step, mut expected) in steps {
+        let (id, session) = ("call".to_owned(), SessionId::new("s-2").unwrap());
+        let line = said(Happening::ChildProgress { id, session, step });
+        let news = &line["params"]["notification"];
+        assert_eq!((&news["type"], &news["toolUseId"]), (&json!("tool_progress_update"), &json!("call")));
+        assert_eq!(news["toolName"], "Task");
+        let update = &news["update"];
+        expected["timestamp"] = update["timestamp"].clone();
+        expected["subagentSessionId"] = json!("s-2");
+        assert_eq!(*update, expected);
+    }
 }
