@@ -48,8 +48,10 @@ struct Call {
 /// Where a call is on its way to being run.
 #[derive(Debug)]
 enum Stage {
-    /// It is being judged.
+    /// Nobody has looked at it.
     New,
+    /// It is judged.
+    Judged,
     /// Somebody has to be asked about it, together with others.
     Asks(Box<PermissionRequest>),
     /// Somebody has to be asked about it alone, when it is its turn.
@@ -131,7 +133,7 @@ impl Batch {
 
     /// Asks about all calls somebody has to be asked about, or begins what can begin. Says how many calls were begun.
     fn begin_next(&mut self, most: usize, out: &mut Vec<Effect>) -> usize {
-        if self.open.is_some() || self.calls.iter().any(|call| matches!(call.stage, Stage::New)) {
+        if self.open.is_some() || self.judge_next(most, out) {
             return 0;
         }
         let asks = |(index, call): (usize, &Call)| matches!(call.stage, Stage::Asks(_)).then_some(index);
@@ -165,6 +167,22 @@ impl Batch {
             }
         }
         begun
+    }
+
+    /// Lets the next calls be judged, so many at once: hooks are programs. Says whether any has yet to be.
+    fn judge_next(&mut self, most: usize, out: &mut Vec<Effect>) -> bool {
+        let mut judged = self.calls.iter().filter(|call| matches!(call.stage, Stage::Judged)).count();
+        for (index, call) in self.calls.iter_mut().enumerate() {
+            if judged >= most.max(1) {
+                return true;
+            }
+            if matches!(call.stage, Stage::New) {
+                call.stage = Stage::Judged;
+                out.push(Effect::Prepare { index, call: call.tool.clone() });
+                judged += 1;
+            }
+        }
+        judged > 0
     }
 
     /// Begins a call that may run; says whether it runs. One that follows a change is judged again.
@@ -219,22 +237,22 @@ impl Batch {
     }
 
     /// A call was judged; says whether it runs because of that.
-    fn judged(&mut self, index: usize, verdict: Judged, out: &mut Vec<Effect>) -> bool {
+    fn judged(&mut self, index: usize, verdict: Sentence, out: &mut Vec<Effect>) -> bool {
         let changes = self.changes;
         let Some(call) = self.calls.get_mut(index) else { return false };
         match (std::mem::replace(&mut call.stage, Stage::Begun), verdict) {
-            (Stage::New, Judged::Runs(access)) => {
+            (Stage::Judged, Sentence::Runs(access)) => {
                 call.stage = Stage::Ready { access, agreed: None, changes };
             }
-            (Stage::Again(agreed), Judged::Runs(access)) => {
+            (Stage::Again(agreed), Sentence::Runs(access)) => {
                 self.run(index, access, agreed.map(|agreed| agreed.consent), out);
                 return true;
             }
-            (Stage::New | Stage::Again(None), Judged::Asks(request)) => {
+            (Stage::Judged | Stage::Again(None), Sentence::Asks(request)) => {
                 let is_plan = matches!(request.kind, Kind::ExitSpecMode { .. });
                 call.stage = if is_plan { Stage::AsksAlone(request) } else { Stage::Asks(request) };
             }
-            (Stage::Again(Some(agreed)), Judged::Asks(request)) => {
+            (Stage::Again(Some(agreed)), Sentence::Asks(request)) => {
                 if agreed.request == request {
                     self.run(index, request.access, Some(agreed.consent), out);
                     return true;
@@ -268,7 +286,7 @@ impl Call {
 }
 
 /// A verdict that leaves a call alive.
-enum Judged {
+enum Sentence {
     Runs(Access),
     Asks(Box<PermissionRequest>),
 }
@@ -304,8 +322,6 @@ impl Turn {
             batch.cancel_rest(&ToolOutput::error(&text, &text), out);
             return self.fail(text, None, TurnEnd::Error, out);
         }
-        let new = batch.calls.iter().enumerate().filter(|(_, call)| call.output.is_none());
-        out.extend(new.map(|(index, call)| Effect::Prepare { index, call: call.tool.clone() }));
         self.phase = Phase::Tools(batch);
         self.go_on(out);
     }
@@ -314,8 +330,8 @@ impl Turn {
     pub(crate) fn prepared(&mut self, index: usize, verdict: Verdict, out: &mut Vec<Effect>) {
         let Phase::Tools(batch) = &mut self.phase else { return };
         let judged = match verdict {
-            Verdict::Run(access) => Judged::Runs(access),
-            Verdict::Ask(request) => Judged::Asks(request),
+            Verdict::Run(access) => Sentence::Runs(access),
+            Verdict::Ask(request) => Sentence::Asks(request),
             Verdict::Refuse(output) => {
                 batch.done(index, output, out);
                 return self.go_on(out);
