@@ -69,11 +69,16 @@ fn engine_description(name: &str) -> Option<&'static str> {
     })
 }
 
+/// Whether a session can have a tool at all.
+fn is_there(info: &ToolInfo, selection: &ToolSelection) -> bool {
+    let named = |list: &[String]| list.iter().any(|id| id == info.id);
+    !ON_WISH.contains(&info.name) || named(&selection.enabled) || named(&selection.additional)
+}
+
 /// Whether the session's selection has a tool.
 fn is_selected(info: &ToolInfo, selection: &ToolSelection) -> bool {
     let named = |list: &[String]| list.iter().any(|id| id == info.id);
-    let is_there = !ON_WISH.contains(&info.name) || named(&selection.enabled) || named(&selection.additional);
-    is_there
+    is_there(info, selection)
         && !named(&selection.disabled)
         && (selection.restricted.is_empty() || named(&selection.restricted) || named(&selection.additional))
 }
@@ -159,7 +164,7 @@ pub(crate) fn search(query: &str, registry: &Registry, selection: &ToolSelection
         .collect()
 }
 
-/// The list of tools for a client: all there are. Those that are not selected are not allowed.
+/// The list of tools for a client: all there are, without those that have to be wished for. Those that are not selected are not allowed.
 pub(crate) fn list(
     settings: &Settings,
     skips: bool,
@@ -170,7 +175,7 @@ pub(crate) fn list(
     super::commands::apply(&mut settings, &filter.settings);
     let skips = filter.skip_permissions.unwrap_or(skips);
     let wished = |info: &&ToolInfo| filter.ids.as_ref().is_none_or(|ids| ids.iter().any(|id| id == info.id));
-    let there = CATALOG.iter().filter(wished);
+    let there = CATALOG.iter().filter(|info| is_there(info, &settings.tools)).filter(wished);
     let entry = |info: &ToolInfo| {
         let spec = spec(info.name, registry);
         ToolEntry {
