@@ -5,10 +5,12 @@
 mod acp;
 mod agent;
 mod bridge;
+mod demo;
 mod doctor;
 mod exec;
 mod level;
 mod rehearse;
+mod run;
 pub(crate) mod sessions;
 mod shell;
 mod trust;
@@ -18,10 +20,12 @@ use clap::{Parser, Subcommand};
 pub(crate) use acp::Acp;
 pub(crate) use agent::AgentArgs;
 pub(crate) use bridge::Bridge;
+pub(crate) use demo::Demo;
 pub(crate) use doctor::Doctor;
 pub(crate) use exec::{Exec, InputFormat, OutputFormat};
 pub(crate) use level::Level;
 pub(crate) use rehearse::Rehearse;
+pub(crate) use run::Run;
 pub(crate) use shell::{Completions, Man};
 pub(crate) use trust::Trust;
 
@@ -45,6 +49,8 @@ pub(crate) struct Args {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Run(Box<Run>),
+    Demo(Demo),
     Acp(Acp),
     Bridge(Bridge),
     Completions(Completions),

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use anyhow::anyhow;
 use musher_engine::{Effort, Environment, ModelView};
+use musher_rehearse::Script;
 
 use crate::exit::Failure;
 
@@ -35,7 +36,7 @@ pub(crate) fn environment(model: Option<&str>, settings: Option<&Path>) -> Resul
         environment = environment.with_runtime_settings(settings);
     }
     if model == Some(REHEARSAL) {
-        environment = environment.with_provider(scripted(), Arc::new(rehearsal::Scripted::tour()?));
+        environment = environment.with_provider(view(), Arc::new(rehearsal::Scripted::tour()?));
     }
     Ok(match model {
         Some(model) => environment.with_default_model(model),
@@ -64,8 +65,18 @@ fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
+/// An engine with this script for a model, its own home, and nothing of the user's settings and keys.
+pub(crate) fn scripted(home: PathBuf, script: Script) -> Environment {
+    let paths = ["PATH", "HOME", "TMPDIR", "LANG"];
+    let variables = paths.iter().filter_map(|name| Some((name.into(), std::env::var_os(name)?)));
+    Environment::new(home)
+        .with_variables(variables)
+        .with_provider(view(), Arc::new(rehearsal::Scripted::of(script)))
+        .with_default_model(REHEARSAL)
+}
+
 /// The scripted model in a list.
-fn scripted() -> ModelView {
+fn view() -> ModelView {
     ModelView {
         id: REHEARSAL.to_owned(),
         provider: "musher".to_owned(),

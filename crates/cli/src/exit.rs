@@ -12,6 +12,8 @@ pub(crate) enum Exit {
     Failed = 1,
     /// Wrong usage, or something is not set up.
     Setup = 2,
+    /// It needed a consent that was not given.
+    Refused = 3,
     /// The terminal was closed before a task was done.
     HungUp = 129,
     /// The user stopped a task before it was done.

@@ -26,6 +26,11 @@ impl Look {
         Self::of(rustix::stdio::stdout())
     }
 
+    /// Of stderr.
+    pub(crate) fn of_stderr() -> Self {
+        Self::of(rustix::stdio::stderr())
+    }
+
     fn of(stream: BorrowedFd<'_>) -> Self {
         let is_terminal = rustix::termios::isatty(stream);
         let columns = || rustix::termios::tcgetwinsize(stream).ok().map(|size| usize::from(size.ws_col));
@@ -44,6 +49,10 @@ impl Look {
     pub(crate) const fn plain(width: Option<usize>) -> Self {
         Self { is_coloured: false, width }
     }
+
+    /// As it is on a terminal.
+    #[cfg(test)]
+    pub(crate) const COLOURED: Self = Self { is_coloured: true, width: None };
 
     pub(crate) fn strong(self, text: &str) -> String {
         self.paint("1", text)
@@ -66,7 +75,11 @@ impl Look {
     }
 
     fn paint(self, code: &str, text: &str) -> String {
-        if self.is_coloured { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+        if self.is_coloured && !text.is_empty() {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
     }
 
     /// The text cut to what is left of the line behind `used` columns.
@@ -76,6 +89,11 @@ impl Look {
             None => text.to_owned(),
         }
     }
+}
+
+/// How many columns the text takes.
+pub(crate) fn columns(text: &str) -> usize {
+    text.width()
 }
 
 /// The text in at most so many columns.

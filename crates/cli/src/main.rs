@@ -6,14 +6,20 @@ mod args;
 mod commands;
 #[cfg(test)]
 mod docs;
+mod drive;
 mod embedded;
 mod exit;
 mod look;
+mod models;
 mod names;
 mod printer;
-#[allow(dead_code, reason = "the commands that choose an agent come next")]
+mod prompt;
+mod report;
 mod resolve;
+mod sanitize;
+mod terminal;
 mod variables;
+mod view;
 
 use std::process::ExitCode;
 

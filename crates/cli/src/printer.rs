@@ -1,6 +1,6 @@
 //! The only place that writes to stdout and stderr: data to the one, everything else to the other.
 //!
-//! Text from outside goes through [`sanitized`] first, so that nobody can send commands to the user's terminal.
+//! Text from outside goes through `sanitize.rs` first, so that nobody can send commands to the user's terminal.
 
 use std::io::{self, Write as _};
 
@@ -22,6 +22,23 @@ impl Printer {
         let mut stdout = io::stdout().lock();
         writeln!(stdout, "{line}")?;
         stdout.flush()
+    }
+
+    /// A piece of the data, wherever its line stands.
+    #[expect(clippy::disallowed_methods, reason = "this is the place where stdout is written")]
+    #[expect(clippy::unused_self, reason = "whoever prints has been given a printer")]
+    pub(crate) fn said(self, text: &str) -> io::Result<()> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(text.as_bytes())?;
+        stdout.flush()
+    }
+
+    /// A piece of a line about what happens.
+    #[expect(clippy::unused_self, reason = "whoever prints has been given a printer")]
+    pub(crate) fn draw(self, text: &str) {
+        let mut stderr = io::stderr().lock();
+        drop(stderr.write_all(text.as_bytes()));
+        drop(stderr.flush());
     }
 
     /// A line about what happens. Nobody being there to read it is no reason to stop.
@@ -48,27 +65,5 @@ impl Printer {
         // Printing help into a closed pipe is no failure.
         drop(error.print());
         if error.use_stderr() { Exit::Setup } else { Exit::Done }
-    }
-}
-
-/// One line without control characters, at most so many characters long.
-pub(crate) fn sanitized(text: &str, longest: usize) -> String {
-    let clean = |character: char| if character.is_control() { ' ' } else { character };
-    let mut line: String = text.chars().map(clean).take(longest).collect();
-    if text.chars().nth(longest).is_some() {
-        line.push('…');
-    }
-    line
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_from_outside_cannot_speak_to_the_terminal() {
-        assert_eq!(sanitized("a\u{1b}[31m\nb\u{9b}c", 80), "a [31m b c");
-        assert_eq!(sanitized("abcdef", 3), "abc…");
-        assert_eq!(sanitized("abc", 3), "abc");
     }
 }

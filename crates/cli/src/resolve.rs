@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow};
 use musher::Agent;
 
 use crate::args::AgentArgs;
@@ -62,6 +62,15 @@ impl Choice {
             Self::Program(_) => Ok(None),
         }
     }
+}
+
+/// The folder to work in: this one, or the one we are in.
+pub(crate) fn working_directory(wished: Option<&Path>) -> Result<PathBuf, Failure> {
+    #[expect(clippy::disallowed_methods, reason = "a task of one process, started where it shall work")]
+    let here = std::env::current_dir().context("there is no working directory")?;
+    let Some(cwd) = wished else { return Ok(here) };
+    let cwd = here.join(cwd);
+    if cwd.is_dir() { Ok(cwd) } else { Err(Failure::setup(anyhow!("`{}` is no directory", cwd.display()))) }
 }
 
 /// The program with this name in the folders of `PATH`, or at this path, if it is there and can be run.

@@ -147,6 +147,12 @@ pub struct ToolOutcome {
 }
 
 impl ToolOutcome {
+    /// What came of a call, for tests of whoever reads events.
+    pub fn new(tool_use_id: impl Into<String>, text: impl Into<String>, is_error: bool) -> Self {
+        let content = ToolResultContent::Text(text.into());
+        Self { tool_use_id: tool_use_id.into(), tool_name: None, content, is_error }
+    }
+
     /// What the tool said, as text; empty if it is a picture.
     pub fn text(&self) -> String {
         match &self.content {

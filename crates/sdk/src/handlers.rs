@@ -29,6 +29,11 @@ pub struct Permission {
 }
 
 impl Permission {
+    /// A request as an agent would make it, for tests of handlers.
+    pub fn new(tool_uses: Vec<PermissionToolUse>, options: Vec<PermissionOption>) -> Self {
+        Self { tool_uses, options }
+    }
+
     /// The whole command, if this is about one command and nothing else.
     pub fn sole_command(&self) -> Option<&str> {
         match self.tool_uses.as_slice() {

@@ -14,8 +14,9 @@ use super::stop::Stop;
 use crate::args::Bridge;
 use crate::embedded;
 use crate::exit::{Exit, Failure};
-use crate::printer::{Printer, sanitized};
+use crate::printer::Printer;
 use crate::resolve::{CLAUDE_VARIABLE, DROID_VARIABLE};
+use crate::sanitize::sanitized;
 
 /// How long a line for the log may be: some of it comes from outside.
 const LONGEST_NOTE: usize = 500;

@@ -4,7 +4,6 @@
 //! every other client.
 
 mod protocol;
-mod report;
 mod session;
 mod task;
 mod tools;

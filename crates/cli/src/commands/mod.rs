@@ -3,12 +3,14 @@
 mod acp;
 mod bridge;
 mod confirm;
+mod demo;
 mod doctor;
 mod exec;
 mod rehearse;
+mod run;
 mod sessions;
 mod shell;
-mod stop;
+pub(crate) mod stop;
 mod trust;
 
 use crate::args::Command;
@@ -21,10 +23,12 @@ pub(crate) async fn run(command: Command, printer: Printer) -> Result<Exit, Fail
         Command::Acp(args) => acp::run(args).await,
         Command::Bridge(args) => bridge::run(args, printer).await,
         Command::Completions(args) => shell::completions(&args, printer),
+        Command::Demo(args) => demo::run(args, printer).await,
         Command::Doctor(args) => doctor::run(args, printer).await,
         Command::Exec(args) => exec::run(*args, printer).await,
         Command::Man(args) => shell::man(&args, printer),
         Command::Rehearse(args) => rehearse::run(args, printer).await,
+        Command::Run(args) => run::run(*args, printer).await,
         Command::Sessions(args) => sessions::run(args, printer),
         Command::Trust(args) => trust::run(&args, printer),
     }

@@ -9,7 +9,8 @@ use serde_json::json;
 use super::stop::Stop;
 use crate::args::Rehearse;
 use crate::exit::{Exit, Failure};
-use crate::printer::{Printer, sanitized};
+use crate::printer::Printer;
+use crate::sanitize::sanitized;
 
 pub(crate) async fn run(args: Rehearse, printer: Printer) -> Result<Exit, Failure> {
     if args.schema {

@@ -52,6 +52,11 @@ impl Stop {
 
     /// Waits for one, and tells which it was.
     pub(crate) async fn which(mut self) -> Signal {
+        self.next().await
+    }
+
+    /// The next one. Nothing is lost if it is not waited for to the end.
+    pub(crate) async fn next(&mut self) -> Signal {
         tokio::select! {
             _ = self.interrupt.recv() => Signal::Interrupt,
             _ = self.terminate.recv() => Signal::Terminate,
@@ -72,6 +77,11 @@ impl Stop {
 
     /// Waits for one, and tells which it was.
     pub(crate) async fn which(mut self) -> Signal {
+        self.next().await
+    }
+
+    /// The next one. Nothing is lost if it is not waited for to the end.
+    pub(crate) async fn next(&mut self) -> Signal {
         self.0.recv().await;
         Signal::Interrupt
     }

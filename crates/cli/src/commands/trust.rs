@@ -7,7 +7,8 @@ use super::confirm::confirmed;
 use crate::args;
 use crate::embedded;
 use crate::exit::{Exit, Failure};
-use crate::printer::{Printer, sanitized};
+use crate::printer::Printer;
+use crate::sanitize::sanitized;
 
 pub(crate) fn run(args: &args::Trust, printer: Printer) -> Result<Exit, Failure> {
     let environment = embedded::environment(None, None)?;

@@ -18,7 +18,12 @@ pub(super) struct Scripted(Arc<Rehearsal>);
 impl Scripted {
     /// The built-in tour.
     pub(super) fn tour() -> Result<Self, musher_rehearse::Error> {
-        Ok(Self(Arc::new(Rehearsal::new(Script::tour()?))))
+        Ok(Self::of(Script::tour()?))
+    }
+
+    /// A script of one's own.
+    pub(super) fn of(script: Script) -> Self {
+        Self(Arc::new(Rehearsal::new(script)))
     }
 }
 

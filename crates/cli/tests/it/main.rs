@@ -8,12 +8,18 @@
 
 mod acp; // `musher acp`
 mod bridge; // `musher bridge`
+#[cfg(target_os = "linux")]
+mod demo; // `musher demo`
 mod docs; // the documents
 mod doctor; // `musher doctor` and `musher trust`
 mod engine; // `musher exec`: whatever becomes of it
 mod help; // the help of every command, as it is printed
 mod program; // runs the program, and never leaves it behind
+#[cfg(target_os = "linux")]
+mod pty; // a real pseudo-terminal
 mod rehearse; // `musher rehearse`
+#[cfg(target_os = "linux")]
+mod run; // `musher run`
 mod sdk; // `musher exec`, driven by the SDK
 mod sessions; // `musher sessions`
 mod shell; // `musher completions` and `musher man`

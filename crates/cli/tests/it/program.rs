@@ -17,7 +17,7 @@ pub(crate) struct Run {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the tests start the program under test")]
-fn command(arguments: &[&str]) -> Command {
+pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_musher"));
     command.args(arguments).env_clear().stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
@@ -25,14 +25,19 @@ fn command(arguments: &[&str]) -> Command {
 
 /// Runs the program to its end.
 pub(crate) fn musher(arguments: &[&str]) -> Run {
-    musher_with(arguments, |_| ())
+    ended(command(arguments))
 }
 
 /// Runs the program to its end, in another directory or with variables.
 pub(crate) fn musher_with(arguments: &[&str], set_up: impl FnOnce(&mut Command)) -> Run {
     let mut command = command(arguments);
     set_up(&mut command);
-    let mut running = Running::start_command(command);
+    ended(command)
+}
+
+/// Runs a command of the program to its end.
+pub(crate) fn ended(command: Command) -> Run {
+    let mut running = Running::spawn(command);
     let stdout = running.rest_of_stdout();
     running.end(stdout)
 }
@@ -46,10 +51,10 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(arguments: &[&str]) -> Self {
-        Self::start_command(command(arguments))
+        Self::spawn(command(arguments))
     }
 
-    fn start_command(mut command: Command) -> Self {
+    pub(crate) fn spawn(mut command: Command) -> Self {
         let mut child = command.spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = mpsc::sync_channel(4096);

@@ -7,8 +7,8 @@ use std::time::Duration;
 use musher_rpc::{Child, Launch};
 
 use super::check::Check;
-use crate::printer::sanitized;
 use crate::resolve::{self, AGENT_VARIABLE, CLAUDE_VARIABLE, DROID_VARIABLE};
+use crate::sanitize::sanitized;
 
 const AREA: &str = "agents";
 /// How long a program may take to say its version.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::look::{Look, padded};
-use crate::printer::sanitized;
+use crate::sanitize::sanitized;
 
 /// The longest text of a check: some of it comes from outside.
 const LONGEST: usize = 1000;

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
 use crate::look::{Look, padded};
-use crate::printer::{Printer, sanitized};
+use crate::printer::Printer;
+use crate::sanitize::sanitized;
 use crate::variables::{VARIABLES, Variable};
 
 /// How much of a value is shown.

@@ -1,18 +1,16 @@
 //! The session a task runs in: a new one, an old one, or a copy, with what the arguments say about it.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
-use musher::wire::{
-    InteractionMode, ListModelsParams, ReasoningEffort, SessionOrigin, Tag, UpdateSessionSettingsParams,
-};
+use musher::wire::{InteractionMode, ReasoningEffort, SessionOrigin, Tag, UpdateSessionSettingsParams};
 use musher::{Agent, Session};
 use musher_engine::Environment;
 
 use crate::args::Exec;
 use crate::embedded;
 use crate::exit::Failure;
+use crate::{models, resolve};
 
 /// Nobody is there to answer.
 const NO_QUESTIONS: &str = "ask-user";
@@ -38,7 +36,7 @@ pub(super) async fn open(args: &Exec, environment: Arc<Environment>) -> Result<S
 }
 
 async fn create(args: &Exec, agent: Agent) -> Result<Session, Failure> {
-    let cwd = working_directory(args)?;
+    let cwd = resolve::working_directory(args.cwd.as_deref())?;
     let mut builder = Session::builder()
         .agent(agent)
         .cwd(cwd)
@@ -62,26 +60,7 @@ async fn create(args: &Exec, agent: Agent) -> Result<Session, Failure> {
         builder = builder.append_system_prompt(more);
     }
     let session = builder.open().await.map_err(Failure::setup)?;
-    with_its_model(args, session).await
-}
-
-/// A session that has the model which was wished for; any other would be a surprise.
-async fn with_its_model(args: &Exec, session: Session) -> Result<Session, Failure> {
-    let has = session.state().settings.model_id.unwrap_or_default();
-    let failure = match &args.model {
-        None if has.is_empty() => Failure::setup(anyhow!("no model is set up")),
-        Some(wished) if *wished != has => Failure::setup(anyhow!("there is no model `{wished}`")),
-        _ => return Ok(session),
-    };
-    let models = session.list_models(ListModelsParams::default()).await?.models;
-    session.close().await?;
-    let names: Vec<_> = models.into_iter().map(|model| model.id).collect();
-    let failure = if names.is_empty() {
-        failure.hint("name one in `customModels` of settings.json, or set a key such as ANTHROPIC_API_KEY or OPENAI_API_KEY")
-    } else {
-        failure.hint(format!("there are {}", names.join(", ")))
-    };
-    Err(failure.hint("`--model rehearsal` plays a script instead: no account, and no intelligence"))
+    models::checked(args.model.as_deref(), session, true).await
 }
 
 async fn resume(args: &Exec, agent: Agent, id: &str) -> Result<Session, Failure> {
@@ -144,13 +123,4 @@ fn appended(args: &Exec) -> Result<Option<String>, Failure> {
     let from_file = from_file.map_err(Failure::setup)?;
     let texts: Vec<_> = args.append_system_prompt.iter().cloned().chain(from_file).collect();
     Ok((!texts.is_empty()).then(|| texts.join("\n\n")))
-}
-
-/// The folder to work in.
-pub(super) fn working_directory(args: &Exec) -> Result<PathBuf, Failure> {
-    #[expect(clippy::disallowed_methods, reason = "a task of one process, started where it shall work")]
-    let here = std::env::current_dir().context("there is no working directory")?;
-    let Some(cwd) = &args.cwd else { return Ok(here) };
-    let cwd = here.join(cwd);
-    if cwd.is_dir() { Ok(cwd) } else { Err(Failure::setup(anyhow!("`{}` is no directory", cwd.display()))) }
 }

@@ -1,23 +1,20 @@
 //! One prompt, or one after the other, in one session; what happens goes to the report.
 
-use std::io::{IsTerminal as _, Read as _};
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
-use musher::{CancellationToken, Event, Session, TurnEnd};
+use musher::{CancellationToken, Event, Session, TurnEnd, TurnResult};
 use musher_engine::Environment;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-use super::report::Report;
 use super::session;
 use crate::args::{Exec, InputFormat};
 use crate::commands::stop::Stop;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
-
-/// The longest prompt that is read from stdin.
-const LONGEST: u64 = 16 * 1024 * 1024;
+use crate::prompt;
+use crate::report::Report;
 
 pub(super) async fn run(
     args: Exec,
@@ -46,7 +43,7 @@ async fn one(
     printer: Printer,
     is_stopped: &CancellationToken,
 ) -> Result<Exit, Failure> {
-    let prompt = prompt(args)?;
+    let prompt = prompt::read(&args.prompt, args.file.as_deref())?;
     let session = session::open(args, environment).await?;
     let mut report = Report::begin(args.output_format, &session, printer).await?;
     let outcome = turn(&session, prompt, &mut report, is_stopped).await;
@@ -111,7 +108,7 @@ async fn turn(
     while let Some(event) = turn.next().await {
         match event? {
             Event::Result(result) => {
-                report.end(&result)?;
+                report.end(&result, failure(&result).as_deref())?;
                 return Ok(match result.end {
                     TurnEnd::Completed | TurnEnd::HandedOver => Exit::Done,
                     TurnEnd::Interrupted(_) if is_stopped.is_cancelled() => Exit::Interrupted,
@@ -124,29 +121,26 @@ async fn turn(
     Err(anyhow!("the turn ended without a result").into())
 }
 
-/// The words, a file, or stdin.
-fn prompt(args: &Exec) -> Result<String, Failure> {
-    let words = args.prompt.join(" ");
-    let text = match &args.file {
-        Some(file) => fs_err::read_to_string(file).map_err(Failure::setup)?,
-        None if !words.is_empty() && words != "-" => words,
-        None if words.is_empty() && std::io::stdin().is_terminal() => String::new(),
-        None => {
-            let mut text = String::new();
-            let stdin = std::io::stdin().lock();
-            stdin
-                .take(LONGEST)
-                .read_to_string(&mut text)
-                .context("stdin is no text")
-                .map_err(Failure::setup)?;
-            text
-        }
+/// Why the task was not done, with what would help.
+fn failure(result: &TurnResult) -> Option<String> {
+    let reason = match &result.end {
+        TurnEnd::Completed | TurnEnd::HandedOver => return None,
+        TurnEnd::Interrupted(musher::StoppedBy::Denied) => Some("permission_rejected"),
+        TurnEnd::Interrupted(_) => return Some("the task was stopped".to_owned()),
+        TurnEnd::Failed(
+            musher::FailureKind::Execution(reason) | musher::FailureKind::StructuredOutput(reason),
+        ) => Some(reason.as_str()),
+        _ => None,
     };
-    if text.trim().is_empty() {
-        let failure = Failure::setup(anyhow!("there is no prompt"));
-        return Err(failure.hint("write it behind the command, give a file with `-f`, or pipe it in"));
+    if reason == Some("permission_rejected") {
+        return Some(
+            "stopped: the task needs a permission that nobody is there to give; \
+             allow more with `--auto low`, `medium` or `high`"
+                .to_owned(),
+        );
     }
-    Ok(text)
+    let told = result.errors.last().map(|error| error.message.clone());
+    Some(told.unwrap_or_else(|| format!("the task failed ({})", reason.unwrap_or("unknown"))))
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use musher_engine::store::{Log, Result as Stored};
 use super::place::{Found, Place, explained};
 use crate::args::sessions::{Archive, Rename};
 use crate::exit::{Exit, Failure};
-use crate::printer::{Printer, sanitized};
+use crate::printer::Printer;
+use crate::sanitize::sanitized;
 
 /// The longest title that is given.
 const LONGEST_TITLE: usize = 200;

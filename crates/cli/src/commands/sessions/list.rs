@@ -10,7 +10,8 @@ use super::when;
 use crate::args::sessions::List;
 use crate::exit::{Exit, Failure};
 use crate::look::{Look, padded};
-use crate::printer::{Printer, sanitized};
+use crate::printer::Printer;
+use crate::sanitize::sanitized;
 
 /// The longest title in a line.
 const LONGEST_TITLE: usize = 200;

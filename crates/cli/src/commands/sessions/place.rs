@@ -12,7 +12,7 @@ use super::when;
 use crate::args::sessions::Owner;
 use crate::embedded;
 use crate::exit::{Exit, Failure};
-use crate::printer::sanitized;
+use crate::sanitize::sanitized;
 
 /// So many sessions are named when it is not clear which one is meant.
 const NAMED_AT_MOST: usize = 5;

@@ -8,7 +8,8 @@ use super::transcript::{call_line, is_visible, role, text_of};
 use crate::args::sessions::Search;
 use crate::exit::{Exit, Failure};
 use crate::look::Look;
-use crate::printer::{Printer, sanitized};
+use crate::printer::Printer;
+use crate::sanitize::sanitized;
 
 /// So many places are shown of a session.
 const SHOWN_PLACES: usize = 3;

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::place::Found;
 use super::when;
-use crate::printer::sanitized;
+use crate::sanitize::sanitized;
 
 /// The fields that say best what a call is about, the best first.
 const TELLING: [&str; 10] = [

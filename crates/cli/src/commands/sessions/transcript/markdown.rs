@@ -3,7 +3,7 @@
 use musher_engine::Role;
 
 use super::{Item, Transcript, call_line, clean_lines};
-use crate::printer::sanitized;
+use crate::sanitize::sanitized;
 
 /// So much of a result is written, unless all is wanted.
 const RESULT_LINES: usize = 20;

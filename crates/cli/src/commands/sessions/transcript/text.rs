@@ -4,7 +4,7 @@ use musher_engine::Role;
 
 use super::{Item, Transcript, call_line, clean_lines};
 use crate::look::Look;
-use crate::printer::sanitized;
+use crate::sanitize::sanitized;
 
 /// So many lines of a result are shown, unless all are wanted.
 const RESULT_LINES: usize = 8;

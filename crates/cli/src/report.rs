@@ -1,33 +1,38 @@
-//! What a task prints: the answer, one object at the end, or one for each thing that happens. The fields are those of droid.
+//! What a task prints for programs: the answer, one object at the end, or one for each thing that happens. The fields are
+//! those of droid, and a few more.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use musher::wire::{ListToolsParams, Message, TokenUsage, ToolResultContent};
-use musher::{Event, Session, TurnEnd, TurnResult};
+use musher::{Event, Session, TurnResult};
 use serde_json::{Value, json};
 
 use crate::args::OutputFormat;
 use crate::exit::Failure;
-use crate::printer::{Printer, sanitized};
+use crate::printer::Printer;
+use crate::sanitize::sanitized;
 
 /// Prints what happens.
 #[derive(Debug)]
-pub(super) struct Report {
+pub(crate) struct Report {
     format: OutputFormat,
     session: String,
     printer: Printer,
     /// The message whose tool calls come next.
     last_message: String,
+    /// The small pieces are printed, too.
+    is_partial: bool,
 }
 
 impl Report {
     /// Says what runs, if everything is said.
-    pub(super) async fn begin(
+    pub(crate) async fn begin(
         format: OutputFormat,
         session: &Session,
         printer: Printer,
     ) -> Result<Self, Failure> {
-        let report = Self { format, session: session.id(), printer, last_message: String::new() };
+        let report =
+            Self { format, session: session.id(), printer, last_message: String::new(), is_partial: false };
         if format == OutputFormat::StreamJson {
             let tools = session.list_tools(ListToolsParams::default()).await?.tools;
             let state = session.state();
@@ -41,7 +46,13 @@ impl Report {
         Ok(report)
     }
 
-    pub(super) fn event(&mut self, event: &Event) -> Result<(), Failure> {
+    /// Prints the small pieces, too, if everything is said.
+    pub(crate) fn with_partial(mut self, is_partial: bool) -> Self {
+        self.is_partial = is_partial;
+        self
+    }
+
+    pub(crate) fn event(&mut self, event: &Event) -> Result<(), Failure> {
         if self.format != OutputFormat::StreamJson {
             return Ok(());
         }
@@ -68,13 +79,38 @@ impl Report {
                 }))?;
             }
             Event::Error(error) => self.error("agent_loop", &error.message)?,
+            event if self.is_partial => self.piece(event)?,
             _ => {}
         }
         Ok(())
     }
 
+    /// A small piece; those that say nothing about the turn itself are left out.
+    fn piece(&self, event: &Event) -> Result<(), Failure> {
+        let mut value = match event {
+            Event::TextDelta(delta) => {
+                json!({"type": "text_delta", "messageId": delta.message_id, "text": delta.text_delta})
+            }
+            Event::ThinkingDelta(delta) => {
+                json!({"type": "thinking_delta", "messageId": delta.message_id, "text": delta.text_delta})
+            }
+            Event::Retracted { message_id } => json!({"type": "retracted", "messageId": message_id}),
+            Event::Retry(retry) => json!({"type": "retry", "reason": retry.reason, "attempt": retry.attempt}),
+            Event::ToolProgress(progress) => json!({
+                "type": "tool_progress", "id": progress.tool_use_id, "toolName": progress.tool_name,
+                "update": progress.update,
+            }),
+            Event::State(state) => json!({"type": "state", "state": state}),
+            Event::Usage(usage) => json!({"type": "usage", "usage": self::usage(Some(&usage.token_usage))}),
+            Event::Title(title) => json!({"type": "title", "title": title.title}),
+            _ => return Ok(()),
+        };
+        value["session_id"] = self.session.as_str().into();
+        self.line(&value)
+    }
+
     /// Something went wrong, and it goes on.
-    pub(super) fn error(&self, source: &str, message: &str) -> Result<(), Failure> {
+    pub(crate) fn error(&self, source: &str, message: &str) -> Result<(), Failure> {
         if self.format == OutputFormat::StreamJson {
             return self.line(&json!({
                 "type": "error", "source": source, "message": message, "timestamp": now(),
@@ -85,26 +121,26 @@ impl Report {
         Ok(())
     }
 
-    /// The turn is over.
-    pub(super) fn end(&self, result: &TurnResult) -> Result<(), Failure> {
-        let failure = failure(result);
+    /// The turn is over, and well if there is no word on what was wrong.
+    pub(crate) fn end(&self, result: &TurnResult, failure: Option<&str>) -> Result<(), Failure> {
+        let output = result.structured_output.as_ref().map(musher::wire::Json::to_value).transpose()?;
         match self.format {
-            OutputFormat::Text => match &failure {
+            OutputFormat::Text => match failure {
                 None => self.printer.data(&result.text)?,
                 Some(why) => self.printer.note(&format!("error: {}", sanitized(why, 2000))),
             },
-            OutputFormat::StreamJson => match &failure {
-                None => self.line(&json!({
+            OutputFormat::StreamJson => match failure {
+                None => self.with_output(output, json!({
                     "type": "completion", "finalText": result.text, "numTurns": result.steps,
                     "durationMs": milliseconds(result), "session_id": self.session, "timestamp": now(),
                     "usage": usage(result.usage.as_ref()),
                 }))?,
                 Some(why) => self.error("cli", why)?,
             },
-            OutputFormat::Json | OutputFormat::StreamJsonrpc => self.line(&json!({
+            OutputFormat::Json | OutputFormat::StreamJsonrpc => self.with_output(output, json!({
                 "type": "result", "subtype": if failure.is_none() { "success" } else { "failure" },
                 "is_error": failure.is_some(), "duration_ms": milliseconds(result), "num_turns": result.steps,
-                "result": failure.as_deref().unwrap_or(&result.text), "session_id": self.session,
+                "result": failure.unwrap_or(&result.text), "session_id": self.session,
                 "usage": usage(result.usage.as_ref()),
             }))?,
         }
@@ -118,31 +154,16 @@ impl Report {
         }))
     }
 
+    fn with_output(&self, output: Option<Value>, mut value: Value) -> Result<(), Failure> {
+        if let Some(output) = output {
+            value["structured_output"] = output;
+        }
+        self.line(&value)
+    }
+
     fn line(&self, value: &Value) -> Result<(), Failure> {
         Ok(self.printer.data(&value.to_string())?)
     }
-}
-
-/// Why the task was not done, with what would help.
-fn failure(result: &TurnResult) -> Option<String> {
-    let reason = match &result.end {
-        TurnEnd::Completed | TurnEnd::HandedOver => return None,
-        TurnEnd::Interrupted(musher::StoppedBy::Denied) => Some("permission_rejected"),
-        TurnEnd::Interrupted(_) => return Some("the task was stopped".to_owned()),
-        TurnEnd::Failed(
-            musher::FailureKind::Execution(reason) | musher::FailureKind::StructuredOutput(reason),
-        ) => Some(reason.as_str()),
-        _ => None,
-    };
-    if reason == Some("permission_rejected") {
-        return Some(
-            "stopped: the task needs a permission that nobody is there to give; \
-             allow more with `--auto low`, `medium` or `high`"
-                .to_owned(),
-        );
-    }
-    let told = result.errors.last().map(|error| error.message.clone());
-    Some(told.unwrap_or_else(|| format!("the task failed ({})", reason.unwrap_or("unknown"))))
 }
 
 fn usage(usage: Option<&TokenUsage>) -> Value {

@@ -1,0 +1,7 @@
+# Says whether a year is a leap year.
+year=$1
+if [ $((year % 4)) -eq 0 ]; then
+  echo yes
+else
+  echo no
+fi

@@ -1,0 +1,163 @@
+//! A real pseudo-terminal with the program in it, and a person who types.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+/// Generous: it only ends tests that would never end.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// What the person types to stop something.
+pub(crate) const CTRL_C: &str = "\u{3}";
+
+/// A terminal in which the program runs.
+pub(crate) struct Terminal {
+    child: Child,
+    keyboard: File,
+    output: mpsc::Receiver<Vec<u8>>,
+    bytes: Vec<u8>,
+    /// So much of the text was waited for.
+    looked_at: usize,
+}
+
+impl Terminal {
+    /// Starts the program in a terminal of 100 columns.
+    pub(crate) fn start(command: Command) -> Self {
+        Self::start_with(command, None)
+    }
+
+    /// The same, but stdin is something else.
+    #[expect(unsafe_code, reason = "only a child before its start can take a terminal for its own")]
+    pub(crate) fn start_with(mut command: Command, stdin: Option<Stdio>) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let inside: OwnedFd = ioctl_tiocgptpeer(&master, flags).unwrap();
+        let end = || Stdio::from(inside.try_clone().unwrap());
+        command.stdin(stdin.unwrap_or_else(end)).stdout(end()).stderr(end());
+        let own = inside.try_clone().unwrap();
+        // SAFETY: two system calls, which are allowed between fork and exec
+        unsafe {
+            command.pre_exec(move || {
+                rustix::process::setsid()?;
+                rustix::process::ioctl_tiocsctty(&own)?;
+                Ok(())
+            });
+        }
+        let keyboard = File::from(master);
+        let mut screen = keyboard.try_clone().unwrap();
+        let mut terminal = Self {
+            child: command.spawn().unwrap(),
+            keyboard,
+            output: mpsc::sync_channel(1).1,
+            bytes: Vec::new(),
+            looked_at: 0,
+        };
+        terminal.resize(100);
+        // both hold the inner end, which must be the program's alone: its end is the end of the output
+        drop((command, inside));
+        let (sender, output) = mpsc::sync_channel(4096);
+        terminal.output = output;
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            // a terminal whose last program is gone gives an error
+            while let Ok(count @ 1..) = screen.read(&mut buffer) {
+                if sender.send(buffer[..count].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        terminal
+    }
+
+    pub(crate) fn resize(&self, columns: u16) {
+        let size = Winsize { ws_col: columns, ws_row: 40, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&self.keyboard, size).unwrap();
+    }
+
+    pub(crate) fn type_in(&mut self, text: &str) {
+        self.keyboard.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Waits until this is shown, after all that was waited for before.
+    pub(crate) fn until(&mut self, text: &str) {
+        let deadline = Instant::now() + DEADLINE;
+        loop {
+            let written = plain(&self.raw(), true);
+            if let Some(at) = written[self.looked_at..].find(text) {
+                self.looked_at += at + text.len();
+                return;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.output.recv_timeout(left) {
+                Ok(bytes) => self.bytes.extend(bytes),
+                Err(error) => panic!("`{text}` was not shown ({error}):\n{written}"),
+            }
+        }
+    }
+
+    /// All that was written, with the commands to the terminal.
+    pub(crate) fn raw(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+
+    /// All that was written, without the commands to the terminal and what was taken away again.
+    pub(crate) fn shown(&self) -> String {
+        plain(&self.raw(), false)
+    }
+
+    /// Waits for the end of the program: its exit code.
+    pub(crate) fn end(&mut self) -> Option<i32> {
+        let deadline = Instant::now() + DEADLINE;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.output.recv_timeout(left) {
+                Ok(bytes) => self.bytes.extend(bytes),
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+                Err(mpsc::RecvTimeoutError::Timeout) => panic!("it does not end:\n{}", self.shown()),
+            }
+        }
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // fails only if it has ended already
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// The text without colours; lines that were cleared are left out, or stand in lines of their own.
+fn plain(raw: &str, keeps_cleared: bool) -> String {
+    let mut out = String::new();
+    let mut rest = raw;
+    while let Some(at) = rest.find(['\u{1b}', '\r']) {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        if let Some(after) = rest.strip_prefix("\r\u{1b}[2K") {
+            let line = out.rfind('\n').map_or(0, |end| end + 1);
+            if keeps_cleared {
+                out.push('\n');
+            } else {
+                out.truncate(line);
+            }
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix("\u{1b}[") {
+            let end = after.find(|it: char| it.is_ascii_alphabetic()).map_or(after.len(), |end| end + 1);
+            rest = &after[end..];
+        } else {
+            rest = &rest[1..];
+        }
+    }
+    out + rest
+}

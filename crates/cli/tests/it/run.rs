@@ -1,0 +1,10 @@
+//! `musher run`, whole: the built-in agent with a scripted model behind a real vendor API.
+
+mod attachments; // pictures, files, schemas
+mod limits; // what stops a turn
+mod peers; // the same with the real droid
+mod programs; // --json and --stream-json
+mod sessions; // --continue and --session
+mod stage;
+mod terminal; // in a real terminal
+mod text; // where there is no terminal

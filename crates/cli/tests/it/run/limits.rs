@@ -1,0 +1,46 @@
+//! What stops a turn: time, tokens, a signal.
+
+use musher_rehearse::{Hang, Reply, Script, Usage};
+use serde_json::json;
+
+use super::stage::{Stage, step};
+
+fn never_answers() -> Stage {
+    Stage::new(Script::new().reply(Reply::hang(Hang::AfterHeaders).when(step(1))))
+}
+
+#[test]
+fn a_turn_that_takes_too_long_is_stopped() {
+    let ran = never_answers().run(&["--timeout", "1", "hello"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("error: stopped, since it took longer than `--timeout` allows"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn a_turn_that_uses_too_much_is_stopped() {
+    let look = |call| {
+        let usage = Usage { input: Some(1000), output: Some(10), ..Usage::default() };
+        Reply::tool("LS", json!({"directory_path": "."})).usage(usage).when(step(call))
+    };
+    let stage = Stage::new((1..20).fold(Script::new(), |script, call| script.reply(look(call))));
+    let ran = stage.run(&["--budget-tokens", "2500", "look around"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert!(ran.stderr.contains("more than `--budget-tokens` allows"), "{}", ran.stderr);
+    assert!(stage.calls().len() < 19, "{}", stage.calls().len());
+}
+
+#[test]
+fn a_signal_interrupts_also_without_a_terminal() {
+    for signal in ["-INT", "-TERM"] {
+        let stage = never_answers();
+        let running = stage.start(&["hello"]);
+        stage.until_asked(1);
+        let ran = running.stop(signal);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(130), ""), "{}", ran.stderr);
+        assert!(ran.stderr.contains("error: interrupted"), "{}", ran.stderr);
+    }
+}
