@@ -31,12 +31,14 @@ pub(crate) use trust::Trust;
 
 const EXAMPLES: &str = "\
 Examples:
-  musher exec -m rehearsal \"hello\"                     the built-in agent with a scripted model: no account, no network
+  musher demo                                          watch an agent fix a failing test: no account, no network
+  musher run \"why does the test in tests/a.rs fail?\"   a task, with questions before anything is changed
   musher sessions search \"race condition\"              in which session was that?
   musher doctor                                        what is there, what is wrong, what to do
 
 Each command explains itself with --help. Data goes to stdout, everything else to stderr; NO_COLOR switches colours off.
-Exit codes: 0 done, 1 the task failed or nothing was found, 2 wrong usage or setup, 130 interrupted.";
+Exit codes: 0 done, 1 the task failed or nothing was found, 2 wrong usage or setup, 3 refused for lack of
+consent, 130 interrupted.";
 
 /// Drive coding agents, or rehearse without one.
 #[derive(Debug, Parser)]

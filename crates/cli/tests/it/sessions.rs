@@ -4,3 +4,4 @@ mod changes;
 mod peers;
 mod reading;
 mod stage;
+mod terminal;
