@@ -4,7 +4,6 @@
 //! `session/cancel` finds its prompt is due to the order: a prompt is entered before the next message is read.
 
 use std::future::Future;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use agent_client_protocol::v1::schema::{
@@ -21,30 +20,12 @@ use agent_client_protocol::{
 use musher_rpc::LineConnection;
 use serde::{Deserialize, Serialize};
 
+use crate::config::Config;
 use crate::convert::mcp;
-use crate::desk::{Desk, authenticate};
+use crate::desk::Desk;
 use crate::listing;
 use crate::modes::MODEL;
 use crate::session::{Origin, Session};
-
-/// What the adapter is set to.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Config {
-    /// The agent behind it; each session gets one of its own.
-    pub agent: musher::Agent,
-    /// Where the agent keeps its sessions; its own place if not set.
-    pub sessions_dir: Option<PathBuf>,
-    /// The model of new sessions; the agent's own choice if not set.
-    pub model: Option<String>,
-}
-
-impl Config {
-    /// An adapter for this agent.
-    pub fn new(agent: musher::Agent) -> Self {
-        Self { agent, sessions_dir: None, model: None }
-    }
-}
 
 /// Serves the editor at the other end of `editor` until it is gone or `stop` comes; then all agents are ended.
 pub async fn serve(
@@ -104,9 +85,7 @@ async fn connect(desk: Arc<Desk>, editor: impl ConnectTo<agent_client_protocol::
             on_receive_request!(),
         )
         .on_receive_request(
-            async move |asked: AuthenticateRequest, responder: Responder<_>, _cx: ConnectionTo<Client>| {
-                responder.respond_with_result(authenticate(&asked))
-            },
+            answers!(desk, |me, asked: AuthenticateRequest, _cx| async move { me.authenticate(asked).await }),
             on_receive_request!(),
         )
         .on_receive_request(
@@ -155,7 +134,7 @@ async fn connect(desk: Arc<Desk>, editor: impl ConnectTo<agent_client_protocol::
         )
         .on_receive_request(
             answers!(desk, |me, asked: ListSessionsRequest, _cx| async move {
-                listing::list(&asked, me.config.sessions_dir.as_deref()).await
+                listing::list(&asked, &me.config).await
             }),
             on_receive_request!(),
         )

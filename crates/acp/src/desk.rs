@@ -19,13 +19,10 @@ use agent_client_protocol::v1::schema::{
 use agent_client_protocol::{Client, Error};
 use musher::wire::McpServerConfig;
 
-use crate::agent::Config;
+use crate::config::{Config, Login, Way};
 use crate::deleting;
 use crate::link::Link;
 use crate::session::{Origin, Session};
-
-/// The name of the one way to log in.
-const API_KEY: &str = "factory-api-key";
 
 /// What all sessions share.
 #[derive(Debug)]
@@ -33,12 +30,25 @@ pub(crate) struct Desk {
     pub(crate) config: Config,
     pub(crate) link: Link,
     client: OnceLock<ClientCapabilities>,
+    /// The agent and the model that were chosen instead of those of the configuration.
+    instead: Mutex<Option<(musher::Agent, String)>>,
     sessions: Mutex<HashMap<SessionId, Arc<Session>>>,
 }
 
 impl Desk {
     pub(crate) fn new(config: Config) -> Self {
-        Self { config, link: Link::default(), client: OnceLock::new(), sessions: Mutex::default() }
+        let (link, client) = (Link::default(), OnceLock::new());
+        Self { config, link, client, instead: Mutex::default(), sessions: Mutex::default() }
+    }
+
+    /// The agent of new processes.
+    pub(crate) fn agent(&self) -> musher::Agent {
+        lock(&self.instead).as_ref().map_or_else(|| self.config.agent.clone(), |(agent, _)| agent.clone())
+    }
+
+    /// The model of new sessions, if the agent is not to choose itself.
+    pub(crate) fn model(&self) -> Option<String> {
+        lock(&self.instead).as_ref().map(|(_, model)| model.clone()).or_else(|| self.config.model.clone())
     }
 
     /// What the editor said it can do.
@@ -61,15 +71,46 @@ impl Desk {
             .prompt_capabilities(PromptCapabilities::new().image(true).embedded_context(true))
             .mcp_capabilities(McpCapabilities::new().http(true).sse(true))
             .session_capabilities(sessions);
-        let login = AuthMethodAgent::new(API_KEY, "Factory API key").description(
-            "Set FACTORY_API_KEY for the editor's agent, or run `droid` once in a terminal and log in",
-        );
+        let login = |login: &Login| {
+            let method = AuthMethodAgent::new(login.id.clone(), login.name.clone());
+            AuthMethod::Agent(method.description(login.description.clone()))
+        };
+        let logins: Vec<_> = self.config.logins.iter().map(login).collect();
         let about = Implementation::new("musher", env!("CARGO_PKG_VERSION")).title("musher");
         // the version we speak, whatever was asked for
         InitializeResponse::new(ProtocolVersion::V1)
             .agent_capabilities(capabilities)
-            .auth_methods(vec![AuthMethod::Agent(login)])
+            .auth_methods(logins)
             .agent_info(about)
+    }
+
+    /// Does what a login means. What has to be done outside is only looked after.
+    pub(crate) async fn authenticate(
+        &self,
+        asked: AuthenticateRequest,
+    ) -> Result<AuthenticateResponse, Error> {
+        let id = &*asked.method_id.0;
+        let login = self.config.logins.iter().find(|login| login.id == id);
+        let login = login.ok_or_else(|| {
+            Error::invalid_params().data(format!("there is no way to log in called `{id}`"))
+        })?;
+        match &login.way {
+            Way::Check(is_ready) => {
+                let is_ready = Arc::clone(is_ready);
+                // it may have to read files
+                let checked = tokio::task::spawn_blocking(move || is_ready()).await;
+                checked.map_err(|_gone| Error::internal_error())?.map_err(missing)?;
+                *lock(&self.instead) = None;
+            }
+            Way::Instead(instead) => *lock(&self.instead) = Some((**instead).clone()),
+        }
+        Ok(AuthenticateResponse::new())
+    }
+
+    /// What is to be done if there is no model.
+    pub(crate) fn no_model(&self) -> Error {
+        let ways = self.config.logins.iter().map(|login| login.description.as_str());
+        missing(format!("no model is set up. {}", ways.collect::<Vec<_>>().join(". ")))
     }
 
     /// Opens a session and keeps it. One that is open under this id already is closed first.
@@ -117,11 +158,11 @@ impl Desk {
         let mut ids = vec![asked.session_id.0.to_string()];
         if let Some(session) = self.take(&asked.session_id) {
             // one that was summed up has gone on under another id
-            ids.extend(session.inner_id());
+            ids.extend(session.inner_id().filter(|inner| *inner != ids[0]));
             session.close().await;
         }
         for id in ids {
-            deleting::delete(id, self.config.sessions_dir.clone()).await?;
+            deleting::delete(id, &self.config).await?;
         }
         Ok(DeleteSessionResponse::new())
     }
@@ -163,7 +204,7 @@ impl Desk {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Session>>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.sessions)
     }
 }
 
@@ -173,15 +214,11 @@ pub(crate) fn no_session(id: &str) -> Error {
         .data(serde_json::json!({ "sessionId": id }))
 }
 
-/// The key can only come from the environment: the agent reads it itself.
-pub(crate) fn authenticate(asked: &AuthenticateRequest) -> Result<AuthenticateResponse, Error> {
-    if &*asked.method_id.0 != API_KEY {
-        return Err(
-            Error::invalid_params().data(format!("there is no way to log in called `{}`", asked.method_id.0))
-        );
-    }
-    if std::env::var_os("FACTORY_API_KEY").is_some_and(|key| !key.is_empty()) {
-        return Ok(AuthenticateResponse::new());
-    }
-    Err(Error::auth_required().data("FACTORY_API_KEY is not set where the editor starts agents"))
+/// What the agent needs before it can answer is not there.
+pub(crate) fn missing(what: impl Into<String>) -> Error {
+    Error::auth_required().data(what.into())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

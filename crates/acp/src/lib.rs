@@ -18,6 +18,7 @@
 
 mod agent;
 mod commands;
+mod config;
 mod convert;
 mod deleting;
 mod desk;
@@ -26,4 +27,5 @@ mod listing;
 mod modes;
 mod session;
 
-pub use agent::{Config, serve};
+pub use agent::serve;
+pub use config::{Config, Login};

@@ -1,5 +1,7 @@
 //! The sessions on disk, as an editor lists them: page by page, newest first.
 
+use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -7,13 +9,15 @@ use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::{ListSessionsRequest, ListSessionsResponse, SessionInfo};
 use musher::StoredSession;
 
+use crate::config::Config;
+
 /// How many sessions are on one page.
 const PAGE: usize = 100;
 
 /// One page of the sessions, of one directory or of all.
 pub(crate) async fn list(
     asked: &ListSessionsRequest,
-    sessions_dir: Option<&Path>,
+    config: &Config,
 ) -> Result<ListSessionsResponse, Error> {
     let start = match &asked.cursor {
         Some(cursor) => {
@@ -21,17 +25,40 @@ pub(crate) async fn list(
         }
         None => 0_usize,
     };
-    let listing = musher::list_sessions().limit(start.saturating_add(PAGE + 1));
-    let listing = match &asked.cwd {
-        Some(cwd) => listing.cwd(cwd),
-        None => listing.outside_cwd(),
-    };
-    let listing = match sessions_dir {
-        Some(folder) => listing.sessions_dir(folder),
-        None => listing,
-    };
-    let found = listing.await.map_err(|error| Error::internal_error().data(error.to_string()))?;
+    let found = stored(config, asked.cwd.as_deref(), start.saturating_add(PAGE + 1)).await?;
     Ok(page(found, start))
+}
+
+/// The newest sessions, of one directory or of all: the agent's own, and those it would take over.
+pub(crate) async fn stored(
+    config: &Config,
+    cwd: Option<&Path>,
+    limit: usize,
+) -> Result<Vec<StoredSession>, Error> {
+    let listing = async |folder: Option<&Path>| {
+        let listing = musher::list_sessions().limit(limit);
+        let listing = match cwd {
+            Some(cwd) => listing.cwd(cwd),
+            None => listing.outside_cwd(),
+        };
+        let listing = match folder {
+            Some(folder) => listing.sessions_dir(folder),
+            None => listing,
+        };
+        listing.await.map_err(|error| Error::internal_error().data(error.to_string()))
+    };
+    let own = listing(config.sessions_dir.as_deref()).await?;
+    let Some(foreign) = &config.foreign_sessions_dir else { return Ok(own) };
+    Ok(merged(own, listing(Some(foreign)).await?, limit))
+}
+
+/// Both lists in one, newest first. What was taken over is the agent's own.
+fn merged(mut own: Vec<StoredSession>, foreign: Vec<StoredSession>, limit: usize) -> Vec<StoredSession> {
+    let taken: HashSet<_> = own.iter().map(|session| session.id.clone()).collect();
+    own.extend(foreign.into_iter().filter(|session| !taken.contains(&session.id)));
+    own.sort_by_key(|session| Reverse(session.modified));
+    own.truncate(limit);
+    own
 }
 
 fn page(found: Vec<StoredSession>, start: usize) -> ListSessionsResponse {

@@ -171,6 +171,17 @@ impl Environment {
         })
     }
 
+    /// Droid's home, if it is read.
+    pub fn factory_home(&self) -> Option<&Path> {
+        self.factory_home.as_deref()
+    }
+
+    /// The models a session that works there can choose from.
+    pub fn models_in(&self, cwd: &Path) -> Vec<ModelView> {
+        let (config, _problems) = self.config(cwd);
+        Models { configured: config.models, ..self.models.clone() }.views()
+    }
+
     /// The homes with notes for agents.
     pub(crate) fn homes(&self) -> Vec<&Path> {
         std::iter::once(self.home.as_path()).chain(self.factory_home.as_deref()).collect()

@@ -57,6 +57,8 @@ struct Call {
     name: String,
     input: Value,
     shown: Shown,
+    /// What was shown with the question whether it may run: it tells more than the input.
+    asked: Option<Vec<ToolCallContent>>,
     /// The end of the output as it was last shown.
     output: String,
     is_open: bool,
@@ -177,7 +179,8 @@ impl Scribe {
             if let Some(call) = self.calls.get_mut(&tool_use.tool_use.id)
                 && !more.is_empty()
             {
-                call.shown.content = more;
+                call.shown.content.clone_from(&more);
+                call.asked = Some(more);
             }
         }
         let Some(first) = asked.first() else { return (updates, None) };
@@ -247,15 +250,20 @@ impl Scribe {
         }
         match self.calls.get_mut(&tool_use.id) {
             Some(known) if known.input == input || !known.is_open => Vec::new(),
+            // the beginning of a call, told after a question that had it whole
+            Some(_) if is_empty(&input) => Vec::new(),
             Some(known) => {
                 known.shown = show(&tool_use.name, &input, &self.cwd);
+                if let Some(asked) = &known.asked {
+                    known.shown.content.clone_from(asked);
+                }
                 known.input = input;
                 vec![changed(&tool_use.id, known.fields())]
             }
             None => {
                 let shown = show(&tool_use.name, &input, &self.cwd);
-                let mut call =
-                    Call { name: tool_use.name.clone(), input, shown, output: String::new(), is_open: true };
+                let (name, output) = (tool_use.name.clone(), String::new());
+                let mut call = Call { name, input, shown, asked: None, output, is_open: true };
                 let mut told = ToolCall::new(tool_use.id.clone(), call.shown.title.clone())
                     .name(call.name.clone())
                     .kind(call.shown.kind)
@@ -381,6 +389,11 @@ fn changed(id: &str, fields: ToolCallUpdateFields) -> SessionUpdate {
 
 fn meta(key: &str, value: Value) -> Meta {
     [(key.to_owned(), value)].into_iter().collect()
+}
+
+/// Whether an input has nothing in it.
+fn is_empty(input: &Value) -> bool {
+    input.as_object().is_none_or(serde_json::Map::is_empty)
 }
 
 /// The end of an output, cut between characters.

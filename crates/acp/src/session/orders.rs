@@ -6,7 +6,10 @@ use musher::wire::CompactSessionParams;
 
 use super::{Session, internal, opening_error};
 use crate::commands::{self, Command};
-use crate::modes;
+use crate::{listing, modes};
+
+/// How many sessions are listed in a message.
+const MOST_LISTED: usize = 20;
 
 impl Session {
     /// Does what a command says, and tells what came of it.
@@ -102,11 +105,7 @@ impl Session {
         let Some(cwd) = self.running_process().and_then(|process| process.state().cwd) else {
             return Ok("The directory of this session is not known.".to_owned());
         };
-        let mut listing = musher::list_sessions().cwd(cwd).limit(20);
-        if let Some(folder) = &self.desk.config.sessions_dir {
-            listing = listing.sessions_dir(folder);
-        }
-        let found = listing.await.map_err(|error| internal(&error))?;
+        let found = listing::stored(&self.desk.config, Some(&cwd), MOST_LISTED).await?;
         let lines = found.into_iter().map(|session| {
             format!("- `{}`: {}\n", session.id, session.session_title.unwrap_or(session.title))
         });

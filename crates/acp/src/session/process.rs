@@ -49,21 +49,26 @@ impl Session {
             return Err(Error::invalid_params().data(why));
         }
         let mut builder = musher::Session::builder()
-            .agent(self.desk.config.agent.clone())
+            .agent(self.desk.agent())
             .cwd(cwd)
             .on_permission(self.permission_handler())
             .on_question(self.question_handler());
         builder = self.servers.iter().cloned().fold(builder, musher::SessionBuilder::mcp_server);
-        if let Some(model) = &self.desk.config.model {
-            builder = builder.model(model.clone());
+        if let Some(model) = self.desk.model() {
+            builder = builder.model(model);
         }
-        builder.open().await.map_err(|error| opening_error(&error))
+        let process = builder.open().await.map_err(|error| opening_error(&error))?;
+        if !has_model(&process) {
+            process.close().await.ok();
+            return Err(self.desk.no_model());
+        }
+        Ok(process)
     }
 
     /// Starts the agent with a session on disk.
     pub(super) async fn reopen(&self, id: String) -> musher::Result<musher::Session> {
         let builder = musher::Session::resume(id)
-            .agent(self.desk.config.agent.clone())
+            .agent(self.desk.agent())
             .on_permission(self.permission_handler())
             .on_question(self.question_handler());
         self.servers.iter().cloned().fold(builder, musher::ResumeBuilder::mcp_server).open().await
@@ -123,6 +128,11 @@ impl Session {
             }
         }
     }
+}
+
+/// Whether there is a model to ask. An agent without any opens a session all the same.
+pub(super) fn has_model(process: &musher::Session) -> bool {
+    process.state().settings.model_id.is_none_or(|model| !model.is_empty())
 }
 
 /// Whether the agent behind a session has ended.

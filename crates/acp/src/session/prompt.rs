@@ -11,6 +11,7 @@ use musher::wire::AgentTurnCompletionReason as Reason;
 use musher::{CancellationToken, Event, FailureKind, StoppedBy, Turn, TurnEnd, TurnResult};
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::process::has_model;
 use super::{Session, internal, lock, opening_error};
 use crate::commands::Command;
 use crate::convert::content::{self, Parts};
@@ -84,6 +85,9 @@ impl Session {
         token: &CancellationToken,
     ) -> Result<musher::Result<Turn>, Error> {
         let process = self.process().await.map_err(|error| opening_error(&error))?;
+        if !has_model(&process) {
+            return Err(self.desk.no_model());
+        }
         let mut prompt = process.send(parts.whole_text()).partial().cancel_token(token.clone());
         prompt = parts.images.iter().cloned().fold(prompt, musher::Prompt::image);
         if !parts.files.is_empty() {

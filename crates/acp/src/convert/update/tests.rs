@@ -167,3 +167,21 @@ fn a_history_reads_as_it_was_lived() {
     assert_eq!(kinds, expected);
     assert_eq!((&updates[4]["status"], &updates[6]["status"]), (&json!("completed"), &json!("failed")));
 }
+
+#[test]
+fn a_change_shown_with_the_question_stays_whatever_is_told_of_the_call_later() {
+    let mut scribe = scribe(Abilities::default());
+    let input = json!({"file_path": "/w/a", "old_str": "1", "new_str": "2"});
+    let asked = json!({
+        "toolUse": {"type": "tool_use", "id": "c", "name": "Edit", "input": input},
+        "confirmationType": "edit",
+        "details": {"type": "edit", "filePath": "/w/a", "fileName": "a", "oldContent": "1\n3\n", "newContent": "2\n3\n"},
+    });
+    let asked: PermissionToolUse = serde_json::from_value(asked).unwrap();
+    // the question may come before the announcement, which is first made without an input
+    scribe.asked(&[asked]);
+    let later = told(&mut scribe, &[call("c", "Edit", json!({})), call("c", "Edit", input)]);
+    assert_eq!(later, Vec::<Value>::new());
+    let known = serde_json::to_value(&scribe.calls["c"].shown.content).unwrap();
+    assert_eq!((&known[0]["oldText"], &known[0]["newText"]), (&json!("1\n3\n"), &json!("2\n3\n")));
+}
