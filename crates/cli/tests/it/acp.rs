@@ -2,4 +2,4 @@
 
 mod peers; // the official TypeScript SDK as the editor, the real droid as the agent
 mod stage; // a sandbox, an editor in it, and what it was told
-mod usage; // wrong arguments, and what is not there yet
+mod usage; // wrong arguments

@@ -1,8 +1,9 @@
 // An editor on the official TypeScript SDK, driven line by line by a test.
 //
 //   in:  {"call": method, "id": n, "params": {}}   {"notify": method, "params": {}}   {"answer": n, "result": {}}
+//        {"raw": line}, written to the agent as it is
 //   out: {"done": n, "result": {}} or {"done": n, "error": {}}   {"update": {}}   {"ask": n, "method": "", "params": {}}
-//        {"withdrawn": n}   {"stray": line}
+//        {"withdrawn": n}   {"stray": line}   {"unheard": error}, for what is answered without an id
 // argv: the folder of the SDK's node_modules, then the agent's command.
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
@@ -22,7 +23,9 @@ const wire = new PassThrough();
 agent.stdout.pipe(wire);
 createInterface({ input: agent.stdout }).on("line", (line) => {
   try {
-    if (JSON.parse(line).jsonrpc !== "2.0") say({ stray: line });
+    const message = JSON.parse(line);
+    if (message.jsonrpc !== "2.0") say({ stray: line });
+    if (message.error && message.id === null) say({ unheard: message.error });
   } catch {
     say({ stray: line });
   }
@@ -53,8 +56,10 @@ const peer = connection.agent;
 
 createInterface({ input: process.stdin })
   .on("line", (line) => {
-    const { call, notify, answer, id, params, result } = JSON.parse(line);
-    if (call) {
+    const { call, notify, answer, id, params, result, raw } = JSON.parse(line);
+    if (raw !== undefined) {
+      agent.stdin.write(raw + "\n");
+    } else if (call) {
       peer.request(call, params).then(
         (result) => say({ done: id, result: result ?? null }),
         (error) => say({ done: id, error: { code: error.code, message: error.message, data: error.data } }),

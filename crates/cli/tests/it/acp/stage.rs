@@ -37,8 +37,19 @@ pub(crate) struct Who {
 pub(crate) enum Behind {
     /// `musher acp` with the real droid.
     Droid(Installed),
+    /// `musher acp` with the engine in its own process, as it is if nobody says otherwise.
+    Engine,
+    /// `musher acp` with the engine in processes of its own, which can die like any others.
+    EngineProgram,
     /// The real droid's own mode for editors.
     Native(Installed),
+}
+
+/// What the person has set up.
+#[derive(Clone, Copy)]
+struct Given {
+    key: bool,
+    models: bool,
 }
 
 impl Who {
@@ -46,14 +57,24 @@ impl Who {
         Self { sdk, agent }
     }
 
+    /// Whether the real droid is somewhere behind the editor.
+    fn is_droid(&self) -> bool {
+        matches!(self.agent, Behind::Droid(_) | Behind::Native(_))
+    }
+
+    /// Where the engine is at home, in the home of the person.
+    fn engine_home(&self) -> &'static str {
+        if matches!(self.agent, Behind::EngineProgram) { ".factory" } else { ".musher" }
+    }
+
     /// What starts the agent for the editor.
     fn command(&self) -> Vec<OsString> {
         let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+        let ours = [env!("CARGO_BIN_EXE_musher"), "acp", "--model", droid::CHAT_MODEL];
         match &self.agent {
-            Behind::Droid(droid) => {
-                let start = [env!("CARGO_BIN_EXE_musher"), "acp", "--model", droid::CHAT_MODEL, "--agent"];
-                [words(&start), vec![droid.entry().into()]].concat()
-            }
+            Behind::Droid(droid) => [words(&ours), words(&["--agent"]), vec![droid.entry().into()]].concat(),
+            Behind::Engine => words(&ours[..2]),
+            Behind::EngineProgram => [words(&ours), words(&["--agent", ours[0]])].concat(),
             Behind::Native(droid) => {
                 [vec![droid.entry().into()], words(&["exec", "--output-format", "acp"])].concat()
             }
@@ -64,29 +85,49 @@ impl Who {
 impl Stage {
     /// An editor with an agent.
     pub(crate) fn new(who: &Who, script: Script) -> Result<Self> {
-        Self::start(who, script, true)
+        Self::start(who, script, Given { key: true, models: true })
     }
 
     /// The same, but nobody is logged in.
     pub(crate) fn without_key(who: &Who) -> Result<Self> {
-        Self::start(who, Script::new(), false)
+        Self::start(who, Script::new(), Given { key: false, models: true })
     }
 
-    fn start(who: &Who, script: Script, has_key: bool) -> Result<Self> {
+    /// The same, but nobody has named a model.
+    pub(crate) fn without_models(who: &Who) -> Result<Self> {
+        Self::start(who, Script::new(), Given { key: true, models: false })
+    }
+
+    /// Names the scripted models in the settings.
+    pub(crate) fn name_models(&self) -> Result<()> {
+        droid::configure(self.sandbox(), &self.model().url())
+    }
+
+    fn start(who: &Who, script: Script, given: Given) -> Result<Self> {
         let sandbox = Sandbox::new()?;
-        let backend = Backend::start(&sandbox)?;
+        let backend = who.is_droid().then(|| Backend::start(&sandbox)).transpose()?;
         // side calls, such as for titles, must not fail
         let model = sandbox.model(script.otherwise(Reply::text("A title")))?;
-        droid::configure(&sandbox, &model.url())?;
+        if given.models {
+            droid::configure(&sandbox, &model.url())?;
+            if !who.is_droid() {
+                let_one_think(&sandbox)?;
+            }
+        }
         let path = sandbox.home().join("editor.mjs");
         fs_err::write(&path, EDITOR)?;
         let launch = sandbox.launch("node").arg(path).arg(who.sdk.entry()).args(who.command());
-        let launch = droid::with_account(launch, &backend);
-        let launch = if has_key { launch } else { launch.env("FACTORY_API_KEY", "") };
+        let launch = match &backend {
+            Some(backend) => droid::with_account(launch, backend),
+            None => launch,
+        };
+        // where the adapter looks for the sessions of a program
+        let launch = launch.env("MUSHER_HOME", sandbox.home().join(who.engine_home()));
+        let launch = if given.key { launch } else { launch.env("FACTORY_API_KEY", "") };
         let program = sandbox.spawn(&launch)?;
         let cwd = sandbox.workspace().to_str().context("a path of letters")?.to_owned();
         let editor = Editor { program: Some(program), told: Vec::new(), calls: 0, cwd };
-        Ok(Self { sandbox: Some(sandbox), model: Some(model), backend: Some(backend), editor })
+        Ok(Self { sandbox: Some(sandbox), model: Some(model), backend, editor })
     }
 
     pub(crate) fn sandbox(&self) -> &Sandbox {
@@ -192,6 +233,11 @@ impl Editor {
         self.program()?.send(&json!({"notify": method, "params": params})).await
     }
 
+    /// Writes a line to the agent that is not checked by anybody.
+    pub(crate) async fn write_raw(&mut self, line: &str) -> Result<()> {
+        self.program()?.send(&json!({"raw": line})).await
+    }
+
     /// Answers a question of the agent.
     pub(crate) async fn answer(&mut self, asked: &Value, result: Value) -> Result<()> {
         self.program()?.send(&json!({"answer": asked["ask"], "result": result})).await
@@ -206,6 +252,14 @@ impl Editor {
     /// The answer to a request.
     pub(crate) async fn done(&mut self, id: u64) -> Result<Value> {
         self.until(&format!("the answer to {id}"), |line| line["done"] == id).await
+    }
+
+    /// The answer to a request, which may have come already.
+    pub(crate) async fn answer_to(&mut self, id: u64) -> Result<Value> {
+        match self.told.iter().find(|line| line["done"] == id) {
+            Some(done) => Ok(done.clone()),
+            None => self.done(id).await,
+        }
     }
 
     /// The next question of the agent.
@@ -230,6 +284,14 @@ impl Editor {
         let updates = self.told[since..].iter().filter_map(|line| line.get("update"));
         updates.map(|update| update["update"].clone()).collect()
     }
+}
+
+/// Says of one model that it can think more or less, which droid knows of its own models.
+fn let_one_think(sandbox: &Sandbox) -> Result<()> {
+    let path = sandbox.home().join(".factory/settings.json");
+    let mut settings: Value = serde_json::from_slice(&fs_err::read(&path)?)?;
+    settings["customModels"][2]["efforts"] = json!(["low", "high"]);
+    Ok(fs_err::write(path, settings.to_string())?)
 }
 
 /// Waits for something that no event tells of.

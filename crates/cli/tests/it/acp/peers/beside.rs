@@ -1,4 +1,4 @@
-//! `musher acp` and the real droid's own mode for editors, asked the same things by the same editor.
+//! `musher acp`, with its engine and with the real droid, and droid's own mode for editors: asked the same by the same editor.
 //!
 //! What comes out is the table in docs/acp.md: the test fails if the page says something else. Nothing here depends on who is faster.
 
@@ -13,14 +13,16 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/acp.md");
 const MARKS: [&str; 2] = ["<!-- measured -->\n", "<!-- measured: end -->"];
 
 #[tokio::test]
-async fn the_table_of_the_page_is_what_the_two_do() -> anyhow::Result<()> {
+async fn the_table_of_the_page_is_what_they_do() -> anyhow::Result<()> {
     let sdk = testkit::require_peer!(peers::ACP_SDK);
     let droid = testkit::require_peer!(peers::DROID);
+    let engine = verdicts(&Who::new(sdk.clone(), Behind::Engine)).await?;
     let ours = verdicts(&Who::new(sdk.clone(), Behind::Droid(droid.clone()))).await?;
     let theirs = verdicts(&Who::new(sdk, Behind::Native(droid))).await?;
-    let rows =
-        ours.iter().zip(&theirs).map(|((what, ours), (_, theirs))| format!("| {what} | {ours} | {theirs} |"));
-    let head = ["| | `musher acp` | droid's own |", "|---|---|---|"].map(str::to_owned);
+    let rows = engine.iter().zip(&ours).zip(&theirs).map(|(((what, engine), (_, ours)), (_, theirs))| {
+        format!("| {what} | {engine} | {ours} | {theirs} |")
+    });
+    let head = ["| | `musher acp` | with droid | droid's own |", "|---|---|---|---|"].map(str::to_owned);
     let table = head.into_iter().chain(rows).collect::<Vec<_>>().join("\n");
     let page = fs_err::read_to_string(PAGE)?;
     let written = page.split_once(MARKS[0]).and_then(|(_, rest)| rest.split_once(MARKS[1]));

@@ -171,3 +171,21 @@ pub(crate) async fn a_command_of_the_agent_is_announced_and_carried_out(who: &Wh
     assert!(model_heard(stage.model()).contains("in French to Ada"), "the agent filled the command in");
     stage.finish().await
 }
+
+pub(crate) async fn a_skill_is_announced_and_carried_out(who: &Who) -> anyhow::Result<()> {
+    let mut stage = Stage::new(who, Script::new().reply(Reply::text("Hola.").when(on("Ada", 1))))?;
+    let folder = stage.sandbox().workspace().join(".factory/skills/spanish");
+    fs_err::create_dir_all(&folder)?;
+    let text =
+        "---\nname: spanish\ndescription: Greets in Spanish\n---\nGreet whoever is named in Spanish.\n";
+    fs_err::write(folder.join("SKILL.md"), text)?;
+    let session = stage.editor.open(json!({})).await?;
+    let commands = stage.editor.update("available_commands_update").await?;
+    let mut commands = commands["availableCommands"].as_array().unwrap().iter();
+    let skill = commands.find(|command| command["name"] == "spanish").expect("the skill is announced");
+    assert_eq!(skill["description"], "Greets in Spanish");
+    let (reason, updates) = stage.editor.turn(&session, "/spanish Ada").await?;
+    assert_eq!((&*reason, &*text_of(&updates, "agent_message_chunk")), ("end_turn", "Hola."));
+    assert!(model_heard(stage.model()).contains("Greet whoever is named"), "the model reads the skill");
+    stage.finish().await
+}

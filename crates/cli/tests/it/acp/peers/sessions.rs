@@ -63,21 +63,6 @@ pub(crate) async fn a_session_is_listed_loaded_with_its_history_resumed_forked_a
     stage.finish().await
 }
 
-pub(crate) async fn without_a_key_own_models_work_and_logging_in_says_what_to_do(
-    who: &Who,
-) -> anyhow::Result<()> {
-    let mut stage = Stage::without_key(who)?;
-    let session = stage.editor.open(json!({})).await?;
-    let (reason, _) = stage.editor.turn(&session, "Hello?").await?;
-    assert_eq!(reason, "end_turn");
-    let refused = stage.editor.refused("authenticate", json!({"methodId": "factory-api-key"})).await?;
-    assert_eq!(refused["code"], -32000, "{refused}");
-    assert!(refused["data"].as_str().unwrap().contains("FACTORY_API_KEY"), "{refused}");
-    let refused = stage.editor.refused("authenticate", json!({"methodId": "magic"})).await?;
-    assert_eq!(refused["code"], -32602, "{refused}");
-    stage.finish().await
-}
-
 pub(crate) async fn the_editors_mcp_server_is_started_with_its_environment(who: &Who) -> anyhow::Result<()> {
     let mut stage = Stage::new(who, Script::new())?;
     stage.editor.hello(json!({})).await?;
@@ -120,6 +105,52 @@ pub(crate) async fn two_sessions_at_once_do_not_hear_each_other(who: &Who) -> an
         let own: Vec<_> = own.map(|line| line["update"]["update"].clone()).collect();
         assert_eq!(text_of(&own, "agent_message_chunk"), expected);
     }
+    stage.finish().await
+}
+
+pub(crate) async fn many_sessions_at_once_do_not_disturb_each_other(who: &Who) -> anyhow::Result<()> {
+    const MANY: usize = 4;
+    let mut script = Script::new();
+    for number in 0..MANY {
+        let words = ["a", "b", "c"].map(|letter| format!("{letter}{number} "));
+        let words = words.each_ref().map(String::as_str);
+        script = script.reply(Reply::text(words).delay_ms(50, 200).when(on(&format!("fruit{number}"), 1)));
+    }
+    let mut stage = Stage::new(who, script)?;
+    let editor = &mut stage.editor;
+    editor.hello(json!({})).await?;
+    let new = json!({"cwd": editor.cwd, "mcpServers": []});
+    let mut opening = Vec::new();
+    for _ in 0..MANY {
+        opening.push(editor.start("session/new", new.clone()).await?);
+    }
+    let mut sessions = Vec::new();
+    for id in opening {
+        let opened = editor.answer_to(id).await?;
+        sessions.push(opened["result"]["sessionId"].as_str().unwrap().to_owned());
+    }
+    let mut prompts = Vec::new();
+    for (number, session) in sessions.iter().enumerate() {
+        prompts.push(editor.prompt(session, &format!("fruit{number}")).await?);
+    }
+    for id in prompts {
+        assert_eq!(editor.answer_to(id).await?["result"]["stopReason"], "end_turn");
+    }
+    for (number, session) in sessions.iter().enumerate() {
+        let own = editor.told.iter().filter(|line| line["update"]["sessionId"] == **session);
+        let own: Vec<_> = own.map(|line| line["update"]["update"].clone()).collect();
+        let expected = format!("a{number} b{number} c{number} ");
+        assert_eq!(text_of(&own, "agent_message_chunk").trim(), expected.trim());
+    }
+    stage.finish().await
+}
+
+pub(crate) async fn a_session_gets_a_title_by_itself(who: &Who) -> anyhow::Result<()> {
+    let mut stage = Stage::new(who, Script::new().reply(Reply::text("Noted.").when(on("mango", 1))))?;
+    let session = stage.editor.open(json!({})).await?;
+    stage.editor.prompt(&session, "The word is mango.").await?;
+    let told = stage.editor.update("session_info_update").await?;
+    assert!(told["title"].as_str().is_some_and(|title| !title.is_empty()), "{told}");
     stage.finish().await
 }
 
