@@ -132,6 +132,8 @@ pub struct Prompt {
     pub output_schema: Option<Value>,
     /// Who says it, as the client names it.
     pub source: Option<String>,
+    /// Whether it gets a turn of its own, even if one runs that it could join.
+    pub waits_for_end: bool,
 }
 
 /// A document.

@@ -35,7 +35,7 @@ pub use event::{
     ChildStep, Event, Happening, HookResult, HookRun, Question, QuestionedCall, RetryReason, TitleCause,
     ToolPhase, TurnCompleted, TurnEnd, UserQuestion, WorkingState,
 };
-pub use message::{Content, Message, Role, Visibility};
+pub use message::{Content, Message, Role, Visibility, plain_text};
 /// What messages are made of, for whoever passes them on.
 pub use musher_model::{Media, Proof, Thinking, ToolUse};
 pub use musher_tools::Part;

@@ -117,4 +117,5 @@ pub enum Content {
     Unknown(Value),
 }
 
+pub use wire::plain_text;
 pub(crate) use wire::{Names, parts_json};

@@ -108,7 +108,13 @@ impl Catalog {
         let mut problems = Vec::new();
         for (index, model) in models.iter().enumerate() {
             match custom::entry(file, index, model, environment) {
-                Ok(entry) => self.entries.push(entry),
+                Ok(mut entry) => {
+                    // those of one name are counted
+                    let is_same = |known: &&ModelEntry| known.display_name == entry.display_name;
+                    let number = self.entries.iter().filter(is_same).count();
+                    entry.listed_id = custom::listed_id(&entry.display_name, number);
+                    self.entries.push(entry);
+                }
                 Err(problem) => {
                     problems
                         .push(CatalogProblem { place: format!("{file}: customModels[{index}]"), problem });

@@ -23,7 +23,8 @@ pub(crate) fn wrong(request: &Request, place: &str, why: &str) -> RpcError {
 }
 
 fn problem(error: &ShapeError) -> String {
-    let place = error.path.as_str();
+    // a place in a list is a name like any other
+    let place = error.path.as_str().replace('[', ".").replace(']', "");
     let said = error.source.to_string();
     // the parser adds where it was in the text, which says nothing to whoever wrote an object
     let said = said.split(" at line ").next().unwrap_or_default();
@@ -90,6 +91,10 @@ mod tests {
         assert_eq!(
             said::<AddUserMessage>(r#","params":{"text":"","images":{}}"#),
             "params.images: Expected array, received object"
+        );
+        assert_eq!(
+            said::<AddUserMessage>(r#","params":{"text":"","images":[{"type":5}]}"#),
+            "params.images.0.type: Expected string, received number"
         );
     }
 }

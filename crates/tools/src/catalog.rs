@@ -69,11 +69,11 @@ const fn row(
     ToolInfo { id, name, display_name, category, is_default_allowed, risk, is_read_only }
 }
 
-/// Every tool, by id.
+/// Every tool, by id, capitals as if they were small.
 pub const CATALOG: [ToolInfo; 28] = [
-    row("ConnectorSearch", "ConnectorSearch", "Connectors", Category::Read, true, Risk::None),
     row("apply-patch-cli", "ApplyPatch", "Apply Patch", Category::Edit, false, Risk::Low),
     row("ask-user", "AskUser", "Ask User", Category::Read, false, Risk::None),
+    row("ConnectorSearch", "ConnectorSearch", "Connectors", Category::Read, true, Risk::None),
     row("create-cli", "Create", "Create", Category::Edit, false, Risk::Low),
     row(
         "dismiss-handoff-items",
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn ids_are_sorted_and_names_unique() {
-        assert!(CATALOG.is_sorted_by(|one, other| one.id < other.id));
+        assert!(CATALOG.is_sorted_by(|one, other| one.id.to_lowercase() < other.id.to_lowercase()));
         let mut names: Vec<&str> = CATALOG.iter().map(|row| row.name).collect();
         names.sort_unstable();
         names.dedup();

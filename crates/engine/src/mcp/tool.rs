@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::names;
 use crate::McpToolView;
+use crate::command::ToolEntry;
 use crate::config::McpServer;
 
 /// A tool of a server.
@@ -43,6 +44,22 @@ impl McpTool {
             enabled: self.is_enabled,
             read_only: self.is_read_only,
             schema: Value::Object((*self.schema).clone()),
+        }
+    }
+}
+
+impl McpTool {
+    /// As clients list it among all tools. What it may do is judged call by call.
+    pub(crate) fn entry(&self, has_schema: bool) -> ToolEntry {
+        ToolEntry {
+            id: format!("mcp_{}_{}", self.server, self.name),
+            name: self.model_name.clone(),
+            display_name: format!("[MCP] {}:{}", self.server, self.name),
+            description: self.description.clone().unwrap_or_default(),
+            category: "read".to_owned(),
+            default_allowed: true,
+            currently_allowed: true,
+            schema: has_schema.then(|| Value::Object((*self.schema).clone())),
         }
     }
 }

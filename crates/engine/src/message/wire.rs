@@ -137,12 +137,16 @@ fn base64_source(media: &Media, names: &Names) -> Value {
     Value::Object(source)
 }
 
+/// The text of a document that is nothing but text.
+pub fn plain_text(media: &Media) -> Option<String> {
+    let bytes = STANDARD.decode(&media.data).ok().filter(|_| media.media_type == "text/plain")?;
+    String::from_utf8(bytes).ok()
+}
+
 /// Plain text goes as it is, anything else as base64.
 fn document_source(media: &Media, names: &Names) -> Value {
     let mut source = base64_source(media, names);
-    if media.media_type == "text/plain"
-        && let Some(text) = STANDARD.decode(&media.data).ok().and_then(|bytes| String::from_utf8(bytes).ok())
-    {
+    if let Some(text) = plain_text(media) {
         source["type"] = "text".into();
         source["data"] = text.into();
     }

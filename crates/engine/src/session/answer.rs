@@ -163,11 +163,11 @@ impl Draft {
         let mut content = std::mem::take(&mut self.content);
         for call in &calls {
             let tool = call.to_use();
-            out.push(Happening::ToolCall {
-                id: tool.id.clone(),
-                name: tool.name.clone(),
-                input: tool.input.clone(),
-            });
+            // without arguments there is nothing to add to what was told when it began
+            if !tool.input.is_empty() {
+                let (id, name, input) = (tool.id.clone(), tool.name.clone(), tool.input.clone());
+                out.push(Happening::ToolCall { id, name, input });
+            }
             content.push(Content::ToolUse(tool));
         }
         let usage = self.usage.take().unwrap_or_default();

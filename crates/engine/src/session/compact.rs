@@ -272,6 +272,7 @@ impl Actor {
     fn go_on_with(&mut self, next: Next) {
         match next {
             Next::Ask => {
+                self.join_waiting();
                 self.emit(Happening::State(WorkingState::Streaming));
                 self.with_turn(Turn::call_model);
             }

@@ -8,12 +8,13 @@ use super::actor::Actor;
 use super::offer;
 use super::request::to_model;
 use super::state::Session;
-use crate::command::{ContextBreakdown, Reply, Repository, ToolFilter};
+use crate::command::{ContextBreakdown, Reply, Repository, Ticket, ToolFilter};
 use crate::config::Config;
 use crate::context::{Git, system_prompt};
-use crate::message::Message;
+use crate::mcp::is_selected;
+use crate::message::{Content, Message};
 use crate::models::Models;
-use crate::skills::{Library, SlashCommand, set_skill_disabled};
+use crate::skills::{Droid, Library, Skill, SlashCommand, set_skill_disabled};
 use crate::{Error, Limits};
 
 impl Limits {
@@ -31,18 +32,29 @@ impl Actor {
         Models { configured: config.models, ..self.environment.models.clone() }
     }
 
-    pub(super) fn list_tools(&self, filter: &ToolFilter) -> Result<Reply, Error> {
-        let session = self.session.as_ref().ok_or(Error::NoSession)?;
+    /// All tools, also those of servers, once these have been reached or not.
+    pub(super) fn list_tools(&mut self, ticket: Ticket, filter: &ToolFilter) {
+        let Some(session) = &self.session else { return self.reply(ticket, Err(Error::NoSession)) };
         let skips = session.attach.skip_permissions;
-        Ok(Reply::Tools(offer::list(&session.settings, skips, filter, &self.environment.tools)))
+        let mut tools = offer::list(&session.settings, skips, filter, &self.environment.tools);
+        let selection = offer::selection(&session.settings, filter);
+        let (ids, has_schemas) = (filter.ids.clone(), filter.schemas);
+        self.when_settled(ticket, move |mcp| {
+            let theirs = mcp.tools().into_iter().filter(|tool| is_selected(tool, &selection));
+            let theirs = theirs.map(|tool| tool.entry(has_schemas));
+            tools.extend(theirs.filter(|tool| ids.as_ref().is_none_or(|ids| ids.contains(&tool.id))));
+            tools.sort_by_key(|tool| tool.id.to_lowercase());
+            Reply::Tools(tools)
+        });
     }
 
     pub(super) fn list_skills(&self) -> Result<Reply, Error> {
         let session = self.session.as_ref().ok_or(Error::NoSession)?;
         // read anew, so that what was switched shows
         let (library, _) = read(&self.environment.config(&session.cwd).0, session);
-        let skills = library.skills.iter().map(crate::skills::Skill::view).collect();
-        let project_available = session.config.folders.iter().any(|folder| folder.level.is_repository());
+        let skills = library.skills.iter().map(Skill::view).collect();
+        let has_folder = session.config.folders.iter().any(|folder| folder.level.is_repository());
+        let project_available = has_folder || session.config.root.join(".git").exists();
         Ok(Reply::Skills { skills, project_available })
     }
 
@@ -80,24 +92,32 @@ impl Actor {
             |messages: &[&Arc<Message>]| messages.iter().map(|message| message_tokens(message)).sum::<u64>();
         let messages = of_messages(&said) + summary.map_or(0, |text| tokens(text.len()));
         let system = tokens(system_prompt(session.system_prompt.as_ref()).len());
+        let of_notes = hidden_texts(&hidden)
+            .filter(|text| text.contains("AGENTS.md"))
+            .map(|text| tokens(text.len()))
+            .sum();
+        let of_skills =
+            session.library.skills.iter().filter(|skill| skill.is_enabled).map(skill_tokens).sum();
+        let of_droids = session.library.droids.iter().map(droid_tokens).sum();
         let categories = vec![
             ("System prompt".to_owned(), "systemPrompt", system),
             ("System tools".to_owned(), "systemTools", of_specs(&ours)),
             ("MCP tools".to_owned(), "mcpTools", of_specs(&theirs)),
-            ("User info".to_owned(), "userInfo", of_messages(&hidden)),
+            (
+                "User info".to_owned(),
+                "userInfo",
+                of_messages(&hidden).saturating_sub(of_notes + of_skills + of_droids),
+            ),
+            ("AGENTS.md".to_owned(), "agentsMd", of_notes),
+            ("Custom agents".to_owned(), "customAgents", of_droids),
+            ("Skills".to_owned(), "skills", of_skills),
             ("Messages".to_owned(), "messages", messages),
         ];
-        let skills = session.library.skills.iter().filter(|skill| skill.is_enabled).map(|skill| {
-            let size = skill.name.len() + skill.description.as_ref().map_or(0, String::len);
-            (skill.name.clone(), skill.view().location, tokens(size))
-        });
-        let droids = session.library.droids.iter().map(|droid| {
-            (
-                droid.name.clone(),
-                droid.location().to_owned(),
-                tokens(droid.name.len() + droid.description.len()),
-            )
-        });
+        let skills = session.library.skills.iter().filter(|skill| skill.is_enabled);
+        let skills = skills.map(|skill| (skill.name.clone(), skill.view().location, skill_tokens(skill)));
+        let droids = session.library.droids.iter();
+        let droids =
+            droids.map(|droid| (droid.name.clone(), droid.location().to_owned(), droid_tokens(droid)));
         let servers = session.mcp.servers().into_iter().map(|server| {
             let of_server = |spec: &&ToolSpec| spec.name.starts_with(&format!("{}___", server.name));
             let size = theirs.iter().filter(of_server).map(spec_tokens).sum();
@@ -119,6 +139,22 @@ impl Actor {
 /// About four bytes are a token.
 pub(super) fn tokens(bytes: usize) -> u64 {
     u64::try_from(bytes.div_ceil(4)).unwrap_or(u64::MAX)
+}
+
+fn skill_tokens(skill: &Skill) -> u64 {
+    tokens(skill.name.len() + skill.description.as_ref().map_or(0, String::len))
+}
+
+fn droid_tokens(droid: &Droid) -> u64 {
+    tokens(droid.name.len() + droid.description.len())
+}
+
+/// What the model was told before the first words.
+fn hidden_texts<'a>(hidden: &'a [&Arc<Message>]) -> impl Iterator<Item = &'a str> {
+    hidden.iter().flat_map(|message| &message.content).filter_map(|content| match content {
+        Content::Text(text) => Some(text.as_str()),
+        _ => None,
+    })
 }
 
 fn spec_tokens(spec: &ToolSpec) -> u64 {

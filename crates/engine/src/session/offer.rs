@@ -171,8 +171,7 @@ pub(crate) fn list(
     filter: &ToolFilter,
     registry: &Registry,
 ) -> Vec<ToolEntry> {
-    let mut settings = settings.clone();
-    super::commands::apply(&mut settings, &filter.settings);
+    let settings = as_asked(settings, filter);
     let skips = filter.skip_permissions.unwrap_or(skips);
     let wished = |info: &&ToolInfo| filter.ids.as_ref().is_none_or(|ids| ids.iter().any(|id| id == info.id));
     let there = CATALOG.iter().filter(|info| is_there(info, &settings.tools)).filter(wished);
@@ -192,6 +191,18 @@ pub(crate) fn list(
         }
     };
     there.map(entry).collect()
+}
+
+/// The settings a list is wanted for.
+fn as_asked(settings: &Settings, filter: &ToolFilter) -> Settings {
+    let mut settings = settings.clone();
+    super::commands::apply(&mut settings, &filter.settings);
+    settings
+}
+
+/// Which tools are on in the settings a list is wanted for.
+pub(crate) fn selection(settings: &Settings, filter: &ToolFilter) -> ToolSelection {
+    as_asked(settings, filter).tools
 }
 
 /// Whether a tool may run without asking, as clients are told it: by its kind, not by a call.

@@ -49,7 +49,12 @@ pub(super) fn new(environment: &Environment, new: NewSession) -> Result<Session,
     };
     let journal = Journal::New(environment.store(), Box::new(journal));
     let mut session = begin(environment, id, new.cwd, journal, new.attach, None)?;
+    let default_model = session.settings.model.clone();
     apply(&mut session.settings, &new.settings);
+    if session.model().is_none() {
+        // the client sees in the answer which it got
+        session.settings.model = default_model;
+    }
     if new.settings.effort.is_none() && session.config.settings.reasoning_effort.is_none() {
         session.settings.effort =
             session.model().map_or(session.settings.effort, |model| model.default_effort);

@@ -3,15 +3,17 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use uuid::Uuid;
+
 use super::actor::Actor;
 use super::plan::Plan;
 use super::prompt::Queued;
 use super::shape::{self, Shape};
-use super::turn::{Turn, now_ms, reminder};
+use super::turn::{Turn, message as turn_message, now_ms, reminder};
 use super::{first, open};
 use crate::command::{NewSession, Prompt, Reply, Ticket};
 use crate::event::{TurnCompleted, TurnEnd, WorkingState};
-use crate::message::Message;
+use crate::message::{Content, Message, Role, Visibility};
 use crate::skills::Expansion;
 use crate::store::{Record, StoreError};
 use crate::{Autonomy, Error, Happening, Mode, SettingsChange};
@@ -59,10 +61,17 @@ impl Actor {
             written.push(session.append(context)?);
         }
         let mut message = queued.message(&session.settings, now_ms());
-        if let Some(Expansion::Prompt { text, .. } | Expansion::Skill { text, .. }) =
-            session.library.expand(&queued.prompt.text)
-        {
-            expand(&mut message, text);
+        match session.library.expand(&queued.prompt.text) {
+            Some(Expansion::Prompt { command, text }) => {
+                let notice = vec![Content::Text(format!("/{} is running", command.name))];
+                let notice =
+                    turn_message(Uuid::new_v4().to_string(), Role::System, notice, Visibility::UserOnly);
+                written.push(session.append(notice)?);
+                let text = text.trim_end();
+                expand(&mut message, format!("<system-notification>\n{text}\n\n</system-notification>"));
+            }
+            Some(Expansion::Skill { text, .. }) => expand(&mut message, text),
+            _ => {}
         }
         written.push(session.append(message)?);
         if let Some(mode) = first::mode(session) {
@@ -100,11 +109,13 @@ impl Actor {
         {
             return self.not_written(&error);
         }
+        let written = queued.written.take().unwrap_or_default();
+        // a notice for people is no part of the turn
+        let (notices, written): (Vec<_>, Vec<_>) =
+            written.into_iter().partition(|message| message.visibility == Visibility::UserOnly);
+        self.announce(&queued, notices);
         self.emit(Happening::State(WorkingState::Streaming));
-        for message in queued.written.take().unwrap_or_default() {
-            let ticket = queued.ticket.clone().filter(|_| message.id == queued.id);
-            self.emit(Happening::Message { message, ticket });
-        }
+        self.announce(&queued, written);
         self.first_title(&queued.prompt.text);
         match queued.prompt.output_schema.as_ref().map(|schema| (schema, Shape::new(schema))) {
             None => self.with_turn(Turn::call_model),
@@ -123,6 +134,35 @@ impl Actor {
                 }
                 self.with_turn(Turn::call_model);
             }
+        }
+    }
+
+    fn announce(&mut self, queued: &Queued, written: Vec<Arc<Message>>) {
+        for message in written {
+            let ticket = queued.ticket.clone().filter(|_| message.id == queued.id);
+            self.emit(Happening::Message { message, ticket });
+        }
+    }
+
+    /// What was said while tools ran is told to the model with their results: the turn goes on with it.
+    ///
+    /// A prompt has a turn of its own if it wants one, if its answer must have a shape, or if hooks have a say.
+    pub(super) fn join_waiting(&mut self) {
+        let is_shaped = self.running.as_ref().is_some_and(|running| running.turn.shape.is_some());
+        if is_shaped || self.has_prompt_hooks() {
+            return;
+        }
+        let may_join =
+            |queued: &Queued| !queued.prompt.waits_for_end && queued.prompt.output_schema.is_none();
+        while self.queue.front().is_some_and(may_join) {
+            let Some(mut queued) = self.queue.pop_front() else { return };
+            if queued.written.is_none()
+                && let Err(error) = self.write(&mut queued)
+            {
+                return self.not_written(&error);
+            }
+            let written = queued.written.take().unwrap_or_default();
+            self.announce(&queued, written);
         }
     }
 
@@ -180,6 +220,6 @@ impl Actor {
 
 /// Puts what a slash command stands for in the place of the typed text.
 fn expand(message: &mut Message, text: String) {
-    message.content.retain(|content| !matches!(content, crate::Content::Text(_)));
-    message.content.push(crate::Content::Text(text));
+    message.content.retain(|content| !matches!(content, Content::Text(_)));
+    message.content.push(Content::Text(text));
 }

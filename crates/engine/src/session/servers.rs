@@ -65,16 +65,16 @@ impl Actor {
     }
 
     pub(super) fn mcp(&mut self, ticket: Ticket, command: McpCommand) {
-        let Some(session) = &self.session else { return self.reply(ticket, Err(Error::NoSession)) };
+        let Some(session) = &self.session else { return self.reply(ticket, without_session(&command)) };
         let mcp = session.mcp.clone();
         let outcome = match command {
             McpCommand::ListServers => Ok(Reply::McpServers(mcp.servers())),
             McpCommand::ListRegistry => Ok(Reply::McpServers(Vec::new())),
             McpCommand::Authenticate { server } => mcp.authenticate(&server).map(|()| Reply::Success(true)),
             McpCommand::CancelAuthentication { server } => {
-                self.reply(ticket, Ok(Reply::Success(true)));
                 let (outcome, message) = ("cancelled".to_owned(), "The login was cancelled".to_owned());
-                return self.emit(Happening::McpAuthentication { server, outcome, message });
+                self.emit(Happening::McpAuthentication { server, outcome, message });
+                Ok(Reply::Success(true))
             }
             McpCommand::ClearAuthentication { server } => {
                 mcp.clear_authentication(&server).map(|()| Reply::Success(true))
@@ -85,6 +85,17 @@ impl Actor {
             slow => return self.in_the_background(ticket, mcp, slow),
         };
         self.reply(ticket, outcome);
+    }
+
+    /// Answers once the servers have been reached or not: a client that asks right after opening means theirs, too.
+    pub(super) fn when_settled(&self, ticket: Ticket, answer: impl FnOnce(&Mcp) -> Reply + Send + 'static) {
+        let Some(session) = &self.session else { return };
+        let (number, inputs, mcp) = (session.number, self.inputs.clone(), session.mcp.clone());
+        tokio::spawn(async move {
+            mcp.settled().await;
+            let what = FromSession::Reply { ticket, outcome: Ok(answer(&mcp)) };
+            inputs.send(Input::Session { session: number, what }).await.ok();
+        });
     }
 
     /// What takes a while: servers connect, files are written, servers are started and ended.
@@ -113,5 +124,14 @@ impl Actor {
             let what = FromSession::Reply { ticket, outcome };
             inputs.send(Input::Session { session: number, what }).await.ok();
         });
+    }
+}
+
+/// Before a session is open no server is started, so there is none to tell of.
+fn without_session(command: &McpCommand) -> Result<Reply, Error> {
+    match command {
+        McpCommand::ListServers | McpCommand::ListRegistry => Ok(Reply::McpServers(Vec::new())),
+        McpCommand::ListTools => Ok(Reply::McpTools(Vec::new())),
+        _ => Err(Error::NoSession),
     }
 }

@@ -20,7 +20,7 @@ const MOST: usize = 500;
 pub struct Library {
     /// The skills, by name, those that are off too.
     pub skills: Vec<Skill>,
-    /// The slash commands, by name.
+    /// The slash commands, those of the repository before those of the user.
     pub commands: Vec<SlashCommand>,
     /// The subagents, by name.
     pub droids: Vec<Droid>,
@@ -46,7 +46,6 @@ impl Library {
             skill.is_enabled = !config.settings.disabled_skills.contains(&skill.name);
         }
         library.skills.sort_by(|a, b| a.name.cmp(&b.name));
-        library.commands.sort_by(|a, b| a.name.cmp(&b.name));
         library.droids.sort_by(|a, b| a.name.cmp(&b.name));
         (library, finder.problems)
     }

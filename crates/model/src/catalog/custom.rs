@@ -98,10 +98,9 @@ pub(super) fn entry(
     endpoint.options.extra = custom.extra_args;
     endpoint.takes_images = custom.supports_images.unwrap_or(!custom.no_image_support);
     let display_name = custom.display_name.unwrap_or_else(|| custom.model.clone());
-    let words: Vec<&str> = display_name.split_whitespace().collect();
     Ok(ModelEntry {
         id: format!("custom:{}", custom.model),
-        listed_id: format!("custom:{}-{index}", words.join("-")),
+        listed_id: listed_id(&display_name, 0),
         vendor: custom.provider.name().to_owned(),
         max_output_tokens: custom.max_output_tokens,
         context_window: custom.context_window,
@@ -112,6 +111,12 @@ pub(super) fn entry(
         display_name,
         endpoint,
     })
+}
+
+/// The id a list has for a model: its name, and which of those with this name it is.
+pub(super) fn listed_id(display_name: &str, number: usize) -> String {
+    let words: Vec<&str> = display_name.split_whitespace().collect();
+    format!("custom:{}-{number}", words.join("-"))
 }
 
 /// Puts variables in the place of `${NAME}`. One that is not set is a mistake: an empty key would be reported much later.

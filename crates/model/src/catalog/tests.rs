@@ -87,9 +87,11 @@ fn two_entries_of_one_model_are_told_apart_by_their_listed_id() {
     second["displayName"] = json!("Other");
     let mut catalog = Catalog::default();
     let variables = [("HOST", "h"), ("KEY", "k")];
-    catalog.add_settings("s.json", &json!([full(), second]), &environment(&variables));
+    catalog.add_settings("s.json", &json!([full(), second, full()]), &environment(&variables));
     assert_eq!(catalog.find("custom:big").unwrap().display_name, "My Big Model");
-    assert_eq!(catalog.find("custom:Other-1").unwrap().display_name, "Other");
+    let listed: Vec<_> = catalog.entries().iter().map(|entry| entry.listed_id.as_str()).collect();
+    assert_eq!(listed, ["custom:My-Big-Model-0", "custom:Other-0", "custom:My-Big-Model-1"]);
+    assert_eq!(catalog.find("custom:Other-0").unwrap().display_name, "Other");
 }
 
 #[test]

@@ -33,6 +33,7 @@ pub(super) fn add(request: &Request) -> Handled {
         files,
         output_schema,
         source: given.user_message_source.map(|source| source.as_str().to_owned()),
+        waits_for_end: given.queue_placement.as_deref() == Some("end_of_turn"),
     })))
 }
 

@@ -13,10 +13,6 @@ pub(super) fn announced(message: &engine::Message) -> wire::Message {
     let content = if is_internal { Vec::new() } else { blocks(&message.content) };
     let mut it = whole(message, content);
     it.parent_id.get_or_insert_with(|| "root".to_owned());
-    it.visibility = match message.visibility {
-        Visibility::Both => None,
-        other => Some(visibility(other)),
-    };
     it
 }
 
@@ -30,7 +26,11 @@ fn whole(message: &engine::Message, content: Vec<ContentBlock>) -> wire::Message
     it.created_at = Some(moment(message.created_at_ms));
     it.updated_at = Some(moment(message.updated_at_ms));
     it.parent_id.clone_from(&message.parent_id);
-    it.visibility = Some(visibility(message.visibility));
+    it.visibility = match message.visibility {
+        Visibility::Both => None,
+        Visibility::LlmOnly => Some(wire::Visibility::LlmOnly),
+        Visibility::UserOnly => Some(wire::Visibility::UserOnly),
+    };
     it.model_id.clone_from(&message.model_id);
     it.reasoning_effort = message.reasoning_effort.as_deref().map(Into::into);
     for (key, value) in &message.extra {
@@ -45,14 +45,6 @@ fn role(role: Role) -> MessageRole {
         Role::Assistant => MessageRole::Assistant,
         Role::Tool => MessageRole::Tool,
         Role::System => MessageRole::System,
-    }
-}
-
-fn visibility(visibility: Visibility) -> wire::Visibility {
-    match visibility {
-        Visibility::Both => wire::Visibility::Both,
-        Visibility::LlmOnly => wire::Visibility::LlmOnly,
-        Visibility::UserOnly => wire::Visibility::UserOnly,
     }
 }
 
@@ -85,6 +77,7 @@ fn thought(thinking: &engine::Thinking) -> ContentBlock {
         Some(Proof::Redacted { data }) => return wire::RedactedThinkingBlock::new(data.as_str()).into(),
         Some(Proof::Signature { signature }) => (signature.clone(), Some("anthropic")),
         Some(Proof::Encrypted { id, .. }) => (id.clone(), Some("openai")),
+        Some(Proof::Plain) => ("reasoning_content".to_owned(), Some("generic-chat-completion-api")),
         _ => (String::new(), None),
     };
     let mut block = wire::ThinkingBlock::new(thinking.text.as_str());
@@ -94,10 +87,9 @@ fn thought(thinking: &engine::Thinking) -> ContentBlock {
 }
 
 fn source(media: &engine::Media) -> wire::Source {
-    let mut source = if media.media_type == "text/plain" {
-        wire::Source::text(media.data.as_str())
-    } else {
-        wire::Source::base64(media.media_type.as_str(), media.data.as_str())
+    let mut source = match engine::plain_text(media) {
+        Some(text) => wire::Source::text(text.as_str()),
+        None => wire::Source::base64(media.media_type.as_str(), media.data.as_str()),
     };
     source.name.clone_from(&media.name);
     source

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use super::count;
 
 const PROCEED_COLOR: &str = "#d78700";
-const CANCEL_COLOR: &str = "#d75f5f";
+/// For what stops, and for what lets everything happen.
+const WARNING_COLOR: &str = "#d75f5f";
 
 /// The params of `request_permission`.
 pub(super) fn permission(calls: &[QuestionedCall], choices: &[Choice]) -> wire::RequestPermissionParams {
@@ -133,7 +134,8 @@ fn options(calls: &[QuestionedCall], choices: &[Choice]) -> Vec<PermissionOption
         };
         let mut option = PermissionOption::new(label, super::choice(*choice));
         let is_cancel = *choice == Choice::Cancel;
-        option.selected_color = Some(if is_cancel { CANCEL_COLOR } else { PROCEED_COLOR }.to_owned());
+        let warns = is_cancel || matches!(choice, Choice::ProceedAutoRunHigh | Choice::ProceedNewSessionHigh);
+        option.selected_color = Some(if warns { WARNING_COLOR } else { PROCEED_COLOR }.to_owned());
         option.selected_prefix = is_cancel.then(|| "✕ ".to_owned());
         option
     };

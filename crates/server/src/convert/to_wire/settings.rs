@@ -33,7 +33,6 @@ pub(super) fn changed(settings: &engine::Settings) -> SessionSettings {
         spec_mode_reasoning_effort: settings.spec_effort.map(effort),
         compaction_threshold_check_enabled: Some(settings.compaction_check),
         tags: settings.tags.as_ref().map(|tags| tags.iter().map(tag).collect()),
-        system_prompt: settings.system_prompt.as_ref().map(Json::from),
         ..SessionSettings::default()
     }
 }
@@ -55,6 +54,7 @@ pub(super) fn opened(settings: &engine::Settings) -> SessionSettings {
     SessionSettings {
         tool_execution_mode: Some("direct_only".to_owned()),
         allow_subagents_in_scripts: Some(false),
+        system_prompt: settings.system_prompt.as_ref().map(Json::from),
         ..complete(settings)
     }
 }
