@@ -10,7 +10,7 @@ mod sanitise;
 mod scenario;
 mod session;
 
-pub use play::play;
+pub use play::{filled, play};
 pub use record::{Direction, Record, write};
 pub use sanitise::{replacements, sanitise};
 pub use scenario::{Answer, Reply, Scenario, Step, matches};

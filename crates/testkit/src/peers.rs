@@ -55,11 +55,11 @@ pub const CLAUDE_OLD: Peer = Peer {
     ..CLAUDE
 };
 
-/// The official Python SDK, as a client of `droid` and of ours.
+/// The official Python SDK, as a client of `droid` and of ours, with what its tools in process need.
 pub const PYTHON_SDK: Peer = Peer {
-    name: "droid-sdk-python",
+    name: "droid-sdk-python-with-mcp",
     version: "0.5.0",
-    source: Source::PyPi { package: "droid-sdk" },
+    source: Source::PyPi { package: "droid-sdk[mcp]" },
     entry: Entry::Python,
 };
 

@@ -122,6 +122,14 @@ impl Program {
         self.next_before("a message", Instant::now() + self.patience).await
     }
 
+    /// The next line, of a program that does not print messages, or `None` at the end of the output.
+    pub async fn next_line(&mut self) -> Result<Option<String>> {
+        match timeout(self.patience, self.stdout.next_line()).await {
+            Ok(line) => Ok(line?),
+            Err(_elapsed) => bail!(self.report(&format!("no line in {:?}", self.patience))),
+        }
+    }
+
     /// Reads up to and including the first message for which `is_it` holds; gives all that were read.
     pub async fn read_until(
         &mut self,

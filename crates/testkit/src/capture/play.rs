@@ -12,19 +12,20 @@ use crate::Program;
 ///
 /// `variables` replace `$NAME` in the strings of the scenario.
 pub async fn play(program: Program, scenario: &Scenario, variables: &[(&str, &str)]) -> Result<Vec<Record>> {
-    let answers = scenario
-        .answers
-        .iter()
-        .map(|answer| Answer { reply: filled_reply(&answer.reply, variables), ..answer.clone() });
+    let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     let mut player = Player {
         started: Instant::now(),
         program,
-        answers: answers.collect(),
+        answers: scenario.answers.clone(),
+        variables: variables.collect(),
         records: Vec::new(),
         requests: 0,
     };
     for step in &scenario.steps {
-        player.step(step, variables).await.with_context(|| format!("at step {step:?}"))?;
+        if let Err(error) = player.step(step).await {
+            let said: Vec<_> = player.records.iter().map(|record| record.msg.to_string()).collect();
+            return Err(error.context(format!("at step {step:?}; before it:\n{}", said.join("\n"))));
+        }
     }
     player.finish().await
 }
@@ -33,39 +34,65 @@ struct Player {
     started: Instant,
     program: Program,
     answers: Vec<Answer>,
+    variables: Vec<(String, String)>,
     records: Vec<Record>,
     requests: u32,
 }
 
 impl Player {
-    async fn step(&mut self, step: &Step, variables: &[(&str, &str)]) -> Result<()> {
+    async fn step(&mut self, step: &Step) -> Result<()> {
         match step {
-            Step::Request { method, params } => {
-                self.requests += 1;
-                let id = self.requests.to_string();
-                let params = filled(params, variables);
-                self.say(json!({
-                    "jsonrpc": "2.0", "factoryApiVersion": "1.0.0", "type": "request",
-                    "id": id, "method": method, "params": params,
-                }))
-                .await
+            Step::Request { method, params } => self.request(method, params).await.map(drop),
+            Step::Call { method, params } => {
+                let id = self.request(method, params).await?;
+                self.until(&json!({"type": "response", "id": id})).await
             }
-            Step::Send(message) => self.say(filled(message, variables)).await,
-            Step::Until(part) => {
-                let part = filled(part, variables);
-                loop {
-                    let next = self.program.next().await?;
-                    let message = next.with_context(|| self.program.report("output ended"))?;
-                    let found = matches(&part, &message);
-                    self.heard(message).await?;
-                    if found {
-                        return Ok(());
-                    }
-                }
+            Step::Turn(prompt) => {
+                let params = if prompt.is_string() { json!({"text": prompt}) } else { prompt.clone() };
+                self.request("droid.add_user_message", &params).await?;
+                self.until(&json!({"params": {"notification": {"type": "agent_turn_completed"}}})).await?;
+                self.until(&json!({"params": {"notification": {"newState": "idle"}}})).await
+            }
+            Step::Send(message) => self.say(filled(message, &self.variables)).await,
+            Step::Line(line) => {
+                self.record(Direction::C2s, line.clone().into());
+                self.program.send_line(line).await
+            }
+            Step::Until(part) => self.until(&filled(part, &self.variables)).await,
+            Step::Keep { name, at } => {
+                let last = self.records.iter().rev().find(|record| record.dir == Direction::S2c);
+                let found = last.and_then(|record| record.msg.pointer(at)?.as_str());
+                let found = found.with_context(|| format!("no text at {at} of the last message"))?;
+                self.variables.push((format!("${name}"), found.to_owned()));
+                Ok(())
             }
             Step::CloseInput => {
                 self.program.close_stdin();
                 Ok(())
+            }
+        }
+    }
+
+    async fn request(&mut self, method: &str, params: &Value) -> Result<String> {
+        self.requests += 1;
+        let id = self.requests.to_string();
+        let params = filled(params, &self.variables);
+        let message = json!({
+            "jsonrpc": "2.0", "factoryApiVersion": "1.0.0", "type": "request",
+            "id": id, "method": method, "params": params,
+        });
+        self.say(message).await?;
+        Ok(id)
+    }
+
+    async fn until(&mut self, part: &Value) -> Result<()> {
+        loop {
+            let next = self.program.next().await?;
+            let message = next.with_context(|| self.program.report("output ended"))?;
+            let found = matches(part, &message);
+            self.heard(message).await?;
+            if found {
+                return Ok(());
             }
         }
     }
@@ -85,7 +112,7 @@ impl Player {
             .answers
             .iter()
             .find(|answer| matches(&answer.when, &message))
-            .map(|answer| reply_to(&message, &answer.reply));
+            .map(|answer| reply_to(&message, &answer.reply, &self.variables));
         self.record(Direction::S2c, message);
         match answer {
             Some(answer) => self.say(answer).await,
@@ -105,27 +132,25 @@ impl Player {
     }
 }
 
-fn reply_to(request: &Value, reply: &Reply) -> Value {
+fn reply_to(request: &Value, reply: &Reply, variables: &[(String, String)]) -> Value {
     let id = request.get("id").or_else(|| request.get("request_id")).cloned().unwrap_or_default();
     match reply {
         Reply::Result(result) => {
+            let result = filled(result, variables);
             json!({"jsonrpc": "2.0", "factoryApiVersion": "1.0.0", "type": "response", "id": id, "result": result})
         }
-        Reply::Send(message) => filled(message, &[("$ID", id.as_str().unwrap_or_default())]),
+        Reply::Send(message) => {
+            let id = ("$ID".to_owned(), id.as_str().unwrap_or_default().to_owned());
+            filled(&filled(message, variables), &[id])
+        }
     }
 }
 
-fn filled_reply(reply: &Reply, variables: &[(&str, &str)]) -> Reply {
-    match reply {
-        Reply::Result(value) => Reply::Result(filled(value, variables)),
-        Reply::Send(value) => Reply::Send(filled(value, variables)),
-    }
-}
-
-fn filled(value: &Value, variables: &[(&str, &str)]) -> Value {
+/// The value with `$NAME` replaced in its strings.
+pub fn filled(value: &Value, variables: &[(String, String)]) -> Value {
     match value {
         Value::String(text) => {
-            let replace = |text: String, (name, value): &(&str, &str)| text.replace(name, value);
+            let replace = |text: String, (name, value): &(String, String)| text.replace(name, value);
             variables.iter().fold(text.clone(), replace).into()
         }
         Value::Array(items) => items.iter().map(|item| filled(item, variables)).collect(),

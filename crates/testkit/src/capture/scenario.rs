@@ -66,15 +66,33 @@ pub enum Step {
         /// Its parameters.
         params: Value,
     },
+    /// The same, and reads until the answer is there.
+    Call {
+        /// The method.
+        method: String,
+        /// Its parameters.
+        params: Value,
+    },
+    /// Sends a prompt, either its text or all parameters, and reads until the turn is completed and the agent idle.
+    Turn(Value),
     /// Sends a whole message as it is.
     Send(Value),
+    /// Sends a line that need not be a message.
+    Line(String),
     /// Reads until a message has this part.
     Until(Value),
+    /// Keeps a part of the message read last, by its JSON pointer; `$NAME` stands for it in later steps and answers.
+    Keep {
+        /// Without the dollar sign.
+        name: String,
+        /// For example `/result/newSessionId`.
+        at: String,
+    },
     /// Closes the program's input.
     CloseInput,
 }
 
-/// Whether `part` is contained in `message`: objects by key, everything else equal.
+/// Whether `part` is contained in `message`: objects by key, lists item by item, everything else equal.
 ///
 /// ```
 /// use serde_json::json;
@@ -88,6 +106,9 @@ pub fn matches(part: &Value, message: &Value) -> bool {
     match (part, message) {
         (Value::Object(part), Value::Object(message)) => {
             part.iter().all(|(key, part)| message.get(key).is_some_and(|value| matches(part, value)))
+        }
+        (Value::Array(parts), Value::Array(items)) => {
+            parts.len() == items.len() && parts.iter().zip(items).all(|(part, item)| matches(part, item))
         }
         _ => part == message,
     }
