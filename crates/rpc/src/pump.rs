@@ -54,7 +54,7 @@ pub(crate) trait Sink: Send + 'static {
     }
 }
 
-/// A reason to stop reading although the input has not ended: the peer is known to be gone.
+/// A reason to stop reading and writing although nothing has failed yet: the peer is known to be gone.
 pub(crate) type Dying = Ending;
 
 /// Starts both tasks. Needs a runtime.
@@ -116,7 +116,7 @@ async fn silence(dying: &Dying) -> Closed {
 }
 
 async fn write<S: Sink>(mut sink: S, mut incoming: MessageReceiver<S::Message>, dying: Dying) {
-    if let Err(reason) = write_all(&mut sink, &mut incoming).await {
+    if let Err(reason) = write_all(&mut sink, &mut incoming, &dying).await {
         tracing::debug!(%reason, "writing to the peer ended");
         // if we hung up ourselves, the reader asked for it and knows why
         if !matches!(reason, Closed::Local) {
@@ -126,7 +126,11 @@ async fn write<S: Sink>(mut sink: S, mut incoming: MessageReceiver<S::Message>, 
     // From here on sending fails, and whoever tries is told the reason that the reader finds.
 }
 
-async fn write_all<S: Sink>(sink: &mut S, incoming: &mut MessageReceiver<S::Message>) -> Result<(), Closed> {
+async fn write_all<S: Sink>(
+    sink: &mut S,
+    incoming: &mut MessageReceiver<S::Message>,
+    dying: &Dying,
+) -> Result<(), Closed> {
     loop {
         let next = tokio::select! {
             biased;
@@ -135,6 +139,7 @@ async fn write_all<S: Sink>(sink: &mut S, incoming: &mut MessageReceiver<S::Mess
                 sink.tend().await?;
                 continue;
             }
+            reason = dying.wait() => return Err(reason),
         };
         let Some(message) = next else { return sink.close().await };
         sink.write(message).await?;

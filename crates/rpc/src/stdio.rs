@@ -4,13 +4,18 @@
 
 #[cfg(target_os = "linux")]
 mod direct;
+#[cfg(unix)]
+mod gone;
 mod thread;
 
 use std::io;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::{Connection, Limits, LineConnection, lines_over, over};
+use crate::message::Message;
+use crate::pump::{self, Dying};
+use crate::stream::{LineSink, LineSource};
+use crate::{Connection, Limits, LineConnection};
 use thread::{ThreadReader, ThreadWriter};
 
 type Reader = Box<dyn AsyncRead + Send + Unpin>;
@@ -23,8 +28,7 @@ type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 /// # Errors
 /// If no thread can be started where one is needed.
 pub fn stdio(limits: Limits) -> io::Result<Connection> {
-    let (reader, writer) = streams()?;
-    Ok(over(reader, writer, limits))
+    connect(limits)
 }
 
 /// [`stdio`] for another dialect: the lines as they are.
@@ -32,8 +36,21 @@ pub fn stdio(limits: Limits) -> io::Result<Connection> {
 /// # Errors
 /// If no thread can be started where one is needed.
 pub fn stdio_lines(limits: Limits) -> io::Result<LineConnection> {
+    connect(limits)
+}
+
+fn connect<M: Message>(limits: Limits) -> io::Result<Connection<M>> {
     let (reader, writer) = streams()?;
-    Ok(lines_over(reader, writer, limits))
+    let dying = Dying::default();
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd as _;
+        #[expect(clippy::disallowed_methods, reason = "this is the place where stdout is the protocol")]
+        let stdout = io::stdout().as_fd().try_clone_to_owned()?;
+        gone::watch(stdout, dying.clone())?;
+    }
+    let (source, sink) = (LineSource::new(reader, limits.line), LineSink::new(writer));
+    Ok(pump::start_with(source, sink, limits, dying, async |reason| reason))
 }
 
 fn streams() -> io::Result<(Reader, Writer)> {

@@ -112,3 +112,20 @@ async fn a_client_that_closes_the_output_ends_it_with_all_its_commands() -> Resu
     program.end().await?;
     stage.finish().await
 }
+
+#[tokio::test]
+async fn a_client_that_goes_away_while_nothing_is_said_ends_it_too() -> Result<()> {
+    let stage = Stage::new(long_command())?;
+    let launch = stage.launch();
+    // `grep` goes away with the last line before the long silence, and leaves the input open
+    let words: Vec<_> = launch.args.iter().map(|word| word.to_string_lossy()).collect();
+    let pipeline = format!("\"$0\" {} | grep -m 1 'tool_progress_update.*begun'", words.join(" "));
+    let launch = stage.sandbox.launch("sh").args(["-c", &pipeline]).arg(&launch.program);
+    let mut program = stage.sandbox.spawn(&launch)?;
+    program.send_line(&request("1", "droid.initialize_session", stage.session())).await?;
+    program.send_line(&request("2", "droid.add_user_message", json!({"text": "Sleep."}))).await?;
+    assert!(program.next().await?.is_some());
+    stage.until_empty(Duration::from_secs(5) + SLACK).await?;
+    program.end().await?;
+    stage.finish().await
+}
