@@ -11,7 +11,6 @@ mod policy;
 mod request;
 mod rules;
 mod show;
-mod together;
 
 pub use answer::{Outcome, apply};
 pub use decide::{Call, Target, decide};
@@ -19,7 +18,6 @@ pub use policy::{Autonomy, Grants, Mode, Policy};
 pub use request::{Choice, Kind, Operation, PermissionRequest, Refusal, Verdict};
 pub use rules::Rule;
 pub use show::visible;
-pub(crate) use together::common_choices;
 
 #[cfg(test)]
 mod tests;

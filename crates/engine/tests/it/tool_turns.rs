@@ -97,16 +97,11 @@ async fn a_refusal_ends_the_turn_without_asking_the_model_again() {
     assert!(!stage.work.path().join("denied.txt").exists());
 }
 
+/// As droid does it: one request after the other.
 #[tokio::test]
-async fn all_calls_of_an_answer_are_asked_for_at_once_and_nothing_runs_before() {
-    let stage = Stage::empty([]);
-    fs_err::write(stage.work.path().join("one.txt"), "one\n").unwrap();
-    let read = ("Read", json!({"file_path": stage.work.path().join("one.txt")}));
-    let low = ("Create", json!({"file_path": "c.txt", "content": "x"}));
-    let script =
-        [calls("", &[read, low, execute("touch a.txt")]), calls("", &[execute("touch b.txt")]), text("ok")];
-    let mut stage = Stage::at(stage.home, stage.work, script);
-    stage.create(NewSession::default()).await;
+async fn calls_of_an_answer_are_asked_for_one_after_the_other() {
+    let script = [calls("", &[execute("touch a.txt"), execute("touch b.txt"), execute("touch c.txt")])];
+    let mut stage = Stage::open(script).await;
     stage.say("Do it.");
     let (seen, question) = stage.until_question().await;
     assert_eq!(
@@ -117,38 +112,45 @@ async fn all_calls_of_an_answer_are_asked_for_at_once_and_nothing_runs_before() 
             "call_1 queued",
             "call_2 queued",
             "state Waiting",
-            "may call_1, call_2 run? [ProceedOnce, ProceedAlways, Cancel]",
+            "may call_0 run? [ProceedOnce, ProceedAlways, Cancel]",
         ]
     );
-    stage.agent.answer(question, permission(Choice::ProceedAlways)).unwrap();
+    assert!(!stage.work.path().join("a.txt").exists());
+    stage.agent.answer(question, permission(Choice::ProceedOnce)).unwrap();
+    let (seen, question) = stage.until_question().await;
+    assert_eq!(seen.last().unwrap(), "may call_1 run? [ProceedOnce, ProceedAlways, Cancel]");
+    assert!(stage.work.path().join("a.txt").exists());
+    stage.agent.answer(question, permission(Choice::Cancel)).unwrap();
     let seen = stage.until_idle().await;
-    assert_eq!(
-        seen[..6],
-        [
-            "state Executing",
-            "resolved call_1, call_2 ProceedAlways",
-            "settings Auto Medium",
-            "call_0 executing",
-            "call_0 done: one",
-            "call_1 executing",
-        ],
-        "the level is that of the riskiest, and is told once"
-    );
-    assert!(!seen.iter().any(|line| line.starts_with("may ")), "{seen:?}");
-    assert!(["a.txt", "b.txt", "c.txt"].iter().all(|name| stage.work.path().join(name).exists()));
+    let cancelled = "failed: Error: Tool execution cancelled by user";
+    assert_eq!(seen[2..4], [format!("call_1 {cancelled}"), format!("call_2 {cancelled}")]);
+    assert!(!["b.txt", "c.txt"].iter().any(|name| stage.work.path().join(name).exists()));
 }
 
 #[tokio::test]
-async fn a_call_that_is_always_asked_for_takes_always_from_its_neighbours() {
+async fn always_holds_for_the_neighbours_of_a_call() {
+    let script = [calls("", &[execute("touch a.txt"), execute("touch b.txt")]), text("ok")];
+    let mut stage = Stage::open(script).await;
+    stage.say("Do it.");
+    let (_, question) = stage.until_question().await;
+    stage.agent.answer(question, permission(Choice::ProceedAlways)).unwrap();
+    let seen = stage.until_idle().await;
+    assert!(!seen.iter().any(|line| line.starts_with("may ")), "{seen:?}");
+    assert!(["a.txt", "b.txt"].iter().all(|name| stage.work.path().join(name).exists()));
+}
+
+#[tokio::test]
+async fn a_call_that_is_always_asked_for_is_asked_for_whatever_was_said_before() {
     let script = [calls("", &[execute("touch a.txt"), execute("rm -rf /")])];
     let mut stage = Stage::open(script).await;
     stage.say("Do it.");
+    let (_, question) = stage.until_question().await;
+    stage.agent.answer(question, permission(Choice::ProceedAlways)).unwrap();
     let (seen, question) = stage.until_question().await;
-    assert_eq!(seen.last().unwrap(), "may call_0, call_1 run? [ProceedOnce, Cancel]");
+    assert_eq!(seen.last().unwrap(), "may call_1 run? [ProceedOnce, Cancel]");
     stage.agent.answer(question, permission(Choice::ProceedAlways)).unwrap();
     let seen = stage.until_idle().await;
     assert_eq!(seen[1], "resolved  Cancel");
-    assert!(!stage.work.path().join("a.txt").exists());
 }
 
 #[tokio::test]

@@ -1,9 +1,9 @@
 //! The calls of one answer: judged, asked for, run and announced, each exactly once and in order.
 //!
-//! First all calls are judged. Somebody is then asked once about all that need consent, and until the answer is there nothing runs.
-//! Neighbours that only read run at the same time; everything else runs alone. What follows a call that may have changed something is
-//! judged again right before it runs: a link that was made a moment ago leads elsewhere than what was judged. One question is open at a
-//! time.
+//! First all calls are judged. Neighbours that only read run at the same time; everything else runs alone. Somebody is asked about a call
+//! when it is its turn, one question at a time, as droid does: so one call can be allowed and the next refused. What follows a call that may
+//! have changed something is judged again right before it is asked for or runs: a link that was made a moment ago leads elsewhere than what
+//! was judged.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::{Consent, Effect, Next, Phase, Turn, UserAnswer, Verdict, message, new_id, user_note};
 use crate::event::{Question, QuestionedCall, ToolPhase, TurnEnd, WorkingState};
 use crate::message::{Content, Role, Visibility};
-use crate::permission::{self, Kind, Policy};
+use crate::permission::{Kind, Policy};
 use crate::{Choice, Happening, PermissionRequest};
 
 /// Calls that run at the same time as their neighbours, although they are listed as reading: each has the floor to itself.
@@ -31,7 +31,7 @@ pub(super) struct Batch {
     calls: Vec<Call>,
     /// How many results are announced.
     announced: usize,
-    /// How many calls have begun that may have changed something.
+    /// How often something happened that a verdict may depend on: a call began that may change something, or somebody changed the rules.
     changes: usize,
     open: Option<Open>,
 }
@@ -52,10 +52,8 @@ enum Stage {
     New,
     /// It is judged.
     Judged,
-    /// Somebody has to be asked about it, together with others.
-    Asks(Box<PermissionRequest>),
-    /// Somebody has to be asked about it alone, when it is its turn.
-    AsksAlone(Box<PermissionRequest>),
+    /// Somebody has to be asked about it when it is its turn, as far as could be seen after so many changes.
+    Asks { request: Box<PermissionRequest>, changes: usize },
     /// It may run, as far as could be seen after so many changes.
     Ready { access: Access, agreed: Option<Agreed>, changes: usize },
     /// It is judged again.
@@ -73,8 +71,8 @@ struct Agreed {
 
 #[derive(Debug)]
 struct Open {
-    /// The calls it is about.
-    indices: Vec<usize>,
+    /// The call it is about.
+    index: usize,
     question: Question,
 }
 
@@ -131,15 +129,9 @@ impl Batch {
         self.announced == self.calls.len()
     }
 
-    /// Asks about all calls somebody has to be asked about, or begins what can begin. Says how many calls were begun.
+    /// Begins what can begin, or asks about the next call somebody has to be asked about. Says how many calls were begun.
     fn begin_next(&mut self, most: usize, out: &mut Vec<Effect>) -> usize {
         if self.open.is_some() || self.judge_next(most, out) {
-            return 0;
-        }
-        let asks = |(index, call): (usize, &Call)| matches!(call.stage, Stage::Asks(_)).then_some(index);
-        let asking: Vec<usize> = self.calls.iter().enumerate().filter_map(asks).collect();
-        if !asking.is_empty() {
-            self.ask(asking, out);
             return 0;
         }
         let mut begun = 0;
@@ -156,8 +148,8 @@ impl Batch {
                 _ => break,
             }
             let is_parallel = call.is_parallel();
-            if matches!(call.stage, Stage::AsksAlone(_)) {
-                self.ask(vec![index], out);
+            if matches!(call.stage, Stage::Asks { .. }) {
+                self.ask(index, out);
                 break;
             }
             begun += usize::from(self.begin(index, out));
@@ -206,23 +198,20 @@ impl Batch {
         }
     }
 
-    /// Asks somebody about these calls at once.
-    fn ask(&mut self, indices: Vec<usize>, out: &mut Vec<Effect>) {
-        let questioned = |index: &usize| {
-            let call = self.calls.get(*index)?;
-            let (Stage::Asks(request) | Stage::AsksAlone(request)) = &call.stage else { return None };
-            Some(QuestionedCall {
-                id: call.tool.id.clone(),
-                name: call.tool.name.clone(),
-                input: call.tool.input.clone(),
-                request: (**request).clone(),
-            })
-        };
-        let calls: Vec<QuestionedCall> = indices.iter().filter_map(questioned).collect();
-        let requests: Vec<&PermissionRequest> = calls.iter().map(|call| &call.request).collect();
-        let choices = permission::common_choices(&requests);
+    /// Asks somebody about a call, unless it follows a change: then it is judged again first.
+    fn ask(&mut self, index: usize, out: &mut Vec<Effect>) {
+        let Some(call) = self.calls.get_mut(index) else { return };
+        let Stage::Asks { request, changes } = &call.stage else { return };
+        if *changes != self.changes {
+            call.stage = Stage::Again(None);
+            out.push(Effect::JudgeAgain { index, call: call.tool.clone(), rules: call.rules.clone() });
+            return;
+        }
+        let ToolUse { id, name, input } = call.tool.clone();
+        let choices = request.choices.clone();
+        let calls = vec![QuestionedCall { id, name, input, request: (**request).clone() }];
         let question = Question::Permission { id: Uuid::new_v4().to_string(), calls, choices };
-        self.open = Some(Open { indices, question: question.clone() });
+        self.open = Some(Open { index, question: question.clone() });
         out.push(Effect::Emit(Happening::State(WorkingState::Waiting)));
         out.push(Effect::Ask(question));
     }
@@ -249,8 +238,7 @@ impl Batch {
                 return true;
             }
             (Stage::Judged | Stage::Again(None), Sentence::Asks(request)) => {
-                let is_plan = matches!(request.kind, Kind::ExitSpecMode { .. });
-                call.stage = if is_plan { Stage::AsksAlone(request) } else { Stage::Asks(request) };
+                call.stage = Stage::Asks { request, changes };
             }
             (Stage::Again(Some(agreed)), Sentence::Asks(request)) => {
                 if agreed.request == request {
@@ -258,7 +246,7 @@ impl Batch {
                     return true;
                 }
                 // something else than what was agreed to
-                call.stage = Stage::Asks(request);
+                call.stage = Stage::Asks { request, changes };
             }
             // a verdict nobody asked for
             (other, _) => call.stage = other,
@@ -352,7 +340,7 @@ impl Turn {
     /// A call that runs asks somebody.
     pub(crate) fn ask(&mut self, index: usize, question: Question, out: &mut Vec<Effect>) {
         let Phase::Tools(batch) = &mut self.phase else { return };
-        batch.open = Some(Open { indices: vec![index], question: question.clone() });
+        batch.open = Some(Open { index, question: question.clone() });
         out.push(Effect::Emit(Happening::State(WorkingState::Waiting)));
         out.push(Effect::Ask(question));
     }
@@ -413,7 +401,7 @@ impl Turn {
     /// Somebody answered. What is no answer to the question that is open is none at all.
     pub(crate) fn answered(&mut self, question: &str, answer: UserAnswer, out: &mut Vec<Effect>) {
         let Phase::Tools(batch) = &mut self.phase else { return };
-        let Some(Open { indices, question }) = batch.open.take_if(|open| id_of(&open.question) == question)
+        let Some(Open { index, question }) = batch.open.take_if(|open| id_of(&open.question) == question)
         else {
             return;
         };
@@ -430,14 +418,13 @@ impl Turn {
                 };
                 match consent {
                     Ok(consent) if consent.choice != Choice::Cancel => {
-                        self.agreed(&indices, id, calls, &consent, out);
+                        self.agreed(index, id, calls, consent, out);
                     }
-                    refused => self.refused(&indices, id, refused.err().flatten().as_deref(), out),
+                    refused => self.refused(index, id, refused.err().flatten(), out),
                 }
             }
             Question::Ask { questions, .. } => {
                 out.push(Effect::Emit(Happening::State(WorkingState::Streaming)));
-                let index = indices.first().copied().unwrap_or_default();
                 match answer {
                     UserAnswer::Questions(answers) => {
                         let output = crate::ask_user::output(&questions, &answers);
@@ -450,50 +437,41 @@ impl Turn {
         }
     }
 
-    /// Somebody agreed to these calls.
+    /// Somebody agreed to a call.
     fn agreed(
         &mut self,
-        indices: &[usize],
+        index: usize,
         question: String,
         asked: Vec<QuestionedCall>,
-        consent: &Consent,
+        consent: Consent,
         out: &mut Vec<Effect>,
     ) {
         let Phase::Tools(batch) = &mut self.phase else { return };
-        out.push(Effect::Emit(Happening::State(WorkingState::Executing)));
+        let choice = consent.choice;
         let ids = asked.iter().map(|call| call.id.clone()).collect();
-        out.push(Effect::Emit(resolved(question, ids, consent.choice)));
-        let mut requests: Vec<PermissionRequest> = asked.into_iter().map(|call| call.request).collect();
+        out.push(Effect::Emit(Happening::State(WorkingState::Executing)));
+        out.push(Effect::Emit(resolved(question, ids, choice)));
+        // more than once: the rules change, and with them what the calls behind need
+        batch.changes += usize::from(choice != Choice::ProceedOnce);
         let changes = batch.changes;
-        for (index, request) in indices.iter().zip(&requests) {
-            let Some(call) = batch.calls.get_mut(*index) else { continue };
-            let agreed = Some(Agreed { consent: consent.clone(), request: Box::new(request.clone()) });
-            call.stage = Stage::Ready { access: request.access.clone(), agreed, changes };
+        for QuestionedCall { request, .. } in asked {
+            if let Some(call) = batch.calls.get_mut(index) {
+                let agreed = Some(Agreed { consent: consent.clone(), request: Box::new(request.clone()) });
+                call.stage = Stage::Ready { access: request.access.clone(), agreed, changes };
+            }
+            out.push(Effect::Consented { request: Box::new(request), choice });
         }
-        // the riskiest first: what follows for the session is then told once
-        requests.sort_by_key(|request| std::cmp::Reverse(request.risk));
-        let consented = |request| Effect::Consented { request: Box::new(request), choice: consent.choice };
-        out.extend(requests.into_iter().map(consented));
         self.go_on(out);
     }
 
-    /// Somebody refused these calls.
-    fn refused(&mut self, indices: &[usize], question: String, reason: Option<&str>, out: &mut Vec<Effect>) {
-        let Phase::Tools(batch) = &mut self.phase else { return };
+    /// Somebody refused a call.
+    fn refused(&mut self, index: usize, question: String, reason: Option<String>, out: &mut Vec<Effect>) {
+        let Phase::Tools(batch) = &self.phase else { return };
+        let is_plan = batch.calls.get(index).is_some_and(|call| call.tool.name == "ExitSpecMode");
+        let output = if is_plan && reason.is_none() { plan_refused() } else { refusal(reason) };
         out.push(Effect::Emit(Happening::State(WorkingState::Streaming)));
         out.push(Effect::Emit(resolved(question, Vec::new(), Choice::Cancel)));
-        for index in indices {
-            let is_plan = batch.calls.get(*index).is_some_and(|call| call.tool.name == "ExitSpecMode");
-            let output = match reason {
-                None if is_plan => plan_refused(),
-                reason => refusal(reason.map(str::to_owned)),
-            };
-            if let Some(call) = batch.calls.get_mut(*index) {
-                call.output.get_or_insert(output);
-            }
-        }
-        batch.cancel_rest(&ToolOutput::cancelled(), out);
-        self.finish(TurnEnd::Completed, out);
+        self.cancelled(index, output, out);
     }
 
     /// Somebody refused: this call gets the reason, the others are not run, and the turn ends without asking the model.
