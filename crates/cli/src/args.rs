@@ -31,13 +31,13 @@ pub(crate) use trust::Trust;
 
 const EXAMPLES: &str = "\
 Examples:
-  musher demo                                          watch an agent fix a failing test: no account, no network
-  musher run \"why does the test in tests/a.rs fail?\"   a task, with questions before anything is changed
+  musher demo                                          an agent fixes a failing test, offline
+  musher run \"why does the test in tests/a.rs fail?\"   asks before anything is changed
   musher sessions search \"race condition\"              in which session was that?
   musher doctor                                        what is there, what is wrong, what to do
 
 Each command explains itself with --help. Data goes to stdout, everything else to stderr; NO_COLOR switches colours off.
-Exit codes: 0 done, 1 the task failed or nothing was found, 2 wrong usage or setup, 3 refused for lack of
+Exit codes: 0 done, 1 the task failed or nothing was found, 2 wrong usage or setup, 3 refused for lack of \
 consent, 130 interrupted.";
 
 /// Drive coding agents, or rehearse without one.

@@ -6,12 +6,12 @@ use super::AgentArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  musher acp                                           serve the editor that started it, with the built-in agent
+  musher acp                                           serve the editor that started it
   musher acp --agent droid --model custom:mine         with droid
   musher acp --model rehearsal                         with a script: no account, no intelligence
 
-Environment: MUSHER_AGENT is the agent if --agent is absent. MUSHER_HOME is the folder of the built-in agent's settings and
-sessions, ~/.musher if absent; its models come from `customModels` in settings.json there, or from the keys of vendors such as
+Environment: MUSHER_AGENT is the agent if --agent is absent. MUSHER_HOME is the folder of the built-in agent's settings and \
+sessions, ~/.musher if absent; its models come from `customModels` in settings.json there, or from the keys of vendors such as \
 ANTHROPIC_API_KEY and OPENAI_API_KEY. FACTORY_API_KEY is droid's key, if it has no login of its own.
 Exit codes: 0 when the editor is gone or a signal came, 2 wrong usage or setup.";
 

@@ -10,11 +10,11 @@ Examples:
   musher exec --auto low \"fix the typos in README.md\"    may change files here
   musher exec -f task.md -o json                           one JSON object at the end
   musher exec -s SESSION \"and now the tests\"             goes on with a session
-  musher exec -m rehearsal \"hello\"                       the scripted model: no account, no intelligence
+  musher exec -m rehearsal \"hello\"                       a script, no intelligence: no account
   musher exec --input-format stream-jsonrpc --output-format stream-jsonrpc
                                                          the Droid protocol, for programs
 
-Environment: MUSHER_HOME is the folder of settings and sessions, ~/.musher if absent. Models come from `customModels` in
+Environment: MUSHER_HOME is the folder of settings and sessions, ~/.musher if absent. Models come from `customModels` in \
 its settings.json, or from the keys of vendors such as ANTHROPIC_API_KEY and OPENAI_API_KEY.
 Exit codes: 0 done, 1 the task failed, 2 wrong usage or setup, 130 interrupted.";
 

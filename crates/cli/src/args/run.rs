@@ -12,10 +12,10 @@ Examples:
   git diff | musher run \"review this\" --file -           with a file, here from a pipe
   musher run --schema answer.json \"count the TODOs\"      prints JSON that fits the schema
   musher run --agent droid \"say hello\"                   the same with another agent
-  musher run --model rehearsal \"list the files\"          the scripted model: no account, no intelligence
+  musher run --model rehearsal \"list the files\"          a script, no intelligence: no account
 
 The answer goes to stdout, everything else to stderr. Ctrl-C stops the turn, a second one leaves.
-Environment: MUSHER_AGENT is the agent if --agent is absent, MUSHER_DROID is where droid is, MUSHER_HOME is the folder of
+Environment: MUSHER_AGENT is the agent if --agent is absent, MUSHER_DROID is where droid is, MUSHER_HOME is the folder of \
 settings and sessions (~/.musher if absent). NO_COLOR switches colours off.
 Exit codes: 0 done, 1 the task failed, 2 wrong usage or setup, 3 refused for lack of consent, 130 interrupted.";
 

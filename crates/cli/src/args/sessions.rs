@@ -8,13 +8,13 @@ const EXAMPLES: &str = "\
 Examples:
   musher sessions                                      the sessions of this directory
   musher sessions list --all --json                    all there are, for scripts
-  musher sessions show 3f2a                            what was said; the beginning of an id is enough
+  musher sessions show 3f2a                            what was said; the start of an id will do
   musher sessions search \"race condition\"              in which session was that?
-  musher sessions fork 3f2a --title \"another way\"      a copy to go on with; also of droid's sessions
+  musher sessions fork 3f2a --title \"another way\"      a copy to go on with, of droid's as well
   musher sessions export 3f2a -o talk.md               as Markdown
   musher sessions delete 3f2a --yes                    for good, without being asked
 
-Sessions of musher are in $MUSHER_HOME/sessions (~/.musher/sessions), those of droid in ~/.factory/sessions. The latter are
+Sessions of musher are in $MUSHER_HOME/sessions (~/.musher/sessions), those of droid in ~/.factory/sessions. The latter are \
 never changed: they can be listed, shown, searched, exported and forked.
 Exit codes: 0 done, 1 nothing found or a session is in use, 2 wrong usage, no such session.";
 
@@ -167,7 +167,7 @@ pub(crate) struct Rename {
 const FORK_EXAMPLES: &str = "\
 Examples:
   musher sessions fork 3f2a
-  musher sessions fork 3f2a --before MESSAGE           what was said before a message (`show --json` has their ids)
+  musher sessions fork 3f2a --before MESSAGE           up to a message (ids: `show --json`)
   musher exec -s \"$(musher sessions fork 3f2a)\" \"try it with a table instead\"
 
 Prints the id of the copy. A session of droid is copied into our own, where `musher exec -s` can go on with it.";

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  musher trust                                         what the repository's files want, and whether to believe them
+  musher trust                                         what the repository's files want
   musher trust --yes                                   believe them
   musher trust --forget                                and no longer
 
-Settings, hooks and MCP servers of a repository can run programs and widen what happens unasked. They count only if the
+Settings, hooks and MCP servers of a repository can run programs and widen what happens unasked. They count only if the \
 repository is trusted, with exactly the files it has now; what narrows counts always.
 Exit codes: 0 trusted (or forgotten), 1 not trusted, 2 wrong usage or setup.";
 
