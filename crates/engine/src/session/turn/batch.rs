@@ -418,7 +418,7 @@ impl Turn {
                 };
                 match consent {
                     Ok(consent) if consent.choice != Choice::Cancel => {
-                        self.agreed(index, id, calls, consent, out);
+                        self.agreed(index, id, calls, &consent, out);
                     }
                     refused => self.refused(index, id, refused.err().flatten(), out),
                 }
@@ -443,7 +443,7 @@ impl Turn {
         index: usize,
         question: String,
         asked: Vec<QuestionedCall>,
-        consent: Consent,
+        consent: &Consent,
         out: &mut Vec<Effect>,
     ) {
         let Phase::Tools(batch) = &mut self.phase else { return };
