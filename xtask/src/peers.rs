@@ -74,6 +74,8 @@ async fn verify(installed: &Installed) -> Result<String> {
     let launch = match (peer.entry, peer.source) {
         (Entry::Program(_), _) => sandbox.launch(&entry).arg("--version"),
         (Entry::Python, Source::PyPi { package } | Source::Npm { package, .. }) => {
+            // extras are asked for when it is fetched; it is known without them
+            let (package, _) = package.split_once('[').unwrap_or((package, ""));
             let print = format!("import importlib.metadata as m; print(m.version({package:?}))");
             sandbox.launch(&entry).args(["-c", &print])
         }
