@@ -15,6 +15,7 @@ use super::saved;
 use super::state::{Session, sum};
 use super::subagents::Subagents;
 use crate::command::{Attach, LoadSession, NewSession, ServerTransport, SessionServer};
+use crate::config::Problem;
 use crate::config::{Config, McpServer, Transport};
 use crate::context::FolderNotes;
 use crate::hooks::Hooks;
@@ -52,8 +53,13 @@ pub(super) fn new(environment: &Environment, new: NewSession) -> Result<Session,
     let default_model = session.settings.model.clone();
     apply(&mut session.settings, &new.settings);
     if session.model().is_none() {
-        // the client sees in the answer which it got
-        session.settings.model = default_model;
+        // as droid does; but who wished for a model that is not there is told
+        let wished = std::mem::replace(&mut session.settings.model, default_model);
+        if new.settings.model.is_some() {
+            let ids: Vec<String> = session.models.views().into_iter().map(|model| model.id).collect();
+            let text = format!("there is no model `{wished}`; there are: {}", ids.join(", "));
+            session.problems.push(Problem::new("initialize_session", text));
+        }
     }
     if new.settings.effort.is_none() && session.config.settings.reasoning_effort.is_none() {
         session.settings.effort =

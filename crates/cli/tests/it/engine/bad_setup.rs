@@ -79,23 +79,17 @@ async fn a_missing_folder_and_an_unknown_session_are_errors_and_then_all_works()
 }
 
 #[tokio::test]
-async fn an_unknown_model_ends_the_turn_with_an_error_that_names_those_there_are() -> Result<()> {
+async fn instead_of_an_unknown_model_there_is_the_default_one_and_the_client_is_told() -> Result<()> {
     let stage = Stage::new(hello())?;
     let mut client = stage.client()?;
     let mut session = stage.session();
     session["modelId"] = json!("no-such-model");
     let answer = client.call("droid.initialize_session", session).await?;
-    if answer["error"].is_object() {
-        assert!(answer["error"]["message"].to_string().contains("no-such-model"), "{answer}");
-    } else {
-        client.say("Hello.").await?;
-        assert_ne!(client.completed().await?, "completed");
-        let told = errors(&client).join("\n");
-        assert!(told.contains("no-such-model") && told.contains("custom:Rehearsal-Chat"), "{told}");
-        client.call("droid.update_session_settings", json!({"modelId": droid::CHAT_MODEL})).await?;
-        client.say("Hello.").await?;
-        assert_eq!(client.completed().await?, "completed");
-    }
+    assert_eq!(answer["result"]["settings"]["modelId"], "custom:Rehearsal-Chat-0", "{answer}");
+    let told = errors(&client).join("\n");
+    assert!(told.contains("no-such-model") && told.contains("custom:Rehearsal-Chat"), "{told}");
+    client.say("Hello.").await?;
+    assert_eq!(client.completed().await?, "completed");
     client.program.end().await?;
     stage.finish().await
 }
