@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use serde_json::json;
-use testkit::droid;
 use testkit::rehearse::{Reply, Script};
 
 use super::client::{Client, Stage, on};
