@@ -136,6 +136,10 @@ impl SseStream {
     }
 
     pub(crate) fn end(&mut self, end: End) {
+        if !self.wait.is_zero() {
+            // nothing is sent, but waited for
+            self.push(String::new());
+        }
         self.end = end;
     }
 

@@ -1,5 +1,7 @@
 //! Errors, cuts and hangs as they arrive over HTTP.
 
+use std::time::{Duration, Instant};
+
 use musher_rehearse::{Hang, HttpError, Reply, Script, Server};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -46,6 +48,17 @@ async fn a_close_comes_after_what_was_said_and_before_the_end() {
         assert_eq!((answer.status, answer.ending), (200, Ending::Closed));
         assert!(answer.body.contains("\"lo\""), "{}", answer.body);
     }
+}
+
+#[tokio::test]
+async fn a_pause_before_a_close_is_kept() {
+    let pause = 100;
+    let start = Instant::now();
+    for answer in ask(Reply::text(["Hel", "lo"]).and_wait_ms(pause).and_close(), true).await {
+        assert_eq!((answer.status, answer.ending), (200, Ending::Closed));
+        assert!(answer.body.contains("\"lo\""), "{}", answer.body);
+    }
+    assert!(start.elapsed() >= Duration::from_millis(pause) * 3, "one for each format");
 }
 
 #[tokio::test]
