@@ -17,11 +17,11 @@ pub(crate) fn run() -> Result<()> {
     steps.cargo("peers", &["xtask", "peers"])?;
     steps.task("wire-check", || crate::wire_check::run(&["fixtures/wire".into()]))?;
     if has_nextest() {
-        steps.cargo("tests", &["nextest", "run", "--workspace", "--no-fail-fast"])?;
+        steps.tests("tests", &["nextest", "run", "--workspace", "--no-fail-fast"])?;
     } else {
-        steps.cargo("tests", &["test", "--workspace", "--all-targets"])?;
+        steps.tests("tests", &["test", "--workspace", "--all-targets"])?;
     }
-    steps.cargo("doc tests", &["test", "--workspace", "--doc"])?;
+    steps.tests("doc tests", &["test", "--workspace", "--doc"])?;
     steps.step("docs", || {
         let mut cargo = cargo(&["doc", "--workspace", "--no-deps"]);
         succeed(cargo.env("RUSTDOCFLAGS", "--deny warnings"))
@@ -38,6 +38,11 @@ struct Steps(Vec<(&'static str, Duration)>);
 impl Steps {
     fn cargo(&mut self, name: &'static str, args: &[&str]) -> Result<()> {
         self.step(name, || succeed(&mut cargo(args)))
+    }
+
+    /// The error that a test returns says what is wrong; a backtrace of where it was made only hides that. Panics keep theirs.
+    fn tests(&mut self, name: &'static str, args: &[&str]) -> Result<()> {
+        self.step(name, || succeed(cargo(args).env("RUST_LIB_BACKTRACE", "0")))
     }
 
     fn task(&mut self, name: &'static str, task: impl FnOnce() -> Result<()>) -> Result<()> {

@@ -72,12 +72,10 @@ async fn both(name: &str) -> Result<()> {
     let droid = Target::Droid(require_peer!(DROID));
     let theirs = transcript(name, &droid).await?;
     let ours = transcript(name, &Target::Musher).await?;
-    let wrong = known::check(name, &compare(&theirs, &ours), &known::read()?);
-    ensure!(
-        wrong.is_empty(),
-        "{name}: not as the list says; transcripts are in {TRANSCRIPTS}\n{}",
-        wrong.join("\n")
-    );
+    let wrong = known::check(name, &compare(&theirs, &ours), &known::read()?).join("\n");
+    // also there, where no other test's output can hide it
+    fs_err::write(Path::new(TRANSCRIPTS).join(format!("{name}.differences.txt")), &wrong)?;
+    ensure!(wrong.is_empty(), "{name}: not as the list says; transcripts are in {TRANSCRIPTS}\n{wrong}");
     Ok(())
 }
 
