@@ -1,8 +1,9 @@
 //! Shell commands: the only place of this crate that starts programs, made so that none of them outlives its session.
 //!
-//! Each command leads a session of its own and carries a mark in its environment, which everything below it inherits. It is ended by
+//! Each command leads a session of its own and carries a mark in its environment and its limits, which everything below it inherits. It is ended by
 //! group, by descent and by mark. If this process dies, the kernel ends the shells, and the warden whatever they left behind.
 
+mod brand;
 mod capture;
 mod environment;
 mod job;

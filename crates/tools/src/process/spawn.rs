@@ -12,6 +12,7 @@ use rustix::process::{Pid, Resource, Rlimit, Signal};
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
+use super::brand::Brand;
 use super::tree::Family;
 use super::{Shell, warden};
 
@@ -71,14 +72,16 @@ fn command(shell: Shell<'_>, mark: &str) -> Command {
 
 fn start(command: &mut Command, mark: String) -> io::Result<Forked> {
     let parent = rustix::process::getpid();
+    let (of_command, of_agent) = (Brand::of(&mark), Brand::of(warden::mark()));
     let prepare = move || {
         // A session of its own: signals reach the whole group, and there is no terminal to ask on.
         rustix::process::setsid()?;
         rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
+        brand(of_command, of_agent);
         tie_to(parent)
     };
-    // SAFETY: between fork and exec only async-signal-safe calls are allowed: setsid, setrlimit, prctl and getppid are plain
-    // system calls, and the closure neither allocates nor takes a lock.
+    // SAFETY: between fork and exec only async-signal-safe calls are allowed: setsid, getrlimit, setrlimit, prctl and getppid are
+    // plain system calls, and the closure neither allocates nor takes a lock.
     #[expect(unsafe_code, reason = "there is no safe way to run code between fork and exec")]
     unsafe {
         command.pre_exec(prepare);
@@ -88,6 +91,16 @@ fn start(command: &mut Command, mark: String) -> io::Result<Forked> {
     let pid = pid.ok_or_else(|| io::Error::other("the process id is out of range"))?;
     Ok(Forked { child, pid, mark })
 }
+
+/// Marks this process in a way that is not lost with the environment.
+#[cfg(target_os = "linux")]
+fn brand(of_command: Brand, of_agent: Brand) {
+    of_command.put_on(Resource::Locks);
+    of_agent.put_on(Resource::Rttime);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn brand(_of_command: Brand, _of_agent: Brand) {}
 
 /// Asks the kernel to kill this process when the thread that forked it ends, by SIGKILL of our process for example.
 #[cfg(target_os = "linux")]
@@ -126,10 +139,10 @@ fn thread_gone() -> io::Error {
 }
 
 /// Starts the warden itself: detached, unmarked, and not tied to us, for it has to outlive us by a moment.
-pub(super) fn start_warden(script: &str, mark: &str) -> io::Result<Child> {
+pub(super) fn start_warden(script: &str, marks: &[String]) -> io::Result<Child> {
     #[expect(clippy::disallowed_methods, reason = "this is the place where shell commands are started")]
     let mut command = Command::new("/bin/sh");
-    command.args(["-c", script, "musher-warden", mark]).current_dir("/").env_clear();
+    command.args(["-c", script, "musher-warden"]).args(marks).current_dir("/").env_clear();
     command.env("PATH", "/usr/bin:/bin").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     command.process_group(0);
     command.spawn()

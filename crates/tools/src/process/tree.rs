@@ -1,8 +1,7 @@
 //! Kills a command with everything it started: its group and session, and whatever carries its mark or descends from it elsewhere.
 //!
-//! While the shell lives, everything below it descends from it. Afterwards, what left the session and cleared its environment is
-//! not found any more. A handle of each process is
-//! taken before it is looked at, so that a reused id is never hit.
+//! The mark is in the environment and in the limits, so that what has cleared the one is known by the other. A handle of each
+//! process is taken before it is looked at, so that a reused id is never hit.
 
 use std::collections::{HashMap, HashSet};
 use std::os::fd::OwnedFd;
@@ -10,6 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+use super::brand::Brand;
 
 /// How often to look for survivors: a killed process takes a moment to go, and may have forked before.
 const ROUNDS: usize = 100;
@@ -48,16 +49,18 @@ pub(super) fn kill(family: Family, leader: Option<Pid>, mark: &str) {
 
 /// Whether anything with the mark lives.
 pub(super) fn is_alive(mark: &str) -> bool {
-    living().iter().any(|process| is_marked(process.pid, mark))
+    let marks = Marks::of(mark);
+    living().iter().any(|process| marks.are_on(process.pid))
 }
 
 fn survivors(leader: Option<i32>, mark: &str) -> Vec<OwnedFd> {
+    let marks = Marks::of(mark);
     let mut processes = living();
     let parents: HashMap<i32, i32> = processes.iter().map(|it| (it.pid, it.parent)).collect();
     let belongs = |it: &Living| {
         let to_leader =
             |leader| it.group == leader || it.session == leader || descends(it.pid, leader, &parents);
-        leader.is_some_and(to_leader) || is_marked(it.pid, mark)
+        leader.is_some_and(to_leader) || marks.are_on(it.pid)
     };
     let ours: HashSet<i32> = processes.iter().filter(|it| belongs(it)).map(|it| it.pid).collect();
     processes.retain(|it| ours.contains(&it.pid));
@@ -105,7 +108,24 @@ fn descends(pid: i32, ancestor: i32, parents: &HashMap<i32, i32>) -> bool {
     false
 }
 
-fn is_marked(pid: i32, mark: &str) -> bool {
-    let environment = fs_err::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    memchr::memmem::find(&environment, mark.as_bytes()).is_some()
+/// A mark, as it reads in environments and in limits.
+struct Marks<'a> {
+    in_environment: &'a str,
+    in_limits: [String; 2],
+}
+
+impl<'a> Marks<'a> {
+    fn of(mark: &'a str) -> Self {
+        Self { in_environment: mark, in_limits: Brand::of(mark).texts() }
+    }
+
+    fn are_on(&self, pid: i32) -> bool {
+        let read = |file: &str| fs_err::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+        let has = |content: &[u8], text: &str| memchr::memmem::find(content, text.as_bytes()).is_some();
+        if has(&read("environ"), self.in_environment) {
+            return true;
+        }
+        let limits = read("limits");
+        self.in_limits.iter().any(|text| has(&limits, text))
+    }
 }

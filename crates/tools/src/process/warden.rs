@@ -8,16 +8,18 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use uuid::Uuid;
 
+use super::brand::Brand;
 use super::spawn;
 
+/// Arguments: the mark in environments, and how it reads in limits.
 const SCRIPT: &str = r#"
 trap '' HUP INT TERM QUIT PIPE
 while read -r line; do :; done
 for round in 1 2 3 4 5; do
   found=
-  for file in $(grep -lsa -- "$1" /proc/[0-9]*/environ 2>/dev/null); do
+  for file in $(grep -lsaF -e "$1" -e "$2" -e "$3" /proc/[0-9]*/environ /proc/[0-9]*/limits 2>/dev/null); do
     pid=${file#/proc/}
-    kill -9 "${pid%/environ}" 2>/dev/null && found=1
+    kill -9 "${pid%/*}" 2>/dev/null && found=1
   done
   [ -n "$found" ] || exit 0
   sleep 0.1
@@ -40,7 +42,8 @@ pub(super) fn wake() {
     let mut warden = WARDEN.lock().unwrap_or_else(PoisonError::into_inner);
     let is_there = warden.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None)));
     if !is_there {
-        match spawn::start_warden(SCRIPT, mark()) {
+        let [innermost, outermost] = Brand::of(mark()).texts();
+        match spawn::start_warden(SCRIPT, &[mark().to_owned(), innermost, outermost]) {
             Ok(child) => *warden = Some(child),
             Err(error) => tracing::warn!(%error, "commands may outlive a crash: no warden could be started"),
         }
