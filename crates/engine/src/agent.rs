@@ -3,6 +3,7 @@
 //! An agent is what one client talks to: one task that owns the session which is open, and everything it runs.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::mpsc;
 
@@ -40,7 +41,7 @@ fn launch(environment: Arc<Environment>, session: Option<Session>) -> (AgentHand
         actor.switch(session);
     }
     tokio::spawn(actor.run(commands, controls, inputs));
-    (AgentHandle { work, control }, received)
+    (AgentHandle { work, control, submitted: Arc::default() }, received)
 }
 
 /// A running agent. Clones speak to the same one; it ends when the last is dropped, and when it is told to.
@@ -48,12 +49,18 @@ fn launch(environment: Arc<Environment>, session: Option<Session>) -> (AgentHand
 pub struct AgentHandle {
     work: mpsc::Sender<(Ticket, Command)>,
     control: mpsc::Sender<Control>,
+    /// How many commands were put into the lane of work.
+    submitted: Arc<AtomicU64>,
 }
 
 /// What must never wait behind work.
 #[derive(Debug)]
 pub(crate) enum Control {
-    Interrupt(Ticket),
+    Interrupt {
+        ticket: Ticket,
+        /// How many commands were asked for before it: those stay before it, and no others.
+        behind: u64,
+    },
     Answer {
         question: String,
         answer: Answer,
@@ -68,8 +75,15 @@ impl AgentHandle {
     /// Asks for something. Refuses at once if too much waits already; an interrupt has a lane of its own.
     pub fn submit(&self, ticket: Ticket, command: Command) -> Result<(), Busy> {
         match command {
-            Command::Interrupt => self.control(Control::Interrupt(ticket)),
-            command => self.work.try_send((ticket, command)).map_err(|_full| Busy),
+            Command::Interrupt => {
+                let behind = self.submitted.load(Ordering::Acquire);
+                self.control(Control::Interrupt { ticket, behind })
+            }
+            command => {
+                self.work.try_send((ticket, command)).map_err(|_full| Busy)?;
+                self.submitted.fetch_add(1, Ordering::Release);
+                Ok(())
+            }
         }
     }
 

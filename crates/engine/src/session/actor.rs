@@ -122,6 +122,8 @@ impl Actor {
         mut control: mpsc::Receiver<Control>,
         mut inputs: mpsc::Receiver<Input>,
     ) {
+        // commands taken from the lane of work
+        let mut taken = 0;
         while !self.is_at_end() {
             let has_room = self.out.has_room();
             let takes_inputs =
@@ -132,11 +134,15 @@ impl Actor {
                 biased;
                 control = control.recv() => {
                     let control = control.unwrap_or(Control::Stop);
-                    if matches!(control, Control::Interrupt(_) | Control::Drain) {
-                        // what was asked before stays before
-                        while let Ok((ticket, command)) = work.try_recv() {
-                            self.guarded(|actor| actor.command(ticket, command));
-                        }
+                    // what was asked before stays before
+                    let behind = match control {
+                        Control::Interrupt { behind, .. } => behind,
+                        Control::Drain => u64::MAX,
+                        Control::Answer { .. } | Control::Stop => 0,
+                    };
+                    while taken < behind && let Ok((ticket, command)) = work.try_recv() {
+                        taken += 1;
+                        self.guarded(|actor| actor.command(ticket, command));
                     }
                     self.guarded(|actor| actor.control(control));
                 }
@@ -149,6 +155,7 @@ impl Actor {
                 () = timer, if deadline.is_some() => self.guarded(Self::is_late),
                 Some(input) = inputs.recv(), if takes_inputs => self.guarded(|actor| actor.input(input)),
                 Some((ticket, command)) = work.recv(), if has_room && self.ending == Ending::No => {
+                    taken += 1;
                     self.guarded(|actor| actor.command(ticket, command));
                 }
             }
@@ -228,7 +235,7 @@ impl Actor {
 
     fn control(&mut self, control: Control) {
         match control {
-            Control::Interrupt(ticket) => self.interrupt(Some(ticket)),
+            Control::Interrupt { ticket, .. } => self.interrupt(Some(ticket)),
             Control::Answer { question, answer } => {
                 if let Some(answer) = self.answer_subagent(&question, answer) {
                     self.with_turn(|turn, effects| turn.answered(&question, answer, effects));

@@ -135,6 +135,23 @@ async fn an_interrupt_throws_away_what_waits() {
     assert_eq!(stage.model.requests().len(), 1);
 }
 
+#[tokio::test]
+async fn what_is_asked_behind_an_interrupt_stays_behind_it() {
+    let mut stage = Stage::open([endless("one"), text("Fine.")]).await;
+    stage.say("first");
+    stage.until(|what| crate::stage::line(what) == "text 0 \"one\"").await;
+    // both are there before the agent looks
+    stage.submit(Command::Interrupt);
+    stage.say("second");
+    stage.until_idle().await;
+    let seen = stage.until_idle().await;
+    assert!(seen.contains(&"message assistant: Fine.".to_owned()), "{seen:?}");
+    let interrupt = stage.submit(Command::Interrupt);
+    let close = stage.submit(Command::Close { reason: None });
+    stage.reply(&interrupt).await;
+    stage.reply(&close).await;
+}
+
 /// `model_error_401`.
 #[tokio::test]
 async fn a_refused_key_ends_the_turn_with_a_problem() {
