@@ -48,7 +48,7 @@ async fn story(stage: &Stage) -> Result<()> {
     // two sessions on one connection, at once
     let two = client.open(stage, "two").await?;
     for session in [&one, &two] {
-        client.request("daemon.add_user_message", json!({"sessionId": session, "text": "say hello"})).await?;
+        client.send(session, "say hello").await?;
     }
     let (mut idle_one, mut idle_two, mut texts) = (false, false, [String::new(), String::new()]);
     while !(idle_one && idle_two) {
@@ -194,8 +194,10 @@ impl Client {
         Ok(told)
     }
 
+    /// Says something, and does not wait for the answer: the daemon may tell what follows from it before.
     async fn send(&mut self, session: &str, text: &str) -> Result<()> {
-        self.call("daemon.add_user_message", json!({"sessionId": session, "text": text})).await.map(drop)
+        let params = json!({"sessionId": session, "text": text});
+        self.request("daemon.add_user_message", params).await.map(drop)
     }
 
     async fn answer(&mut self, request: &Value, option: &str) -> Result<()> {
@@ -229,6 +231,7 @@ impl Client {
         let mut told = Vec::new();
         loop {
             let message = self.next().await.with_context(|| format!("waiting for {part}"))?;
+            ensure!(message.get("error").is_none(), "waiting for {part}: {message}");
             let found = matches(part, &message);
             told.push(message);
             if found {
