@@ -1,6 +1,7 @@
 //! Every scenario with both programs.
 
 mod daemon; // the official server, with ours as its worker
+mod list_tools; // what is listed without a model
 mod python_sdk; // the official client
 
 use std::path::Path;
@@ -33,6 +34,7 @@ scenarios! {
     attachments,
     bad_input,
     close,
+    close_in_a_turn,
     commands,
     compact,
     hooks,

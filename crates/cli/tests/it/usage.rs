@@ -1,6 +1,6 @@
 //! Help, version and wrong arguments.
 
-use crate::program::musher;
+use crate::program::{musher, musher_with};
 
 #[test]
 fn help_lists_the_commands_and_is_no_error() {
@@ -36,4 +36,15 @@ fn wrong_usage_exits_with_2() {
         assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{arguments:?}");
         assert!(run.stderr.contains("Usage:"), "{}", run.stderr);
     }
+}
+
+#[test]
+fn tools_are_listed_before_a_model_is_set_up() {
+    let home = tempfile::tempdir().unwrap();
+    let run = musher_with(&["exec", "--list-tools"], |command| {
+        command.env("HOME", home.path()).env("MUSHER_HOME", home.path()).current_dir(home.path());
+    });
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{}", run.stdout);
+    assert!(run.stdout.starts_with("Autonomy: read-only\n"), "{}", run.stdout);
+    assert!(run.stdout.contains("  Read                 read-cli               runs\n"), "{}", run.stdout);
 }

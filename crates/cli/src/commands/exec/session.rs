@@ -12,11 +12,21 @@ use crate::embedded;
 use crate::exit::Failure;
 use crate::{models, resolve};
 
-/// Nobody is there to answer.
-const NO_QUESTIONS: &str = "ask-user";
+/// A tool that is not there: nobody could answer.
+pub(super) const NO_QUESTIONS: &str = "ask-user";
 
-/// Opens the session.
+/// Opens the session, with the model that was wished for.
 pub(super) async fn open(args: &Exec, environment: Arc<Environment>) -> Result<Session, Failure> {
+    let is_new = args.session_id.is_none() && args.fork.is_none();
+    let session = open_with_any_model(args, environment).await?;
+    if is_new { models::checked(args.model.as_deref(), session, true).await } else { Ok(session) }
+}
+
+/// Opens the session, with a model or without: nothing is said to it.
+pub(super) async fn open_with_any_model(
+    args: &Exec,
+    environment: Arc<Environment>,
+) -> Result<Session, Failure> {
     let agent = embedded::agent(environment);
     let session = match (&args.session_id, &args.fork) {
         (Some(id), _) => resume(args, agent, id).await?,
@@ -59,8 +69,7 @@ async fn create(args: &Exec, agent: Agent) -> Result<Session, Failure> {
     if let Some(more) = appended(args)? {
         builder = builder.append_system_prompt(more);
     }
-    let session = builder.open().await.map_err(Failure::setup)?;
-    models::checked(args.model.as_deref(), session, true).await
+    builder.open().await.map_err(Failure::setup)
 }
 
 async fn resume(args: &Exec, agent: Agent, id: &str) -> Result<Session, Failure> {

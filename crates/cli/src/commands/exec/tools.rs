@@ -16,10 +16,11 @@ pub(super) async fn list(
     environment: Arc<Environment>,
     printer: Printer,
 ) -> Result<Exit, Failure> {
-    let session: Session = session::open(args, environment).await?;
-    let listed = session.list_tools(ListToolsParams::default()).await;
-    session.close().await?;
-    let tools = listed?.tools;
+    let opened: Session = session::open_with_any_model(args, environment).await?;
+    let listed = opened.list_tools(ListToolsParams::default()).await;
+    opened.close().await?;
+    let mut tools = listed?.tools;
+    tools.retain(|tool| tool.id != session::NO_QUESTIONS);
     if args.output_format == OutputFormat::Text {
         return text(args, &tools, printer);
     }
