@@ -37,7 +37,7 @@ mod tool;
 
 pub use builtin::{
     AddressRule, ApplyPatch, Create, Edit, Execute, FetchUrl, Glob, Grep, Ls, Read, Todo, TodoStatus,
-    TodoWrite,
+    TodoWrite, missing_risk,
 };
 pub use catalog::{CATALOG, Category, Risk, ToolInfo, engine_tool_schema, tool_info};
 pub use context::{Context, Progress, SeenFiles};

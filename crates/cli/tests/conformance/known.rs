@@ -34,9 +34,9 @@ pub(crate) struct Pattern {
     /// The field, as a JSON pointer; `*` stands for any text. Absent: the whole message.
     #[serde(default)]
     at: String,
-    /// What droid has there; absent is anything.
+    /// What droid has there; absent is anything. In a text `*` stands for any text.
     droid: Option<Value>,
-    /// What musher has there; absent is anything.
+    /// What musher has there, the same.
     musher: Option<Value>,
 }
 
@@ -71,7 +71,11 @@ pub(crate) fn check(scenario: &str, found: &[Difference], known: &[Known]) -> Ve
 
 impl Pattern {
     fn fits(&self, difference: &Difference) -> bool {
-        let is = |wanted: &Option<Value>, found: &Option<Value>| wanted.is_none() || wanted == found;
+        let is = |wanted: &Option<Value>, found: &Option<Value>| match (wanted, found) {
+            (None, _) => true,
+            (Some(Value::String(pattern)), Some(Value::String(text))) => like(pattern, text),
+            _ => wanted == found,
+        };
         like(&self.message, &difference.kind)
             && like(&self.at, &difference.at)
             && is(&self.droid, &difference.droid)
@@ -101,6 +105,22 @@ mod tests {
         assert!(like("/result/*", "/result/a/b"));
         assert!(!like("/result/*/x", "/result/a/b"));
         assert!(!like("tool_result", "tool_result x"));
+    }
+
+    #[test]
+    fn a_star_in_what_one_has_stands_for_any_text_too() {
+        let pattern =
+            json!({"in": ["a"], "message": "m", "at": "/x", "droid": "No: *.", "musher": "No: it is so"});
+        let pattern: Pattern = serde_json::from_value(pattern).unwrap();
+        let found = |droid: Value| Difference {
+            kind: "m".to_owned(),
+            at: "/x".to_owned(),
+            droid: Some(droid),
+            musher: Some("No: it is so".into()),
+        };
+        assert!(pattern.fits(&found("No: never\never.".into())));
+        assert!(!pattern.fits(&found("No".into())));
+        assert!(!pattern.fits(&found(7.into())));
     }
 
     #[test]

@@ -130,8 +130,7 @@ fn execute(policy: &Policy, input: &Input, workspace: &Workspace) -> Verdict {
     let Some(line) = text("command") else {
         return Verdict::Refuse(Refusal::new("Invalid tool arguments: `command` is required"));
     };
-    if !(input.contains_key("riskLevel") && input.contains_key("riskLevelReason")) {
-        let reason = "Invalid tool arguments: `riskLevel` and `riskLevelReason` are required";
+    if let Some(reason) = musher_tools::missing_risk(input) {
         return Verdict::Refuse(Refusal::new(reason));
     }
     let judged = command::judge(line, policy, workspace);
@@ -216,7 +215,10 @@ fn edit(policy: &Policy, tool: &ToolInfo, input: &Input, workspace: &Workspace) 
 
 fn not_in_spec_mode(tool: &str) -> Refusal {
     Refusal {
-        for_wire: format!("{tool} is not available in spec mode"),
+        // clients know the beginning
+        for_wire: format!(
+            "Error: Tool cancelled: Spec mode is active - {tool} has to wait for an approved plan"
+        ),
         for_model: format!(
             "{tool} is not available in spec mode: nothing is changed while planning. Propose the plan with ExitSpecMode."
         ),

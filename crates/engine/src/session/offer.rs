@@ -140,7 +140,7 @@ pub(crate) fn known(name: &str, registry: &Registry, session: &Session) -> Resul
     let names: Vec<String> = offered(registry, session).into_iter().map(|spec| spec.name).collect();
     let hint = if name == "MultiEdit" { " Use Edit and Create." } else { "" };
     let text = format!(
-        "Tool \"{name}\" is not available.{hint} Use ToolSearch to look for more tools. Available tools: {}",
+        "Not found: {name}.{hint} Use ToolSearch to look for more tools. Available tools: {}",
         names.join(", ")
     );
     Err(ToolOutput::error(&text, &text))

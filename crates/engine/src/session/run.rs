@@ -119,8 +119,8 @@ impl Actor {
         let text = call.input.get("questionnaire").and_then(Value::as_str).unwrap_or_default();
         match ask_user::parse(text) {
             Err(problem) => {
-                let text = format!("The questionnaire cannot be read: {problem}");
-                self.call_done(index, ToolOutput::error(&text, &text));
+                let for_model = format!("The questionnaire cannot be read: {problem}");
+                self.call_done(index, ToolOutput::error("Invalid AskUser parameters", &for_model));
             }
             Ok(questions) => {
                 let id = Uuid::new_v4().to_string();

@@ -265,11 +265,7 @@ async fn what_only_reads_runs_together_and_is_told_in_order() {
     let results: Vec<_> =
         seen.iter().filter(|line| line.contains(" done: ") || line.contains(" failed: ")).collect();
     assert_eq!(results[..2], ["call_0 done: one", "call_1 done: two"]);
-    assert!(
-        results[2].starts_with("call_2 failed: Error: Tool \"Nope\" is not available."),
-        "{}",
-        results[2]
-    );
+    assert!(results[2].starts_with("call_2 failed: Error: Not found: Nope."), "{}", results[2]);
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ use crate::{ToolInfo, ToolOutput};
 
 pub use create::Create;
 pub use edit::Edit;
-pub use execute::Execute;
+pub use execute::{Execute, missing_risk};
 pub use fetch::{AddressRule, FetchUrl};
 pub use glob::Glob;
 pub use grep::Grep;

@@ -61,7 +61,7 @@ impl Tool for Create {
 fn create(arguments: &Arguments, context: &Context) -> ToolOutput {
     let path = &arguments.file_path;
     let failed = |reason: &str| {
-        let text = format!("Error: Cannot create file at {path}: {reason}");
+        let text = format!("Error: Cannot create file at \"{path}\" because {reason}");
         ToolOutput::error(&text, &text)
     };
     if path.is_empty() {

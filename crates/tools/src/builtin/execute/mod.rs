@@ -46,9 +46,8 @@ impl Tool for Execute {
 
     fn run<'a>(&'a self, input: Input, context: &'a Context, cancel: CancellationToken) -> Run<'a> {
         Box::pin(async move {
-            if !(input.contains_key("riskLevel") && input.contains_key("riskLevelReason")) {
-                let reason = "Invalid tool arguments: `riskLevel` and `riskLevelReason` are required";
-                return ToolOutput::error(reason, reason);
+            if let Some(reason) = missing_risk(&input) {
+                return ToolOutput::error(&reason, &reason);
             }
             match input::parse::<Arguments>(input) {
                 Ok(arguments) => execute(arguments, context, &cancel).await,
@@ -106,6 +105,17 @@ async fn in_background(shell: Shell<'_>, context: &Context) -> std::io::Result<T
     )))
 }
 
+/// Why a call without a claim about its risk is not run.
+pub fn missing_risk(input: &Input) -> Option<String> {
+    let missing = ["riskLevelReason", "riskLevel"].into_iter().filter(|field| !input.contains_key(*field));
+    let missing: Vec<_> = missing.map(|field| format!("\"{field}\"")).collect();
+    let text = format!(
+        "Execute call rejected: missing required parameters {}. Call it again with them: what could go wrong, and how bad it would be.",
+        missing.join(", ")
+    );
+    (!missing.is_empty()).then_some(text)
+}
+
 /// The words for what came of a command, as clients know them.
 fn told(ended: Ended, output: &Captured, seconds: u64) -> ToolOutput {
     let mut text = output.text.clone();
@@ -120,7 +130,12 @@ fn told(ended: Ended, output: &Captured, seconds: u64) -> ToolOutput {
         Ended::Cancelled => ToolOutput::cancelled(),
         Ended::TimedOut => {
             let hint = "It was ended with everything it had started. Use a longer timeout or fireAndForget if it needs more time.";
-            let shown = if text.is_empty() { String::new() } else { format!("\n{text}") };
+            let text = text.trim_end();
+            let shown = if text.is_empty() {
+                String::new()
+            } else {
+                format!("\n\nPartial output before timeout:\n{text}")
+            };
             ToolOutput::text(format!("Command timed out after {seconds} seconds. {hint}{shown}"))
         }
         Ended::Exited(0) if text.is_empty() => {

@@ -93,7 +93,7 @@ async fn a_timeout_ends_the_whole_tree() {
     input["timeout"] = json!(1);
     let output = run(&Scene::new(), input).await;
     assert!(!output.is_error && output.wire_text().starts_with("Command timed out after 1 seconds. "));
-    assert!(output.wire_text().ends_with("begun\n"));
+    assert!(output.wire_text().ends_with("\n\nPartial output before timeout:\nbegun"));
     for sleeper in [inside, group, session, hidden] {
         wait_until_gone(&sleeper).await;
     }
@@ -202,7 +202,9 @@ async fn what_cannot_start_is_an_ordinary_error() {
     fs_err::remove_dir(scene.context.workspace.root()).unwrap();
     assert!(run(&scene, input("true")).await.is_error);
     let unclaimed = run(&scene, json!({"command": "true"})).await;
-    assert!(unclaimed.wire_text().contains("`riskLevel` and `riskLevelReason`"));
+    let expected =
+        "Error: Execute call rejected: missing required parameters \"riskLevelReason\", \"riskLevel\". ";
+    assert!(unclaimed.wire_text().starts_with(expected), "{}", unclaimed.wire_text());
 }
 
 #[tokio::test]

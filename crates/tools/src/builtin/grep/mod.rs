@@ -94,7 +94,7 @@ fn run(arguments: &Arguments, context: &Context, cancel: &CancellationToken) -> 
     match resolved.kind {
         FileKind::Missing => return failed(format!("`{path}` does not exist")),
         FileKind::Special => return failed(format!("`{path}` is a pipe, socket or device")),
-        FileKind::File => search.file(&resolved.path, true),
+        FileKind::File => search.file(&resolved.path, None),
         FileKind::Folder => {
             if let Err(error) = search.folder(&resolved.path, cancel) {
                 return failed(error.to_string());
@@ -166,17 +166,20 @@ impl Search<'_> {
             if let Ok(entry) = entry
                 && entry.file_type().is_some_and(|kind| kind.is_file())
             {
-                self.file(entry.path(), false);
+                self.file(entry.path(), Some(root));
             }
         }
         Ok(())
     }
 
-    fn file(&mut self, path: &Path, is_only: bool) {
+    /// Searches one file, which is named as seen from the folder that is searched.
+    fn file(&mut self, path: &Path, below: Option<&Path>) {
         // what has become a link or a pipe is not opened
         let Ok(file) = Resolved::found(path).open() else { return };
-        let name = format!("./{}", self.context.workspace.shown(path).display());
-        let prefix = if is_only { None } else { Some(name.as_str()) };
+        let name = below.and_then(|root| path.strip_prefix(root).ok());
+        let name = name.unwrap_or_else(|| self.context.workspace.shown(path));
+        let name = format!("./{}", name.display());
+        let prefix = below.map(|_| name.as_str());
         let left = self.found.left();
         let mut lines =
             Lines::new(prefix, self.arguments.line_numbers.unwrap_or(false), self.found.wants_lines, left);

@@ -54,6 +54,15 @@ async fn case_plain_text_and_many_lines() {
 }
 
 #[tokio::test]
+async fn files_are_named_as_seen_from_the_folder_that_is_searched() {
+    let scene = Scene::with(&[("sub/deep/f", "hit\n")]);
+    for (path, expected) in [(".", "./sub/deep/f"), ("sub", "./deep/f")] {
+        let found = scene.run(&Grep, json!({"pattern": "hit", "path": path})).await;
+        assert_eq!(found.wire_text(), expected);
+    }
+}
+
+#[tokio::test]
 async fn groups_are_split() {
     let text: String = (1..=20)
         .map(|number| if number % 10 == 0 { "hit\n".to_owned() } else { format!("{number}\n") })
