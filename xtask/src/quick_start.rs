@@ -1,7 +1,7 @@
 //! `cargo xtask quick-start`: the first line of the README, as somebody runs it who has just cloned the repository.
 //!
 //! In a folder with nothing but what git knows, so that a file nobody added is missed here and not at the reader's. It builds into the
-//! target folder of the workspace, so that dependencies which were built with optimisations before are not built again.
+//! target folder of the workspace, so that dependencies which were built before are not built again.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -63,7 +63,7 @@ mod tests {
     fn the_readme_begins_with_running_the_program() {
         let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
         let line = first_line(&fs::read_to_string(readme).unwrap()).unwrap();
-        assert!(line.starts_with("cargo run --release -p musher-cli -- "), "{line}");
+        assert!(line.starts_with("cargo run -p musher-cli -- "), "{line}");
         assert!(first_line("```sh\nrm -rf /\n```").is_err());
     }
 }

@@ -1,7 +1,8 @@
 //! What an adapter for editors adds: agents asked directly, through `musher acp`, and through droid's own mode.
 //!
-//! `cargo bench -p musher-cli --bench acp`. All have the same instant scripted model and take turns, so that a busy machine is
-//! busy for all of them. No goal is asserted here: it prints what was measured.
+//! `cargo bench -p musher-cli --bench acp -- --program target/release/musher`.
+//! All have the same instant scripted model and take turns, so that a busy machine is busy for all of them. No goal is asserted here:
+//! it prints what was measured.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "a benchmark")]
 
@@ -25,7 +26,8 @@ fn main() -> Result<()> {
 }
 
 async fn compare() -> Result<()> {
-    let ours = env!("CARGO_BIN_EXE_musher");
+    let ours = testkit::bench::program(env!("CARGO_BIN_EXE_musher"));
+    let ours = ours.to_str().context("a path of letters")?;
     let real = require_peer!(peers::DROID);
     let real = real.entry();
     let real = real.to_str().context("a path of letters")?;

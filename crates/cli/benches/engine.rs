@@ -1,6 +1,7 @@
 //! The engine beside the real droid, in one run: the same requests, the same instant scripted model, figures as ratios.
 //!
-//! `cargo bench -p musher-cli --bench engine`. No goal is asserted here: it prints what was measured.
+//! `cargo bench -p musher-cli --bench engine -- --program target/release/musher`.
+//! No goal is asserted here: it prints what was measured.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "a benchmark")]
 
@@ -28,12 +29,12 @@ fn main() -> Result<()> {
 }
 
 async fn compare() -> Result<()> {
-    let ours = std::path::Path::new(env!("CARGO_BIN_EXE_musher"));
+    let ours = testkit::bench::program(env!("CARGO_BIN_EXE_musher"));
     let installed = require_peer!(DROID);
     let theirs = installed.entry();
     println!("musher exec beside droid 0.225.2, the model answers at once\n");
     let droid = measure(&theirs).await.context("droid")?;
-    let musher = measure(ours).await.context("musher")?;
+    let musher = measure(&ours).await.context("musher")?;
     println!("{:<44} {:>12} {:>12} {:>9}", "", "droid", "musher", "ratio");
     for ((what, unit, theirs), (_, _, ours)) in droid.iter().zip(&musher) {
         println!("{what:<44} {theirs:>9.2} {unit:<2} {ours:>9.2} {unit:<2} {:>8.1}x", theirs / ours);
@@ -77,8 +78,9 @@ async fn measure(program: &std::path::Path) -> Result<Vec<Figure>> {
     let cpu = agent.cpu()?;
     let deltas = agent.turn("many deltas").await?;
     let deltas_cpu = agent.cpu()? - cpu;
-    if deltas.characters != DELTAS * 5 {
-        bail!("of {} characters only {} came", DELTAS * 5, deltas.characters);
+    // the last blank of an answer may be lost
+    if deltas.characters + 1 < letters() {
+        bail!("of {} characters only {} came", letters(), deltas.characters);
     }
     let reads = agent.turn("ten reads").await?;
     let shells = agent.turn("ten shells").await?;
@@ -107,6 +109,15 @@ async fn measure(program: &std::path::Path) -> Result<Vec<Figure>> {
     ])
 }
 
+/// Words that are all different, because droid takes a repetition for a fault of the model.
+fn words() -> impl Iterator<Item = String> {
+    (0..DELTAS).map(|number| format!("w{number} "))
+}
+
+fn letters() -> usize {
+    words().map(|word| word.len()).sum()
+}
+
 fn script(sandbox: &Sandbox) -> Script {
     let workspace = sandbox.workspace();
     let on = |word: &str, call: u32| when().with_tools().prompt(word).call(call);
@@ -116,7 +127,7 @@ fn script(sandbox: &Sandbox) -> Script {
     let shells =
         (1..10).fold(Reply::tool("Execute", shell(0)), |reply, n| reply.and_tool("Execute", shell(n)));
     Script::new()
-        .reply(Reply::text(Pieces::Explicit(vec!["word ".to_owned(); DELTAS])).when(on("many deltas", 1)))
+        .reply(Reply::text(Pieces::Explicit(words().collect())).when(on("many deltas", 1)))
         .reply(reads.when(on("ten reads", 1)))
         .reply(shells.when(on("ten shells", 1)))
         .otherwise(Reply::text("Hello."))

@@ -1,7 +1,8 @@
 //! How long a program takes to say its version: ours beside droid and Claude Code, in one run.
 //!
-//! `cargo bench -p musher-cli --bench start`. They take turns, and of each the median of the wall time and the mean of the processor time
-//! count. No goal is asserted here: it prints what was measured.
+//! `cargo bench -p musher-cli --bench start -- --program target/release/musher`.
+//! They take turns, and of each the median of the wall time and the mean of the processor time count. No goal is asserted here: it
+//! prints what was measured.
 
 #![allow(clippy::print_stdout, reason = "a benchmark")]
 
@@ -34,7 +35,7 @@ async fn compare() -> Result<()> {
     let (droid, claude) = (require_peer!(DROID), require_peer!(CLAUDE));
     let candidate = |name, program| Candidate { name, program, times: Vec::new(), cpu: 0.0 };
     let mut candidates = [
-        candidate("musher", PathBuf::from(env!("CARGO_BIN_EXE_musher"))),
+        candidate("musher", testkit::bench::program(env!("CARGO_BIN_EXE_musher"))),
         candidate("droid", droid.entry()),
         candidate("claude", claude.entry()),
     ];

@@ -5,6 +5,7 @@
 //!
 //! Only tests and `xtask` use this crate. It is Linux only, because network namespaces are.
 
+pub mod bench;
 pub mod capture;
 pub mod claude;
 pub mod droid;

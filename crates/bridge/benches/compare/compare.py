@@ -16,7 +16,6 @@ import subprocess
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Backend:
@@ -66,9 +65,8 @@ class Backend:
         return delays
 
     def cpu(self):
-        with open(f"/proc/{self.process.pid}/stat") as stat:
-            fields = stat.read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS
+        """Seconds so far, of all its threads, to the nanosecond: the ticks of /proc are as long as 2,000 messages."""
+        return time.clock_gettime(~self.process.pid << 3 | 2)
 
     def memory(self):
         with open(f"/proc/{self.process.pid}/status") as status:

@@ -14,7 +14,7 @@ pub(crate) struct Block {
 }
 
 /// How a program is run from a checkout.
-pub(crate) const FROM_CHECKOUT: &str = "cargo run --release -p musher-cli --";
+pub(crate) const FROM_CHECKOUT: &str = "cargo run -p musher-cli --";
 
 /// All blocks of a page.
 pub(crate) fn blocks(page: &str) -> Vec<Block> {
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn calls_are_found_wherever_they_stand() {
         let script = "A=1 musher a 'b c' \"d $(musher e | musher f) g\" > out # musher no\n\
-                      x=$(musher h); cargo run --release -p musher-cli -- demo && other musher i\n";
+                      x=$(musher h); cargo run -p musher-cli -- demo && other musher i\n";
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let told = calls(script);
         assert_eq!(told[0], ["e"]);
