@@ -106,6 +106,8 @@ pub struct Attach {
     pub skip_permissions: bool,
     /// Leave out the skills that come with the engine.
     pub disable_builtin_skills: bool,
+    /// Further folders that belong to the workspace, by absolute paths; `None` for those the session had.
+    pub directories: Option<Vec<PathBuf>>,
 }
 
 /// The system prompt of a client.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use musher_model::{Catalog, Http, Provider, RetryPolicy};
-use musher_tools::Registry;
+use musher_tools::{Editor, Registry};
 
 use crate::command::ModelView;
 use crate::config::{Config, Places, Problem, TrustRule};
@@ -34,6 +34,7 @@ pub struct Environment {
     pub(crate) makes_titles: bool,
     pub(crate) variables: Vec<(OsString, OsString)>,
     pub(crate) factory_home: Option<PathBuf>,
+    pub(crate) editor: Option<Arc<dyn Editor>>,
     durability: Durability,
     runtime_settings: Option<PathBuf>,
     trust: TrustRule,
@@ -51,6 +52,7 @@ impl Environment {
             makes_titles: true,
             variables: Vec::new(),
             factory_home: None,
+            editor: None,
             durability: Durability::Process,
             runtime_settings: None,
             trust: TrustRule::Store,
@@ -124,6 +126,13 @@ impl Environment {
     #[must_use]
     pub fn with_factory_home(mut self, folder: impl Into<PathBuf>) -> Self {
         self.factory_home = Some(folder.into());
+        self
+    }
+
+    /// With the editor of whoever works with these agents: tools use what it offers.
+    #[must_use]
+    pub fn with_editor(mut self, editor: Arc<dyn Editor>) -> Self {
+        self.editor = Some(editor);
         self
     }
 

@@ -38,7 +38,9 @@ pub use event::{
 pub use message::{Content, Message, Role, Visibility, plain_text};
 /// What messages are made of, for whoever passes them on.
 pub use musher_model::{Media, Proof, Thinking, ToolUse};
-pub use musher_tools::Part;
+pub use musher_tools::{
+    Editor, EditorAnswer, EditorOffers, Part, TerminalExit, TerminalOrder, TerminalOutput,
+};
 pub use permission::{Autonomy, Choice, Mode, PermissionRequest};
 pub use settings::{Effort, Settings, SettingsChange, Tag, ToolSelection};
 pub use store::SessionId;

@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::{Access, Processes, Workspace};
+use crate::{Access, Editor, Processes, Workspace};
 
 /// The surroundings of a run. Cheap to clone; clones share what the session has seen and started.
 #[derive(Clone)]
@@ -24,6 +24,8 @@ pub struct Context {
     pub processes: Arc<Processes>,
     /// The files this session has seen the content of.
     pub seen: Arc<SeenFiles>,
+    /// The editor that has the workspace open, if there is one.
+    pub editor: Option<Arc<dyn Editor>>,
     progress: Option<Observer>,
 }
 
@@ -48,6 +50,7 @@ impl Context {
             environment: Arc::default(),
             processes: Arc::default(),
             seen: Arc::default(),
+            editor: None,
             progress: None,
         }
     }
@@ -62,6 +65,12 @@ impl Context {
     #[must_use]
     pub fn with_environment(self, environment: Vec<(OsString, OsString)>) -> Self {
         Self { environment: environment.into(), ..self }
+    }
+
+    /// With an editor that has the workspace open.
+    #[must_use]
+    pub fn with_editor(self, editor: Option<Arc<dyn Editor>>) -> Self {
+        Self { editor, ..self }
     }
 
     /// With somebody to tell how a run goes. It must not block.

@@ -28,11 +28,13 @@
 mod builtin;
 mod catalog;
 mod context;
+mod editor;
 mod input;
 pub mod limits;
 mod paths;
 mod process;
 mod registry;
+mod text;
 mod tool;
 
 pub use builtin::{
@@ -41,6 +43,7 @@ pub use builtin::{
 };
 pub use catalog::{CATALOG, Category, Risk, ToolInfo, engine_tool_schema, tool_info};
 pub use context::{Context, Progress, SeenFiles};
+pub use editor::{Editor, EditorAnswer, EditorOffers, TerminalExit, TerminalOrder, TerminalOutput};
 pub use paths::{Access, FileKind, Resolved, Sensitive, Workspace};
 pub use process::{Background, Ended, Piped, Processes, command_environment};
 pub use registry::Registry;

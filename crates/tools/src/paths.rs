@@ -28,16 +28,23 @@ pub enum Access {
     Anywhere,
 }
 
-/// A folder to work in, by its real path.
+/// A folder to work in, by its real path, and further ones that belong to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workspace {
-    root: PathBuf,
+    root: Root,
+    more: Vec<Root>,
 }
 
-impl Workspace {
-    /// A folder that is there.
-    pub fn open(folder: impl AsRef<Path>) -> io::Result<Self> {
-        let folder = folder.as_ref();
+/// A folder of a workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Root {
+    real: PathBuf,
+    /// As it was named, which may be by a link.
+    given: PathBuf,
+}
+
+impl Root {
+    fn open(folder: &Path) -> io::Result<Self> {
         if !folder.is_absolute() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the workspace's path must be absolute"));
         }
@@ -46,20 +53,53 @@ impl Workspace {
             let reason = format!("`{}` is not a folder", folder.display());
             return Err(io::Error::new(io::ErrorKind::NotADirectory, reason));
         }
-        Ok(Self { root: resolved.path })
+        Ok(Self { real: resolved.path, given: folder.to_owned() })
+    }
+}
+
+impl Workspace {
+    /// A folder that is there.
+    pub fn open(folder: impl AsRef<Path>) -> io::Result<Self> {
+        Ok(Self { root: Root::open(folder.as_ref())?, more: Vec::new() })
+    }
+
+    /// With one more folder, which has to be there. Relative paths still begin at the first.
+    pub fn with_folder(mut self, folder: impl AsRef<Path>) -> io::Result<Self> {
+        self.more.push(Root::open(folder.as_ref())?);
+        Ok(self)
     }
 
     /// Its real path.
     pub fn root(&self) -> &Path {
-        &self.root
+        &self.root.real
+    }
+
+    /// The real paths of all its folders, the first one first.
+    pub fn roots(&self) -> impl Iterator<Item = &Path> {
+        self.folders().map(|folder| folder.real.as_path())
+    }
+
+    /// Whether a real path is at or below one of its folders.
+    pub fn holds(&self, real: &Path) -> bool {
+        self.roots().any(|root| real.starts_with(root))
+    }
+
+    /// A real path of the workspace by the name its folder was given with; `None` if it is outside.
+    pub fn as_given(&self, real: &Path) -> Option<PathBuf> {
+        let below = |folder: &Root| Some(folder.given.join(real.strip_prefix(&folder.real).ok()?));
+        self.folders().find_map(below)
+    }
+
+    fn folders(&self) -> impl Iterator<Item = &Root> {
+        std::iter::once(&self.root).chain(&self.more)
     }
 
     /// Where a path leads. Relative paths begin at the workspace.
     ///
     /// Links are followed also at the end, and also when what they lead to does not exist. Compares components, never text.
     pub fn resolve(&self, path: impl AsRef<Path>) -> io::Result<Resolved> {
-        let mut resolved = resolve::resolve(&self.root.join(path.as_ref()))?;
-        resolved.is_inside = resolved.path.starts_with(&self.root);
+        let mut resolved = resolve::resolve(&self.root().join(path.as_ref()))?;
+        resolved.is_inside = self.holds(&resolved.path);
         Ok(resolved)
     }
 
@@ -82,7 +122,7 @@ impl Workspace {
 
     /// The path as people write it: from the workspace if it is below it.
     pub(crate) fn shown<'a>(&self, path: &'a Path) -> &'a Path {
-        path.strip_prefix(&self.root).unwrap_or(path)
+        path.strip_prefix(self.root()).unwrap_or(path)
     }
 }
 

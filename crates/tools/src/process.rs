@@ -8,8 +8,10 @@ mod capture;
 mod environment;
 mod job;
 mod piped;
+mod plain;
 mod processes;
 mod spawn;
+mod terminal;
 #[cfg_attr(not(target_os = "linux"), path = "process/tree_elsewhere.rs")]
 mod tree;
 mod warden;
@@ -29,6 +31,7 @@ pub use environment::command_environment;
 pub(crate) use job::Job;
 pub use piped::Piped;
 pub use processes::{Background, Processes};
+pub(crate) use terminal::run_in_terminal;
 
 /// How long a command may take to end by itself when it is asked to.
 const GRACE: Duration = Duration::from_millis(800);

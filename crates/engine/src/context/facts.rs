@@ -11,6 +11,8 @@ pub struct Facts {
     pub cwd: PathBuf,
     /// The root of the repository, or the same.
     pub root: PathBuf,
+    /// Further folders that belong to the workspace.
+    pub more_folders: Vec<PathBuf>,
     /// System and processor.
     pub platform: String,
     /// The day it is.
@@ -37,6 +39,7 @@ impl Facts {
         Self {
             cwd: cwd.to_owned(),
             root: root.to_owned(),
+            more_folders: Vec::new(),
             platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             date: jiff::Zoned::now().date().to_string(),
             git: Git::read(root),
@@ -44,6 +47,16 @@ impl Facts {
             more_entries,
             notes: notes::at_start(homes, root, cwd),
         }
+    }
+
+    /// With further folders of the workspace, and the notes in them.
+    #[must_use]
+    pub fn with_folders(mut self, folders: &[PathBuf]) -> Self {
+        for folder in folders {
+            self.notes.extend(notes::at_start(&[], folder, folder));
+            self.more_folders.push(folder.clone());
+        }
+        self
     }
 }
 
@@ -80,6 +93,10 @@ mod tests {
         assert_eq!((facts.entries.len(), facts.more_entries), (NAMES, 11));
         assert_eq!(facts.entries[0], "f00");
         assert_eq!(facts.date.len(), 10);
-        assert_eq!(Facts::read("/no/such".as_ref(), "/no/such".as_ref(), &[]).entries, [""; 0]);
+        let nowhere = Facts::read("/no/such".as_ref(), "/no/such".as_ref(), &[]);
+        assert_eq!(nowhere.entries, [""; 0]);
+        fs_err::write(folder.path().join("AGENTS.md"), "be kind").unwrap();
+        let more = nowhere.with_folders(&[folder.path().to_owned()]);
+        assert_eq!((more.notes.len(), more.more_folders), (1, vec![folder.path().to_owned()]));
     }
 }

@@ -94,6 +94,9 @@ fn surroundings(facts: &Facts) -> String {
     if facts.root != facts.cwd {
         line("Repository", &facts.root.display().to_string());
     }
+    for folder in &facts.more_folders {
+        line("Also part of the workspace", &folder.display().to_string());
+    }
     match &facts.git {
         Some(git) => line("Version control", &git.summary()),
         None => line("Version control", "none"),
@@ -153,6 +156,7 @@ mod tests {
         Facts {
             cwd: "/w/sub".into(),
             root: "/w".into(),
+            more_folders: vec!["/lib".into()],
             platform: "linux x86_64".to_owned(),
             date: "2026-11-15".to_owned(),
             git: None,
@@ -176,7 +180,7 @@ mod tests {
         assert!(blocks[0].contains("\n- tidy: Tidies up.\n</system-reminder>"), "{}", blocks[0]);
         assert!(blocks[1].contains("from /w/AGENTS.md") && blocks[1].contains("The file is longer"));
         let expected = "<system-reminder>\nThe surroundings at the beginning of this session:\nFolder: /w/sub\nRepository: /w\n\
-                        Version control: none\nPlatform: linux x86_64\nDate: 2026-11-15\nIn the folder: src/, a.rs and 3 more\n\
+                        Also part of the workspace: /lib\nVersion control: none\nPlatform: linux x86_64\nDate: 2026-11-15\nIn the folder: src/, a.rs and 3 more\n\
                         </system-reminder>";
         assert_eq!(blocks[2], expected);
     }

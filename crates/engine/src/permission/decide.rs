@@ -227,8 +227,7 @@ fn not_in_spec_mode(tool: &str) -> Refusal {
 
 /// Access to those of these real paths that are outside.
 fn beyond(workspace: &Workspace, real: &[PathBuf]) -> Access {
-    let outside: Vec<PathBuf> =
-        real.iter().filter(|path| !path.starts_with(workspace.root())).cloned().collect();
+    let outside: Vec<PathBuf> = real.iter().filter(|path| !workspace.holds(path)).cloned().collect();
     if outside.is_empty() { Access::Workspace } else { Access::Also(outside.into()) }
 }
 

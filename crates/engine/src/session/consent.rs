@@ -3,6 +3,7 @@
 use musher_model::ToolUse;
 use musher_tools::{Context, ToolOutput, tool_info};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use super::actor::Actor;
 use super::children::FromTurn;
@@ -43,7 +44,7 @@ impl Actor {
                 }
                 rules = ((policy.autonomy, policy.ask_all) != usual).then(|| Box::new(policy.clone()));
             }
-            let verdict = judged(policy, call, server, context).await;
+            let verdict = judged(policy, call, server, context, cancel).await;
             back.send(FromTurn::Prepared { index, verdict, rules }).await;
         });
     }
@@ -54,9 +55,9 @@ impl Actor {
         let server = session.mcp.find(&call.name).filter(|tool| offer::is_offered(tool, session));
         let policy = rules.map_or_else(|| session.policy.clone(), |rules| *rules);
         let context = session.tools.clone();
-        let Some((back, _)) = self.child() else { return };
+        let Some((back, cancel)) = self.child() else { return };
         back.clone().spawn(async move {
-            let verdict = judged(policy, call, server, context).await;
+            let verdict = judged(policy, call, server, context, cancel).await;
             back.send(FromTurn::Prepared { index, verdict, rules: None }).await;
         });
     }
@@ -80,16 +81,28 @@ impl Actor {
 }
 
 /// The rules' verdict on a call, found where looking at files holds up nobody.
-async fn judged(policy: Policy, call: ToolUse, server: Option<McpTool>, context: Context) -> Verdict {
-    let judged = tokio::task::spawn_blocking(move || judge(&policy, &call, server.as_ref(), &context)).await;
-    judged.unwrap_or_else(|error| {
+async fn judged(
+    policy: Policy,
+    call: ToolUse,
+    server: Option<McpTool>,
+    context: Context,
+    cancel: CancellationToken,
+) -> Verdict {
+    let judge = move || judge(&policy, &call, server.as_ref(), &context, &cancel);
+    tokio::task::spawn_blocking(judge).await.unwrap_or_else(|error| {
         let text = format!("The call could not be judged: {error}");
         Verdict::Refuse(ToolOutput::error(&text, &text))
     })
 }
 
 /// The rules' verdict on a call. Looks at files.
-fn judge(policy: &Policy, call: &ToolUse, server: Option<&McpTool>, context: &Context) -> Verdict {
+fn judge(
+    policy: &Policy,
+    call: &ToolUse,
+    server: Option<&McpTool>,
+    context: &Context,
+    cancel: &CancellationToken,
+) -> Verdict {
     let asked = match (server, tool_info(&call.name)) {
         (Some(tool), _) => Call::mcp(&tool.server, &tool.name, tool.is_read_only == Some(true), &call.input),
         (None, Some(info)) => Call::built_in(info, &call.input),
@@ -109,7 +122,7 @@ fn judge(policy: &Policy, call: &ToolUse, server: Option<&McpTool>, context: &Co
             }
         }
         permission::Verdict::Ask(mut request) => {
-            show_edit(&mut request, call);
+            show_edit(&mut request, call, context, cancel);
             Verdict::Ask(request)
         }
     }
@@ -120,14 +133,11 @@ fn refused(refusal: &Refusal) -> ToolOutput {
 }
 
 /// Puts the whole file into the question, before and after.
-fn show_edit(request: &mut Request, call: &ToolUse) {
+fn show_edit(request: &mut Request, call: &ToolUse, context: &Context, cancel: &CancellationToken) {
     let Kind::Edit { path, old_content, new_content, .. } = &mut request.kind else { return };
     let text = |key: &str| call.input.get(key).and_then(Value::as_str);
-    let is_small = |path: &std::path::Path| {
-        fs_err::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() <= LARGEST_SHOWN)
-    };
-    if let (true, Some(old), Some(new)) = (is_small(path), text("old_str"), text("new_str"))
-        && let Ok(before) = fs_err::read_to_string(&*path)
+    if let (Some(old), Some(new)) = (text("old_str"), text("new_str"))
+        && let Some(before) = context.text_of(path, LARGEST_SHOWN, cancel)
     {
         let is_all = call.input.get("change_all").and_then(Value::as_bool).unwrap_or(false);
         let after = if is_all { before.replace(old, new) } else { before.replacen(old, new, 1) };

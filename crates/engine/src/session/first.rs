@@ -11,7 +11,8 @@ use crate::message::{Content, Message, Role, Visibility};
 
 /// The hidden message before the first of the user, with lists, notes and surroundings. Looks at the working folder.
 pub(super) fn context(environment: &Environment, session: &Session, user_message: &str) -> Message {
-    let facts = Facts::read(&session.cwd, &session.config.root, &environment.homes());
+    let facts = Facts::read(&session.cwd, &session.config.root, &environment.homes())
+        .with_folders(session.attach.directories.as_deref().unwrap_or_default());
     let has = |tool: &str| offer::known(tool, &environment.tools, session).is_ok();
     let (has_skills, has_subagents) = (has("Skill"), has("Task"));
     let skills: Vec<Listed<'_>> = session

@@ -91,7 +91,13 @@ pub(super) fn load(environment: &Environment, load: LoadSession) -> Result<(Sess
         return Err(Error::NoDirectory(cwd));
     }
     let journal = Journal::Open(Box::new(loaded.log));
-    let mut session = begin(environment, id, cwd, journal, load.attach, None)?;
+    let mut attach = load.attach;
+    if attach.directories.is_none() {
+        // one that is gone since does not keep the session from opening
+        let there = saved::directories(&stored.settings).into_iter().filter(|folder| folder.is_dir());
+        attach.directories = Some(there.collect());
+    }
+    let mut session = begin(environment, id, cwd, journal, attach, None)?;
     saved::restore(&mut session.settings, &stored.settings);
     apply(&mut session.settings, &load.settings);
     session.system_prompt = saved::system_prompt(&stored.settings);
@@ -132,8 +138,8 @@ pub(super) fn begin(
     problems.extend(more);
     let models = Models { configured: config.models.clone(), ..environment.models.clone() };
     let settings = default_settings(&config, &models);
-    let tools = tools(environment, &config, &cwd, &id)?;
-    let policy = policy(environment, &config, &cwd);
+    let tools = tools(environment, &config, &cwd, &id, &attach)?;
+    let policy = policy(environment, &config, &tools.workspace);
     let mcp = shared.unwrap_or_else(|| servers(environment, &config, &cwd, &tools, &attach));
     let cancel = CancellationToken::new();
     Ok(Session {
@@ -193,11 +199,21 @@ fn default_settings(config: &Config, models: &Models) -> Settings {
 }
 
 /// What tools get besides their arguments.
-fn tools(environment: &Environment, config: &Config, cwd: &Path, id: &SessionId) -> Result<Context, Error> {
-    let workspace = Workspace::open(cwd).map_err(|_missing| Error::NoDirectory(cwd.to_owned()))?;
+fn tools(
+    environment: &Environment,
+    config: &Config,
+    cwd: &Path,
+    id: &SessionId,
+    attach: &Attach,
+) -> Result<Context, Error> {
+    let mut workspace = Workspace::open(cwd).map_err(|_missing| Error::NoDirectory(cwd.to_owned()))?;
+    for folder in attach.directories.iter().flatten() {
+        workspace = workspace.with_folder(folder).map_err(|_missing| Error::NoDirectory(folder.clone()))?;
+    }
     let scratch = environment.home.join("scratch").join(id.as_str());
     let variables = command_environment(environment.variables.iter().cloned(), &config.secret_variables);
-    Ok(Context::new(workspace, scratch).with_environment(variables))
+    let editor = environment.editor.clone();
+    Ok(Context::new(workspace, scratch).with_environment(variables).with_editor(editor))
 }
 
 fn servers(environment: &Environment, config: &Config, cwd: &Path, tools: &Context, attach: &Attach) -> Mcp {
@@ -233,7 +249,7 @@ pub(super) fn transport(server: &SessionServer) -> Transport {
     }
 }
 
-fn policy(environment: &Environment, config: &Config, cwd: &Path) -> Policy {
+fn policy(environment: &Environment, config: &Config, workspace: &Workspace) -> Policy {
     let rules = |list: &[String]| list.iter().map(|text| Rule::parse(text)).collect();
     let real = |path: PathBuf| fs_err::canonicalize(&path).unwrap_or(path);
     let home = environment.variable("HOME").map(PathBuf::from).unwrap_or_default();
@@ -251,7 +267,7 @@ fn policy(environment: &Environment, config: &Config, cwd: &Path) -> Policy {
             .into_iter()
             .map(Path::to_owned)
             .chain(repository)
-            .chain([cwd.join(".musher"), cwd.join(".factory")])
+            .chain(workspace.roots().flat_map(|root| [root.join(".musher"), root.join(".factory")]))
             .map(real)
             .collect(),
         search_path: search_path.iter().flat_map(|path| path.split(':')).map(PathBuf::from).collect(),

@@ -1,7 +1,9 @@
 //! Settings and counts of a session as they are saved beside its log, with droid's names. Pure.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::state::Session;
@@ -10,6 +12,8 @@ use crate::{Autonomy, Effort, Mode, Settings, Usage};
 
 /// What subagents have used, by their sessions.
 const CHILDREN: &str = "childInclusiveTokenUsageBySessionId";
+/// Further folders of the workspace.
+const DIRECTORIES: &str = "additionalDirectories";
 
 /// What is saved of a session. Fields of others stay.
 pub(super) fn save(session: &Session) -> Map<String, Value> {
@@ -39,6 +43,7 @@ pub(super) fn save(session: &Session) -> Map<String, Value> {
     put("restrictToolIds", list(&settings.tools.restricted));
     put("tags", settings.tags.as_ref().map_or(Value::Null, |tags| json!(tags)));
     put("systemPrompt", settings.system_prompt.clone().unwrap_or_default());
+    put(DIRECTORIES, list(session.attach.directories.as_deref().unwrap_or_default()));
     put("tokenUsage", usage(session.usage));
     put("inclusiveTokenUsage", usage(session.inclusive_usage()));
     let children = session.subagents.usage.iter().map(|(id, used)| (id.clone(), usage(*used)));
@@ -99,6 +104,12 @@ pub(super) fn as_given(prompt: &SystemPrompt) -> Value {
     }
 }
 
+/// The further folders of the workspace, as they were saved. What is no absolute path is none.
+pub(super) fn directories(saved: &Map<String, Value>) -> Vec<PathBuf> {
+    let folders = saved.get(DIRECTORIES).and_then(Value::as_array).into_iter().flatten();
+    folders.filter_map(Value::as_str).map(PathBuf::from).filter(|folder| folder.is_absolute()).collect()
+}
+
 /// What each subagent has used, as it was saved.
 pub(super) fn children(saved: &Map<String, Value>) -> BTreeMap<String, Usage> {
     let children = saved.get(CHILDREN).and_then(Value::as_object);
@@ -138,6 +149,6 @@ fn autonomy_mode(settings: &Settings) -> &'static str {
     }
 }
 
-fn list(ids: &[String]) -> Value {
-    if ids.is_empty() { Value::Null } else { json!(ids) }
+fn list(items: &[impl Serialize]) -> Value {
+    if items.is_empty() { Value::Null } else { json!(items) }
 }

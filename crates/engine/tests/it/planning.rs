@@ -42,6 +42,24 @@ async fn a_plan_that_is_agreed_to_is_carried_out_in_the_same_turn() {
     assert!(saved.file_name().to_str().unwrap().ends_with("-small-plan.md"));
 }
 
+#[tokio::test]
+async fn a_plan_that_was_changed_is_the_one_that_is_kept_and_told() {
+    let mut stage = planning([plan(), text("Implemented.")]).await;
+    stage.say("Do it.");
+    let (_, question) = stage.until_question().await;
+    let changed = "# Plan\n1. Create two files.\n".to_owned();
+    let answer = Answer::Permission { choice: Choice::ProceedEdit, edited_plan: Some(changed.clone()) };
+    stage.agent.answer(question, answer).unwrap();
+    let seen = stage.until_idle().await;
+    let result = seen.iter().find(|line| line.starts_with("call_0 done")).unwrap();
+    assert!(result.contains(r#""isEdited":true,"editStatus":"complete""#), "{result}");
+    assert!(seen.contains(&"settings Auto Off".to_owned()), "{seen:?}");
+    let saved = fs_err::read_dir(stage.home.path().join("specs")).unwrap().next().unwrap().unwrap();
+    assert_eq!(fs_err::read_to_string(saved.path()).unwrap(), changed);
+    let told = format!("{:?}", stage.model.requests().last().unwrap());
+    assert!(told.contains("Create two files."), "{told}");
+}
+
 /// `spec_mode_cancel`.
 #[tokio::test]
 async fn a_plan_that_is_refused_ends_the_turn_in_planning() {

@@ -63,6 +63,8 @@ pub struct StoredSession {
     pub created: SystemTime,
     /// The directory it works in.
     pub cwd: Option<PathBuf>,
+    /// Further folders of its workspace.
+    pub additional_directories: Vec<PathBuf>,
     /// Whether the person marked it.
     pub is_favorite: bool,
 }
@@ -157,10 +159,13 @@ fn read(
     {
         return None;
     }
-    if is_archived(&candidate) {
+    let settings = settings(&candidate);
+    if is_archived(&settings) {
         return None;
     }
+    let folders = settings["additionalDirectories"].as_array().into_iter().flatten();
     Some(StoredSession {
+        additional_directories: folders.filter_map(Value::as_str).map(PathBuf::from).collect(),
         is_favorite: favorites.contains(&candidate.id),
         message_count: count_lines(&mut reader).ok()?,
         session_title: text("sessionTitle"),
@@ -202,9 +207,12 @@ fn count_lines(reader: &mut impl BufRead) -> io::Result<usize> {
     }
 }
 
-fn is_archived(candidate: &Candidate) -> bool {
+fn settings(candidate: &Candidate) -> Value {
     let path = candidate.path.with_file_name(format!("{}.settings.json", candidate.id));
-    let settings = small_json(&path).unwrap_or(Value::Null);
+    small_json(&path).unwrap_or(Value::Null)
+}
+
+fn is_archived(settings: &Value) -> bool {
     match &settings["archivedAt"] {
         Value::Null | Value::Bool(false) => false,
         Value::String(text) => !text.is_empty(),

@@ -1,5 +1,7 @@
 //! Sessions: open, load, settings, fork, compact, rename, close.
 
+use std::path::PathBuf;
+
 use musher_engine::{Attach, Command, LoadSession, NewSession, SettingsChange};
 use musher_wire as wire;
 use musher_wire::Request;
@@ -18,6 +20,7 @@ pub(super) fn initialize(request: &Request) -> Handled {
         auto_reject: given.auto_reject_permission_requests.unwrap_or_default(),
         skip_permissions: given.skip_permissions_unsafe.unwrap_or_default(),
         disable_builtin_skills: given.disable_builtin_skills.unwrap_or_default(),
+        directories: directories(request, given.additional_directories.as_deref())?,
     };
     let extra = kept(&given);
     let settings = from_wire::Settings {
@@ -49,6 +52,18 @@ pub(super) fn initialize(request: &Request) -> Handled {
     Ok(Asked::Of(Command::Create(Box::new(session)), shape))
 }
 
+/// Further folders of the workspace, if any were named.
+fn directories(request: &Request, given: Option<&[String]>) -> Result<Option<Vec<PathBuf>>, wire::RpcError> {
+    let Some(given) = given else { return Ok(None) };
+    let folders: Vec<_> = given.iter().map(PathBuf::from).collect();
+    match folders.iter().position(|folder| !folder.is_absolute()) {
+        None => Ok(Some(folders)),
+        Some(at) => {
+            Err(params::wrong(request, &format!("additionalDirectories.{at}"), "it has to be absolute"))
+        }
+    }
+}
+
 /// What is not ours to understand, but is kept with the session.
 fn kept(given: &wire::InitializeSessionParams) -> Map<String, Value> {
     let text = |text: &Option<String>| text.clone().map(Value::from);
@@ -71,6 +86,7 @@ pub(super) fn load(request: &Request) -> Handled {
         auto_reject: given.auto_reject_permission_requests.unwrap_or_default(),
         skip_permissions: given.skip_permissions_unsafe.unwrap_or_default(),
         disable_builtin_skills: given.disable_builtin_skills.unwrap_or_default(),
+        directories: directories(request, given.additional_directories.as_deref())?,
     };
     let settings = SettingsChange {
         enabled_tools: given.enabled_tool_ids,

@@ -31,7 +31,9 @@ async fn on_thread(
     cancel: CancellationToken,
     work: impl FnOnce(&CancellationToken) -> ToolOutput + Send + 'static,
 ) -> ToolOutput {
-    let token = cancel.clone();
+    let token = cancel.child_token();
+    // nobody waits for it either if this is let go of
+    let _let_go = token.clone().drop_guard();
     let working = tokio::task::spawn_blocking(move || work(&token));
     tokio::select! {
         done = working => done.unwrap_or_else(|error| {

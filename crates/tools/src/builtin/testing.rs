@@ -1,12 +1,17 @@
-//! A workspace in a temporary folder, and a call of a tool in it.
+//! A workspace in a temporary folder, and a call of a tool in it; an editor that has files open.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Context, Tool, ToolOutput, Workspace, command_environment};
+use crate::{
+    Context, Editor, EditorAnswer, EditorOffers, TerminalExit, TerminalOrder, TerminalOutput, Tool,
+    ToolOutput, Workspace, command_environment,
+};
 
 pub(crate) struct Scene {
     folder: TempDir,
@@ -61,5 +66,65 @@ impl Scene {
     ) -> ToolOutput {
         let Value::Object(input) = input else { panic!("arguments are an object") };
         tool.run(input, &self.context, cancel).await
+    }
+}
+
+/// An editor that never saves: it tells the texts it was given, and refuses files that are locked.
+#[derive(Debug, Default)]
+pub(crate) struct Drafts {
+    texts: Mutex<BTreeMap<PathBuf, String>>,
+}
+
+impl Drafts {
+    /// Puts one into a scene.
+    pub(crate) fn open(scene: &mut Scene, texts: &[(&str, &str)]) -> Arc<Self> {
+        let texts = texts.iter().map(|(name, text)| (scene.path(name), (*text).to_owned())).collect();
+        let drafts = Arc::new(Self { texts: Mutex::new(texts) });
+        scene.context = scene.context.clone().with_editor(Some(Arc::clone(&drafts) as Arc<dyn Editor>));
+        drafts
+    }
+
+    pub(crate) fn text(&self, path: &Path) -> Option<String> {
+        self.texts.lock().unwrap().get(path).cloned()
+    }
+}
+
+impl Editor for Drafts {
+    fn offers(&self) -> EditorOffers {
+        EditorOffers { reads: true, writes: true, terminals: false }
+    }
+
+    fn read_text(&self, path: PathBuf) -> EditorAnswer<'_, String> {
+        Box::pin(async move { self.text(&path).ok_or_else(|| "it is not open".to_owned()) })
+    }
+
+    fn write_text(&self, path: PathBuf, text: String) -> EditorAnswer<'_, ()> {
+        Box::pin(async move {
+            if path.ends_with("locked.txt") {
+                return Err("it is locked".to_owned());
+            }
+            self.texts.lock().unwrap().insert(path, text);
+            Ok(())
+        })
+    }
+
+    fn open_terminal(&self, _order: TerminalOrder) -> EditorAnswer<'_, String> {
+        Box::pin(async { Err("there are none".to_owned()) })
+    }
+
+    fn terminal_exit(&self, _id: String) -> EditorAnswer<'_, TerminalExit> {
+        Box::pin(async { Err("there are none".to_owned()) })
+    }
+
+    fn terminal_output(&self, _id: String) -> EditorAnswer<'_, TerminalOutput> {
+        Box::pin(async { Err("there are none".to_owned()) })
+    }
+
+    fn kill_terminal(&self, _id: String) -> EditorAnswer<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn release_terminal(&self, _id: String) -> EditorAnswer<'_, ()> {
+        Box::pin(async { Ok(()) })
     }
 }

@@ -83,7 +83,7 @@ fn magic_links_are_only_text() {
 fn a_workspace_behind_a_link_is_its_target() {
     let (folder, workspace) = scene();
     symlink(folder.path().join("in"), folder.path().join("alias")).unwrap();
-    assert_eq!(Workspace::open(folder.path().join("alias")).unwrap(), workspace);
+    assert_eq!(Workspace::open(folder.path().join("alias")).unwrap().root(), workspace.root());
     assert!(Workspace::open(folder.path().join("in/a.txt")).is_err());
     assert!(Workspace::open(folder.path().join("nowhere")).is_err());
     assert!(Workspace::open("relative").is_err());
@@ -189,4 +189,21 @@ mod against_the_kernel {
             }
         }
     }
+}
+
+#[test]
+fn further_folders_are_inside_and_have_the_names_they_were_given_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let real = fs_err::canonicalize(folder.path()).unwrap();
+    for name in ["work", "lib", "else"] {
+        fs_err::create_dir(real.join(name)).unwrap();
+    }
+    fs_err::os::unix::fs::symlink("lib", real.join("door")).unwrap();
+    let workspace = Workspace::open(real.join("work")).unwrap().with_folder(real.join("door")).unwrap();
+    for (path, is_inside) in [("../lib/a", true), ("../door/a", true), ("a", true), ("../else/a", false)] {
+        assert_eq!(workspace.resolve(path).unwrap().is_inside, is_inside, "{path}");
+    }
+    assert_eq!(workspace.as_given(&real.join("lib/a")), Some(real.join("door/a")));
+    assert_eq!(workspace.as_given(&real.join("else/a")), None);
+    assert!(workspace.clone().with_folder("lib").is_err() && workspace.with_folder(real.join("no")).is_err());
 }

@@ -48,6 +48,14 @@ impl Resolved {
         written
     }
 
+    /// Makes the folders it will lie in.
+    pub(crate) fn make_folders(&self) -> io::Result<()> {
+        match self.path.parent() {
+            Some(parent) if self.kind == FileKind::Missing => make_folders(parent).map(drop),
+            _ => Ok(()),
+        }
+    }
+
     /// Removes the file.
     pub(crate) fn remove(&self) -> io::Result<()> {
         let (Some(parent), Some(name)) = (self.path.parent(), self.path.file_name()) else {

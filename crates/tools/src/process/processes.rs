@@ -21,7 +21,7 @@ pub struct Processes {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Background {
-    /// Its process id.
+    /// Its process id; 0 if it was started by somebody else.
     pub pid: u32,
     /// The command as it was given.
     pub command: String,
@@ -81,6 +81,12 @@ impl Processes {
             // ends when all who hold the other end are gone
             tokio::io::copy(&mut output, &mut nowhere).await.ok();
         });
+    }
+
+    /// Keeps what a command of somebody else's has left running. Nobody knows which process that is, only its mark.
+    pub(super) fn keep_marked(&self, mark: &str, command: &str) {
+        let background = Background { pid: 0, command: command.to_owned(), output: None, is_running: true };
+        self.add(Kept { background, mark: mark.into(), job: None });
     }
 
     fn add(&self, one: Kept) {

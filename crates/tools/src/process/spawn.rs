@@ -60,14 +60,24 @@ fn reap(mut child: Child) {
 
 /// The shell of commands, without anybody's start-up files.
 fn command(shell: Shell<'_>, mark: &str) -> Command {
-    let program = ["/bin/bash", "/usr/bin/bash"].into_iter().find(|path| Path::new(path).exists());
     #[expect(clippy::disallowed_methods, reason = "this is the place where shell commands are started")]
-    let mut command = Command::new(program.unwrap_or("bash"));
+    let mut command = Command::new(bash());
     command.args(["--noprofile", "--norc", "-c", shell.command]).current_dir(shell.cwd);
     command.env_clear().envs(shell.environment.iter().map(|(name, value)| (name, value)));
-    let above = std::env::var(MARKS).unwrap_or_default();
-    command.env(MARKS, format!("{above} {} {mark}", warden::mark()).trim());
+    command.env(MARKS, marks(mark));
     command
+}
+
+/// Where the shell is.
+pub(super) fn bash() -> &'static str {
+    let there = ["/bin/bash", "/usr/bin/bash"].into_iter().find(|path| Path::new(path).exists());
+    there.unwrap_or("bash")
+}
+
+/// The value of [`MARKS`] for a command.
+pub(super) fn marks(mark: &str) -> String {
+    let above = std::env::var(MARKS).unwrap_or_default();
+    format!("{above} {} {mark}", warden::mark()).trim().to_owned()
 }
 
 fn start(command: &mut Command, mark: String) -> io::Result<Forked> {

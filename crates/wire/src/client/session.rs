@@ -51,6 +51,8 @@ object! {
         runtime_settings_path: String = "runtimeSettingsPath",
         worktree: Json = "worktree",
         worktree_dir: String = "worktreeDir",
+        /// Further folders of the workspace. Understood by our own agents only.
+        additional_directories: Vec<String> = "additionalDirectories",
     }
 }
 
@@ -86,6 +88,8 @@ object! {
         session_source: Json = "sessionSource",
         session_origin_hint: SessionOrigin = "sessionOriginHint",
         load_all_messages: bool = "loadAllMessages",
+        /// Further folders of the workspace, instead of those it had. Understood by our own agents only.
+        additional_directories: Vec<String> = "additionalDirectories",
     }
 }
 

@@ -118,7 +118,7 @@ impl<'a> Place<'a> {
             let holds = |folder: &Path| !folder.as_os_str().is_empty() && folder.starts_with(&resolved.path);
             // what is right below the root belongs to the system
             let is_top = resolved.path.components().count() <= 2;
-            is_top || holds(&self.policy.home) || holds(self.workspace.root())
+            is_top || holds(&self.policy.home) || self.workspace.roots().any(holds)
         })
     }
 }

@@ -11,6 +11,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{info, on_thread};
+use crate::text::Source;
 use crate::{Context, FileKind, Input, Run, Tool, ToolInfo, ToolOutput, input};
 
 /// Writes a file.
@@ -51,14 +52,14 @@ impl Tool for Create {
         let context = context.clone();
         Box::pin(async move {
             match input::parse::<Arguments>(input) {
-                Ok(arguments) => on_thread(cancel, move |_| create(&arguments, &context)).await,
+                Ok(arguments) => on_thread(cancel, move |cancel| create(&arguments, &context, cancel)).await,
                 Err(output) => output,
             }
         })
     }
 }
 
-fn create(arguments: &Arguments, context: &Context) -> ToolOutput {
+fn create(arguments: &Arguments, context: &Context, cancel: &CancellationToken) -> ToolOutput {
     let path = &arguments.file_path;
     let failed = |reason: &str| {
         let text = format!("Error: Cannot create file at \"{path}\" because {reason}");
@@ -74,7 +75,7 @@ fn create(arguments: &Arguments, context: &Context) -> ToolOutput {
     if resolved.kind == FileKind::Folder {
         return failed("it is a directory");
     }
-    if let Err(error) = resolved.write(arguments.content.as_bytes()) {
+    if let Err(error) = context.write(&resolved, &arguments.content, Source::New, cancel) {
         return failed(&error.to_string());
     }
     context.seen.add(&resolved.path);

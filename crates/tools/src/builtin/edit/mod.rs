@@ -12,7 +12,6 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{info, on_thread};
-use crate::limits::FILE_BYTES;
 use crate::{Context, Input, Run, Tool, ToolInfo, ToolOutput, input};
 
 /// Changes part of a file.
@@ -49,29 +48,30 @@ impl Tool for Edit {
         let context = context.clone();
         Box::pin(async move {
             match input::parse::<Arguments>(input) {
-                Ok(arguments) => on_thread(cancel, move |_| run(&arguments, &context)).await,
+                Ok(arguments) => on_thread(cancel, move |cancel| run(&arguments, &context, cancel)).await,
                 Err(output) => output,
             }
         })
     }
 }
 
-fn run(arguments: &Arguments, context: &Context) -> ToolOutput {
-    edit(arguments, context).unwrap_or_else(|reason| ToolOutput::error("Failed to edit file", &reason))
+fn run(arguments: &Arguments, context: &Context, cancel: &CancellationToken) -> ToolOutput {
+    edit(arguments, context, cancel)
+        .unwrap_or_else(|reason| ToolOutput::error("Failed to edit file", &reason))
 }
 
-fn edit(arguments: &Arguments, context: &Context) -> Result<ToolOutput, String> {
+fn edit(arguments: &Arguments, context: &Context, cancel: &CancellationToken) -> Result<ToolOutput, String> {
     let shown = context.workspace.root().join(&arguments.file_path);
     let shown = shown.to_string_lossy();
     let resolved =
         context.workspace.reach(&arguments.file_path, &context.access).map_err(|error| error.to_string())?;
-    let bytes = resolved.read(FILE_BYTES).map_err(|error| error.to_string())?;
+    let (bytes, source) = context.read(&resolved, cancel).map_err(|error| error.to_string())?;
     if !context.seen.contains(&resolved.path) {
         return Err(format!("`{shown}` has not been read in this session: Read it first, then edit it"));
     }
     let old = String::from_utf8(bytes).map_err(|_bad| format!("`{shown}` is not text in UTF-8"))?;
     let new = replaced(&old, arguments).map_err(|reason| format!("{reason} in `{shown}`"))?;
-    resolved.write(new.as_bytes()).map_err(|error| error.to_string())?;
+    context.write(&resolved, &new, source, cancel).map_err(|error| error.to_string())?;
     let for_wire = diff::report(&shown, &old, &new);
     let mut output = ToolOutput::two(for_wire, format!("File updated successfully: {shown}"));
     output.changed.push(resolved.path);

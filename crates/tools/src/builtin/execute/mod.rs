@@ -84,11 +84,19 @@ async fn in_foreground(
     context: &Context,
     cancel: &CancellationToken,
 ) -> std::io::Result<ToolOutput> {
+    let limit = Duration::from_secs(seconds);
+    if let Some(editor) = context.editor.as_ref().filter(|editor| editor.offers().terminals) {
+        let begun = |id: &str| context.tell(|| Progress { terminal: id.to_owned(), text: String::new() });
+        let (scratch, processes) = (&context.scratch, &context.processes);
+        let ran = process::run_in_terminal(editor, shell, limit, scratch, processes, cancel, begun).await?;
+        if let Some(finished) = ran {
+            return Ok(told(finished.ended, &finished.output, seconds));
+        }
+    }
     let terminal = Uuid::new_v4().to_string();
     let news = |text: String| context.tell(|| Progress { terminal: terminal.clone(), text });
     // the first news has no text: it tells that the command has begun
     news(String::new());
-    let limit = Duration::from_secs(seconds);
     let finished = process::run(shell, limit, &context.scratch, &context.processes, cancel, news).await?;
     Ok(told(finished.ended, &finished.output, seconds))
 }

@@ -15,8 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::edit::diff;
 use super::{info, on_thread};
-use crate::limits::FILE_BYTES;
 use crate::paths::Resolved;
+use crate::text::Source;
 use crate::{Context, FileKind, Input, Run, Tool, ToolInfo, ToolOutput, input};
 use parse::Change;
 
@@ -73,15 +73,17 @@ impl Tool for ApplyPatch {
         let context = context.clone();
         Box::pin(async move {
             match input::parse::<Arguments>(input) {
-                Ok(arguments) => on_thread(cancel, move |_| run(&arguments.input, &context)).await,
+                Ok(arguments) => {
+                    on_thread(cancel, move |cancel| run(&arguments.input, &context, cancel)).await
+                }
                 Err(output) => output,
             }
         })
     }
 }
 
-fn run(text: &str, context: &Context) -> ToolOutput {
-    patch(text, context).unwrap_or_else(|reason| ToolOutput::error("Failed to apply patch", &reason))
+fn run(text: &str, context: &Context, cancel: &CancellationToken) -> ToolOutput {
+    patch(text, context, cancel).unwrap_or_else(|reason| ToolOutput::error("Failed to apply patch", &reason))
 }
 
 /// What is to be written, worked out in full.
@@ -90,27 +92,30 @@ struct Plan {
     steps: Vec<Step>,
     /// Files as they will be, so that a second change of a file finds the first.
     contents: HashMap<PathBuf, Option<String>>,
+    /// Where the text of a file was that is changed.
+    sources: HashMap<PathBuf, Source>,
 }
 
 struct Step {
     shown: String,
     action: &'static str,
     resolved: Resolved,
+    source: Source,
     /// `None` to remove it.
     content: Option<String>,
     counts: (usize, usize),
 }
 
-fn patch(text: &str, context: &Context) -> Result<ToolOutput, String> {
+fn patch(text: &str, context: &Context, cancel: &CancellationToken) -> Result<ToolOutput, String> {
     let changes = parse::parse(text).map_err(|reason| format!("the patch cannot be read: {reason}"))?;
     let mut plan = Plan::default();
     for change in &changes {
-        plan.add(change, context)?;
+        plan.add(change, context, cancel)?;
     }
     let mut changed = Vec::new();
     for step in &plan.steps {
         let done = match &step.content {
-            Some(content) => step.resolved.write(content.as_bytes()),
+            Some(content) => context.write(&step.resolved, content, step.source, cancel),
             None => step.resolved.remove(),
         };
         done.map_err(|error| {
@@ -145,7 +150,7 @@ fn patch(text: &str, context: &Context) -> Result<ToolOutput, String> {
 }
 
 impl Plan {
-    fn add(&mut self, change: &Change, context: &Context) -> Result<(), String> {
+    fn add(&mut self, change: &Change, context: &Context, cancel: &CancellationToken) -> Result<(), String> {
         match change {
             Change::Add { path, content } => {
                 let resolved = reach(path, context)?;
@@ -156,12 +161,12 @@ impl Plan {
             }
             Change::Delete { path } => {
                 let resolved = reach(path, context)?;
-                let old = self.content(path, &resolved)?;
+                let old = self.content(path, &resolved, context, cancel)?;
                 self.push(path, "deleted", resolved, &old, None);
             }
             Change::Update { path, move_to, hunks } => {
                 let resolved = reach(path, context)?;
-                let old = self.content(path, &resolved)?;
+                let old = self.content(path, &resolved, context, cancel)?;
                 let new = apply::apply(&old, hunks)
                     .map_err(|reason| format!("`{path}` cannot be updated: {reason}"))?;
                 let Some(target) = move_to else {
@@ -189,7 +194,8 @@ impl Plan {
     ) {
         let counts = diff::counts(old, content.as_deref().unwrap_or_default());
         self.contents.insert(resolved.path.clone(), content.clone());
-        self.steps.push(Step { shown: shown.to_owned(), action, resolved, content, counts });
+        let source = self.sources.get(&resolved.path).copied().unwrap_or(Source::New);
+        self.steps.push(Step { shown: shown.to_owned(), action, resolved, source, content, counts });
     }
 
     fn exists(&self, resolved: &Resolved) -> bool {
@@ -199,12 +205,19 @@ impl Plan {
         }
     }
 
-    fn content(&self, path: &str, resolved: &Resolved) -> Result<String, String> {
+    fn content(
+        &mut self,
+        path: &str,
+        resolved: &Resolved,
+        context: &Context,
+        cancel: &CancellationToken,
+    ) -> Result<String, String> {
         match self.contents.get(&resolved.path) {
             Some(Some(content)) => Ok(content.clone()),
             Some(None) => Err(format!("`{path}` was removed before in this patch")),
             None => {
-                let bytes = resolved.read(FILE_BYTES).map_err(|error| error.to_string())?;
+                let (bytes, source) = context.read(resolved, cancel).map_err(|error| error.to_string())?;
+                self.sources.insert(resolved.path.clone(), source);
                 String::from_utf8(bytes).map_err(|_bad| format!("`{path}` is not text in UTF-8"))
             }
         }

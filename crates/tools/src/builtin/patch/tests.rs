@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::builtin::testing::Scene;
+use crate::builtin::testing::{Drafts, Scene};
 use crate::{ApplyPatch, Tool, ToolOutput};
 
 async fn patch(scene: &Scene, body: &str) -> ToolOutput {
@@ -89,4 +89,26 @@ fn the_paths_are_known_before_it_runs() {
     let input = json!({"input": body}).as_object().unwrap().clone();
     let paths: Vec<String> = ApplyPatch.paths(&input).iter().map(|path| path.display().to_string()).collect();
     assert_eq!(paths, ["a", "b", "c"]);
+}
+
+#[tokio::test]
+async fn what_an_editor_has_open_is_changed_there_and_the_rest_on_the_disk() {
+    let mut scene =
+        Scene::with(&[("open.txt", "a\n"), ("closed.txt", "a\n"), ("gone", "g\n"), ("locked.txt", "a\n")]);
+    let drafts = Drafts::open(&mut scene, &[("open.txt", "a\nunsaved\n"), ("locked.txt", "a\n")]);
+    let body = "*** Update File: open.txt\n@@\n-unsaved\n+changed\n*** Update File: open.txt\n@@\n-a\n+b\n\
+                *** Update File: closed.txt\n@@\n-a\n+b\n*** Add File: new/n.txt\n+n\n*** Delete File: gone";
+    let output = patch(&scene, body).await;
+    assert!(!output.is_error, "{}", output.model_text());
+    // the editor of this test does not save, so that nobody else can have written
+    assert_eq!(
+        (drafts.text(&scene.path("open.txt")).as_deref(), scene.read("open.txt").as_str()),
+        (Some("b\nchanged\n"), "a\n")
+    );
+    assert_eq!((drafts.text(&scene.path("closed.txt")), scene.read("closed.txt").as_str()), (None, "b\n"));
+    assert_eq!(drafts.text(&scene.path("new/n.txt")).as_deref(), Some("n\n"));
+    assert!(!scene.path("gone").exists());
+    let output = patch(&scene, "*** Update File: locked.txt\n@@\n-a\n+b").await;
+    assert!(output.is_error && output.model_text().contains("the editor has not written it: it is locked"));
+    assert_eq!(scene.read("locked.txt"), "a\n");
 }

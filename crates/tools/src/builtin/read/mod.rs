@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{info, on_thread};
-use crate::limits::{FILE_BYTES, IMAGE_BYTES, READ_CHARS, READ_LINES};
+use crate::limits::{IMAGE_BYTES, READ_CHARS, READ_LINES};
 use crate::paths::Resolved;
 use crate::{Context, Input, Part, Run, Tool, ToolInfo, ToolOutput, input};
 
@@ -54,14 +54,14 @@ impl Tool for Read {
         let context = context.clone();
         Box::pin(async move {
             match input::parse::<Arguments>(input) {
-                Ok(arguments) => on_thread(cancel, move |_| read(&arguments, &context)).await,
+                Ok(arguments) => on_thread(cancel, move |cancel| read(&arguments, &context, cancel)).await,
                 Err(output) => output,
             }
         })
     }
 }
 
-fn read(arguments: &Arguments, context: &Context) -> ToolOutput {
+fn read(arguments: &Arguments, context: &Context, cancel: &CancellationToken) -> ToolOutput {
     let path = Path::new(&arguments.file_path);
     if !path.is_absolute() {
         let reason = format!(
@@ -80,8 +80,8 @@ fn read(arguments: &Arguments, context: &Context) -> ToolOutput {
     if let Some(media_type) = media_type(path) {
         return picture(&resolved, media_type, arguments).unwrap_or_else(|error| failed(&error));
     }
-    match resolved.read(FILE_BYTES) {
-        Ok(bytes) => {
+    match context.read(&resolved, cancel) {
+        Ok((bytes, _)) => {
             context.seen.add(resolved.path);
             text(&bytes, arguments)
         }

@@ -81,7 +81,8 @@ fn is_start(arguments: &[Word], word: &Word) -> bool {
 
 fn is_root(text: &str, place: &Place<'_>) -> bool {
     let is_it = |path: &std::path::PathBuf| {
-        place.workspace.resolve(path).is_ok_and(|resolved| resolved.path == place.workspace.root())
+        let is_root = |real: &std::path::Path| place.workspace.roots().any(|root| root == real);
+        place.workspace.resolve(path).is_ok_and(|resolved| is_root(&resolved.path))
     };
     place.paths(text).is_some_and(|paths| paths.iter().any(is_it))
 }

@@ -236,10 +236,9 @@ fn is_plain_source(word: &Word) -> bool {
 
 /// Whether the nearest repository is one with a folder of its own. Any folder can be made to look like a bare one.
 fn is_own_repository(place: &Place<'_>) -> bool {
-    let root = place.workspace.root();
     let kind = |path| place.workspace.resolve(path).map(|resolved| resolved.kind).ok();
     let is_own = |folder: &std::path::PathBuf| {
-        if !folder.starts_with(root) {
+        if !place.workspace.holds(folder) {
             return false;
         }
         for folder in folder.ancestors() {

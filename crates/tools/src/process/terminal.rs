@@ -1,0 +1,285 @@
+//! Commands in the editor's terminals, with as much of what holds for our own as the editor lets us keep.
+//!
+//! The command gets the same environment and nothing to read: a file that the shell reads first takes away what the editor has added.
+//! It carries our marks, in its environment and in its limits, so it is ended with everything below it, also by the warden, wherever the
+//! editor has started it. What an editor cannot give: all of a very long output, for it keeps only the end.
+
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::brand::Brand;
+use super::capture::{self, Capture};
+use super::tree::Family;
+use super::{Ended, Finished, Processes, Shell, plain, spawn, tree, warden};
+use crate::{Editor, TerminalExit, TerminalOrder};
+
+/// How long the editor may take to open a terminal.
+const OPENING: Duration = Duration::from_secs(10);
+/// How long it may take for what follows the end of a command.
+const ANSWERING: Duration = Duration::from_secs(2);
+/// So much of the output an editor keeps for us.
+const KEPT: u64 = 1 << 20;
+
+/// Runs a command to its end, its limit, or its cancellation. `None` if the editor refused before anything began.
+///
+/// `begun` is told the id of the terminal.
+pub(crate) async fn run_in_terminal(
+    editor: &Arc<dyn Editor>,
+    shell: Shell<'_>,
+    limit: Duration,
+    scratch: &Path,
+    processes: &Processes,
+    cancel: &CancellationToken,
+    begun: impl FnOnce(&str),
+) -> io::Result<Option<Finished>> {
+    let mark = Uuid::new_v4().to_string();
+    let first = First::write(scratch, shell.environment, &mark)?;
+    let order = order(shell, &mark, &first.path);
+    // should we die, it ends what carries our mark
+    tokio::task::spawn_blocking(warden::wake).await.ok();
+    let mut terminal = Terminal { editor: Arc::clone(editor), id: None, mark, is_over: false, _first: first };
+    let opened = tokio::select! {
+        biased;
+        () = cancel.cancelled() => return Ok(Some(finished(Ended::Cancelled, Capture::new(scratch)))),
+        opened = timeout(OPENING, editor.open_terminal(order)) => opened,
+    };
+    let id = match opened {
+        Ok(Ok(id)) => id,
+        Ok(Err(reason)) => {
+            tracing::warn!(reason, "the editor opens no terminal: the command runs without one");
+            terminal.is_over = true;
+            return Ok(None);
+        }
+        Err(_elapsed) => {
+            let reason = "the editor has not answered, so that it is not known whether the command has begun";
+            return Err(io::Error::new(io::ErrorKind::TimedOut, reason));
+        }
+    };
+    terminal.id = Some(id.clone());
+    begun(&id);
+    let ended = tokio::select! {
+        exit = editor.terminal_exit(id.clone()) => how(&exit.map_err(|reason| lost(&reason))?),
+        () = cancel.cancelled() => Ended::Cancelled,
+        () = sleep(limit) => Ended::TimedOut,
+    };
+    if matches!(ended, Ended::Cancelled | Ended::TimedOut) {
+        terminal.end().await;
+    }
+    let mut capture = Capture::new(scratch);
+    if ended != Ended::Cancelled {
+        capture.push(terminal.output(&id).await.as_bytes());
+        terminal.keep_remains(processes, shell.command).await;
+    }
+    terminal.is_over = true;
+    Ok(Some(finished(ended, capture)))
+}
+
+fn finished(ended: Ended, capture: Capture) -> Finished {
+    Finished { ended, output: capture.finish() }
+}
+
+fn lost(reason: &str) -> io::Error {
+    io::Error::other(format!("the editor has lost the terminal: {reason}"))
+}
+
+fn order(shell: Shell<'_>, mark: &str, first: &Path) -> TerminalOrder {
+    let text =
+        |(name, value): &(OsString, OsString)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()));
+    let ours = [
+        (spawn::MARKS.to_owned(), spawn::marks(mark)),
+        // read by the shell before its command
+        ("BASH_ENV".to_owned(), first.to_string_lossy().into_owned()),
+    ];
+    TerminalOrder {
+        program: spawn::bash().to_owned(),
+        arguments: ["--noprofile", "--norc", "-c", shell.command].map(str::to_owned).into(),
+        variables: shell.environment.iter().filter_map(text).chain(ours).collect(),
+        cwd: shell.cwd.to_owned(),
+        kept: KEPT,
+    }
+}
+
+/// What the shell reads before its command. Gone when the command is over.
+#[derive(Debug)]
+struct First {
+    path: PathBuf,
+}
+
+impl First {
+    fn write(scratch: &Path, environment: &[(OsString, OsString)], mark: &str) -> io::Result<Self> {
+        let (mut file, path) = capture::new_file(scratch, "sh")?;
+        let first = Self { path };
+        file.write_all(first_words(environment, mark).as_bytes())?;
+        Ok(first)
+    }
+}
+
+impl Drop for First {
+    fn drop(&mut self) {
+        fs_err::remove_file(&self.path).ok();
+    }
+}
+
+/// Nothing to read, no core files, no functions and no variables but ours, and the marks in the limits.
+fn first_words(environment: &[(OsString, OsString)], mark: &str) -> String {
+    let brand = |option: char, mark: &str| {
+        let [soft, hard] = Brand::of(mark).texts();
+        // a limit that somebody has set already, or a system without it, leaves the mark in the environment
+        format!(
+            "{{ ulimit -S -{option} {soft} && [ \"$(ulimit -H -{option})\" = unlimited ] && ulimit -H -{option} {hard}; }} 2>/dev/null\n"
+        )
+    };
+    let is_name = |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let names: Vec<&str> = environment.iter().filter_map(|(name, _)| name.to_str()).filter(is_name).collect();
+    let brands = brand('x', mark) + &brand('R', warden::mark());
+    format!(
+        "exec </dev/null\nulimit -c 0\n{brands}\nunset -v BASH_ENV\nunset -f $(compgen -A function)\n\
+         for _name in $(compgen -e); do\n  case ' {} {} PWD OLDPWD SHLVL _ ' in\n    *\" $_name \"*) ;;\n    \
+         *) unset -v \"$_name\" ;;\n  esac\ndone 2>/dev/null\nunset -v _name\n",
+        names.join(" "),
+        spawn::MARKS
+    )
+}
+
+/// A terminal of the editor's. Whatever becomes of the run, its command is ended and the editor told that nobody asks any more.
+struct Terminal {
+    editor: Arc<dyn Editor>,
+    id: Option<String>,
+    mark: String,
+    /// Nothing is left to be ended.
+    is_over: bool,
+    _first: First,
+}
+
+impl Terminal {
+    /// Ends the command with everything below it.
+    async fn end(&self) {
+        if let Some(id) = &self.id {
+            // an editor that does not do it has done nothing worse than we do next
+            timeout(ANSWERING, self.editor.kill_terminal(id.clone())).await.ok();
+        }
+        let mark = self.mark.clone();
+        tokio::task::spawn_blocking(move || tree::kill(Family::default(), None, &mark)).await.ok();
+    }
+
+    async fn output(&self, id: &str) -> String {
+        match timeout(ANSWERING, self.editor.terminal_output(id.to_owned())).await {
+            Ok(Ok(output)) => {
+                let text = plain::plain(&output.text);
+                if !output.is_cut {
+                    return text;
+                }
+                format!(
+                    "[... the beginning is gone: the editor has kept the last {} KB ...]\n{text}",
+                    KEPT >> 10
+                )
+            }
+            Ok(Err(reason)) => format!("[The editor has not told the output: {reason}]\n"),
+            Err(_elapsed) => "[The editor has not told the output in time]\n".to_owned(),
+        }
+    }
+
+    /// What the command has left running ends with the session, like everything else.
+    async fn keep_remains(&self, processes: &Processes, command: &str) {
+        let mark = self.mark.clone();
+        let is_alive = tokio::task::spawn_blocking(move || tree::is_alive(&mark)).await;
+        if is_alive.unwrap_or(true) {
+            processes.keep_marked(&self.mark, command);
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let (editor, id, mark, is_over) =
+            (Arc::clone(&self.editor), self.id.take(), std::mem::take(&mut self.mark), self.is_over);
+        runtime.spawn(async move {
+            if !is_over {
+                if let Some(id) = &id {
+                    timeout(ANSWERING, editor.kill_terminal(id.clone())).await.ok();
+                }
+                tokio::task::spawn_blocking(move || tree::kill(Family::default(), None, &mark)).await.ok();
+            }
+            if let Some(id) = id {
+                timeout(ANSWERING, editor.release_terminal(id)).await.ok();
+            }
+        });
+    }
+}
+
+fn how(exit: &TerminalExit) -> Ended {
+    const SIGNALS: [(&str, i32); 8] = [
+        ("HUP", 1),
+        ("INT", 2),
+        ("QUIT", 3),
+        ("ABRT", 6),
+        ("KILL", 9),
+        ("SEGV", 11),
+        ("PIPE", 13),
+        ("TERM", 15),
+    ];
+    let number = |signal: &str| {
+        let name = signal.strip_prefix("SIG").unwrap_or(signal);
+        let known = SIGNALS.iter().find(|(known, _)| *known == name).map(|(_, number)| *number);
+        known.or_else(|| name.parse().ok())
+    };
+    match (exit.code, &exit.signal) {
+        (Some(code), _) => Ended::Exited(i32::try_from(code).unwrap_or(-1)),
+        (None, Some(signal)) => number(signal).map_or(Ended::Exited(-1), Ended::Killed),
+        (None, None) => Ended::Exited(-1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_terminal_is_told_like_any_other() {
+        let exit = |code, signal: Option<&str>| TerminalExit { code, signal: signal.map(str::to_owned) };
+        for (exit, expected) in [
+            (exit(Some(0), None), Ended::Exited(0)),
+            (exit(Some(3), Some("SIGTERM")), Ended::Exited(3)),
+            (exit(None, Some("SIGKILL")), Ended::Killed(9)),
+            (exit(None, Some("15")), Ended::Killed(15)),
+            (exit(None, Some("SIGWHAT")), Ended::Exited(-1)),
+            (exit(None, None), Ended::Exited(-1)),
+        ] {
+            assert_eq!(how(&exit), expected);
+        }
+    }
+
+    /// Played with a real shell, as an editor would start it.
+    #[tokio::test]
+    async fn the_shell_has_our_variables_and_none_of_the_editors() {
+        let scratch = tempfile::tempdir().unwrap();
+        let environment = crate::command_environment([("PATH".into(), "/usr/bin:/bin".into())], &[]);
+        let mark = Uuid::new_v4().to_string();
+        let command = "read x; echo \"$x|$SECRET|$TERM|${BASH_ENV-none}|$(type -t trick)|$0|$(ulimit -S -x)|$(ulimit -H -x)\"";
+        let shell = Shell { command, cwd: Path::new("/"), environment: &environment };
+        let first = First::write(scratch.path(), &environment, &mark).unwrap();
+        let order = order(shell, &mark, &first.path);
+        #[expect(clippy::disallowed_methods, reason = "the part of the editor is played here")]
+        let mut editors = std::process::Command::new(&order.program);
+        editors.args(&order.arguments).env_clear().env("SECRET", "key").env("BASH_FUNC_trick%%", "() { :; }");
+        editors.envs(order.variables.clone()).stdin(std::process::Stdio::piped());
+        let output = editors.output().unwrap();
+        let [soft, hard] = Brand::of(&mark).texts();
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout),
+            format!("||dumb|none||{}|{soft}|{hard}\n", order.program)
+        );
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        assert!(order.variables.iter().any(|(name, value)| name == spawn::MARKS && value.ends_with(&mark)));
+        drop(first);
+        assert_eq!(fs_err::read_dir(scratch.path()).unwrap().count(), 0);
+    }
+}
