@@ -4,6 +4,7 @@
 //! `session/cancel` finds its prompt is due to the order: a prompt is entered before the next message is read.
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use agent_client_protocol::v1::schema::{
@@ -25,7 +26,7 @@ use crate::convert::mcp;
 use crate::desk::Desk;
 use crate::listing;
 use crate::modes::MODEL;
-use crate::session::{Origin, Session};
+use crate::session::{Given, Origin, Session};
 
 /// Serves the editor at the other end of `editor` until it is gone or `stop` comes; then all agents are ended.
 pub async fn serve(
@@ -90,7 +91,8 @@ async fn connect(desk: Arc<Desk>, editor: impl ConnectTo<agent_client_protocol::
         )
         .on_receive_request(
             async move |asked: NewSessionRequest, responder: Responder<_>, cx: ConnectionTo<Client>| {
-                let opening = Opening { origin: Origin::New { cwd: asked.cwd }, servers: asked.mcp_servers, cx };
+                let origin = Origin::New { cwd: asked.cwd };
+                let opening = Opening::new(origin, asked.mcp_servers, asked.additional_directories, cx);
                 opening.begin(&for_new, responder, |session| {
                     let (modes, options) = session.choices();
                     NewSessionResponse::new(session.id().clone()).modes(modes).config_options(options)
@@ -101,7 +103,7 @@ async fn connect(desk: Arc<Desk>, editor: impl ConnectTo<agent_client_protocol::
         .on_receive_request(
             async move |asked: LoadSessionRequest, responder: Responder<_>, cx: ConnectionTo<Client>| {
                 let origin = Origin::Stored { id: asked.session_id, cwd: asked.cwd };
-                let opening = Opening { origin, servers: asked.mcp_servers, cx };
+                let opening = Opening::new(origin, asked.mcp_servers, asked.additional_directories, cx);
                 opening.begin(&for_load, responder, |session| {
                     session.replay();
                     let (modes, options) = session.choices();
@@ -113,7 +115,7 @@ async fn connect(desk: Arc<Desk>, editor: impl ConnectTo<agent_client_protocol::
         .on_receive_request(
             async move |asked: ResumeSessionRequest, responder: Responder<_>, cx: ConnectionTo<Client>| {
                 let origin = Origin::Stored { id: asked.session_id, cwd: asked.cwd };
-                let opening = Opening { origin, servers: asked.mcp_servers, cx };
+                let opening = Opening::new(origin, asked.mcp_servers, asked.additional_directories, cx);
                 opening.begin(&for_resume, responder, |session| {
                     let (modes, options) = session.choices();
                     ResumeSessionResponse::new().modes(modes).config_options(options)
@@ -124,7 +126,7 @@ async fn connect(desk: Arc<Desk>, editor: impl ConnectTo<agent_client_protocol::
         .on_receive_request(
             async move |asked: ForkSessionRequest, responder: Responder<_>, cx: ConnectionTo<Client>| {
                 let origin = Origin::Copy { id: asked.session_id, cwd: asked.cwd };
-                let opening = Opening { origin, servers: asked.mcp_servers, cx };
+                let opening = Opening::new(origin, asked.mcp_servers, asked.additional_directories, cx);
                 opening.begin(&for_fork, responder, |session| {
                     let (modes, options) = session.choices();
                     ForkSessionResponse::new(session.id().clone()).modes(modes).config_options(options)
@@ -220,11 +222,22 @@ async fn connect(desk: Arc<Desk>, editor: impl ConnectTo<agent_client_protocol::
 /// A session that is to be opened.
 struct Opening {
     origin: Origin,
-    servers: Vec<McpServer>,
+    given: Given,
     cx: ConnectionTo<Client>,
 }
 
 impl Opening {
+    fn new(
+        origin: Origin,
+        servers: Vec<McpServer>,
+        directories: Vec<PathBuf>,
+        cx: ConnectionTo<Client>,
+    ) -> Self {
+        // no directories means none, also for a session that had some
+        let given = Given { servers: mcp::servers(servers), directories: Some(directories) };
+        Self { origin, given, cx }
+    }
+
     /// Opens it in a task of its own, and says nothing about the session before it has answered: some editors hang if an
     /// update comes for an id they do not know yet.
     fn begin<R: JsonRpcResponse>(
@@ -237,7 +250,7 @@ impl Opening {
         let withdrawn = responder.cancellation();
         self.cx.clone().spawn(async move {
             let opened = tokio::select! {
-                opened = desk.open(self.origin, mcp::servers(self.servers), self.cx) => opened,
+                opened = desk.open(self.origin, self.given, self.cx) => opened,
                 // an agent that is only half started ends with the wish for it
                 () = withdrawn.cancelled() => Err(Error::request_cancelled()),
             };

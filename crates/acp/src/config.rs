@@ -8,12 +8,16 @@ use std::sync::Arc;
 
 use musher::Agent;
 
+use crate::editor::Editor;
+
 /// What the adapter is set to.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Config {
     /// The agent behind it; each session gets one of its own.
-    pub agent: Agent,
+    pub agent: Agents,
+    /// Whether the agent knows further folders of a workspace.
+    pub additional_directories: bool,
     /// Where the agent keeps its sessions; `~/.factory/sessions` if not set.
     pub sessions_dir: Option<PathBuf>,
     /// Where sessions of others are, which the agent takes over when they are loaded. They are listed and never deleted.
@@ -26,14 +30,48 @@ pub struct Config {
 
 impl Config {
     /// An adapter for this agent, which is droid or wants the same key.
-    pub fn new(agent: Agent) -> Self {
+    pub fn new(agent: impl Into<Agents>) -> Self {
         Self {
-            agent,
+            agent: agent.into(),
+            additional_directories: false,
             sessions_dir: None,
             foreign_sessions_dir: None,
             model: None,
             logins: vec![Login::factory_key()],
         }
+    }
+}
+
+/// Which agent a session gets.
+#[derive(Clone)]
+pub struct Agents {
+    of: Arc<dyn Fn(Editor) -> Agent + Send + Sync>,
+    /// Whether they ask the editor for files and terminals.
+    pub(crate) use_editor: bool,
+}
+
+impl Agents {
+    /// Agents that use the editor's files and terminals, each those of its session.
+    pub fn with_editor(of: impl Fn(Editor) -> Agent + Send + Sync + 'static) -> Self {
+        Self { of: Arc::new(of), use_editor: true }
+    }
+
+    /// The agent of a session.
+    pub(crate) fn of(&self, editor: Editor) -> Agent {
+        (self.of)(editor)
+    }
+}
+
+impl From<Agent> for Agents {
+    /// The same for all sessions.
+    fn from(agent: Agent) -> Self {
+        Self { of: Arc::new(move |_editor| agent.clone()), use_editor: false }
+    }
+}
+
+impl fmt::Debug for Agents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Agents").field("use_editor", &self.use_editor).finish_non_exhaustive()
     }
 }
 
@@ -52,7 +90,7 @@ pub(crate) enum Way {
     /// It only says whether all is there, and otherwise why not: the person has to act outside.
     Check(Arc<dyn Fn() -> Result<(), String> + Send + Sync>),
     /// From then on new sessions get this agent and this model.
-    Instead(Box<(Agent, String)>),
+    Instead(Box<(Agents, String)>),
 }
 
 impl fmt::Debug for Way {
@@ -97,10 +135,10 @@ impl Login {
         id: impl Into<String>,
         name: impl Into<String>,
         description: impl Into<String>,
-        agent: Agent,
+        agent: impl Into<Agents>,
         model: impl Into<String>,
     ) -> Self {
-        let way = Way::Instead(Box::new((agent, model.into())));
+        let way = Way::Instead(Box::new((agent.into(), model.into())));
         Self { id: id.into(), name: name.into(), description: description.into(), way }
     }
 }

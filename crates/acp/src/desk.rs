@@ -12,17 +12,17 @@ use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
     AgentCapabilities, AuthMethod, AuthMethodAgent, AuthenticateRequest, AuthenticateResponse,
     ClientCapabilities, DeleteSessionRequest, DeleteSessionResponse, Implementation, InitializeRequest,
-    InitializeResponse, McpCapabilities, PromptCapabilities, SessionCapabilities, SessionCloseCapabilities,
-    SessionDeleteCapabilities, SessionForkCapabilities, SessionId, SessionListCapabilities,
-    SessionResumeCapabilities, SessionTitleCapabilities, SetSessionTitleRequest, SetSessionTitleResponse,
+    InitializeResponse, McpCapabilities, PromptCapabilities, SessionAdditionalDirectoriesCapabilities,
+    SessionCapabilities, SessionCloseCapabilities, SessionDeleteCapabilities, SessionForkCapabilities,
+    SessionId, SessionListCapabilities, SessionResumeCapabilities, SessionTitleCapabilities,
+    SetSessionTitleRequest, SetSessionTitleResponse,
 };
 use agent_client_protocol::{Client, Error};
-use musher::wire::McpServerConfig;
 
-use crate::config::{Config, Login, Way};
+use crate::config::{Agents, Config, Login, Way};
 use crate::deleting;
 use crate::link::Link;
-use crate::session::{Origin, Session};
+use crate::session::{Given, Origin, Session};
 
 /// What all sessions share.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Desk {
     pub(crate) link: Link,
     client: OnceLock<ClientCapabilities>,
     /// The agent and the model that were chosen instead of those of the configuration.
-    instead: Mutex<Option<(musher::Agent, String)>>,
+    instead: Mutex<Option<(Agents, String)>>,
     sessions: Mutex<HashMap<SessionId, Arc<Session>>>,
 }
 
@@ -42,7 +42,7 @@ impl Desk {
     }
 
     /// The agent of new processes.
-    pub(crate) fn agent(&self) -> musher::Agent {
+    pub(crate) fn agents(&self) -> Agents {
         lock(&self.instead).as_ref().map_or_else(|| self.config.agent.clone(), |(agent, _)| agent.clone())
     }
 
@@ -59,7 +59,9 @@ impl Desk {
     pub(crate) fn initialize(&self, hello: InitializeRequest) -> InitializeResponse {
         // an editor that says hello twice is held to its first word
         self.client.set(hello.client_capabilities).ok();
+        let directories = self.config.additional_directories;
         let sessions = SessionCapabilities::new()
+            .additional_directories(directories.then(SessionAdditionalDirectoriesCapabilities::new))
             .list(SessionListCapabilities::new())
             .resume(SessionResumeCapabilities::new())
             .close(SessionCloseCapabilities::new())
@@ -117,9 +119,13 @@ impl Desk {
     pub(crate) async fn open(
         self: &Arc<Self>,
         origin: Origin,
-        servers: Vec<McpServerConfig>,
+        given: Given,
         cx: ConnectionTo<Client>,
     ) -> Result<Arc<Session>, Error> {
+        let relative = given.directories.iter().flatten().find(|folder| !folder.is_absolute());
+        if let Some(folder) = relative {
+            return Err(not_absolute(folder));
+        }
         let origin = match origin {
             Origin::Copy { id, cwd } => {
                 let copied = self.with(&id, &cwd, &cx, async |session| session.copy().await).await?;
@@ -132,7 +138,7 @@ impl Desk {
         {
             open.close().await;
         }
-        let session = Session::open(Arc::clone(self), cx, origin, servers).await?;
+        let session = Session::open(Arc::clone(self), cx, origin, given).await?;
         self.lock().insert(session.id().clone(), Arc::clone(&session));
         Ok(session)
     }
@@ -179,7 +185,7 @@ impl Desk {
             return work(&open).await;
         }
         let origin = Origin::Stored { id: id.clone(), cwd: cwd.to_owned() };
-        let session = Session::open(Arc::clone(self), cx.clone(), origin, Vec::new()).await?;
+        let session = Session::open(Arc::clone(self), cx.clone(), origin, Given::default()).await?;
         let done = work(&session).await;
         session.close().await;
         done
@@ -206,6 +212,11 @@ impl Desk {
     fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Session>>> {
         lock(&self.sessions)
     }
+}
+
+/// A path has to mean the same for everybody.
+pub(crate) fn not_absolute(path: &Path) -> Error {
+    Error::invalid_params().data(format!("`{}` is not an absolute path", path.display()))
 }
 
 /// There is no such session, or it is not open.

@@ -22,10 +22,12 @@ mod config;
 mod convert;
 mod deleting;
 mod desk;
+mod editor;
 mod link;
 mod listing;
 mod modes;
 mod session;
 
 pub use agent::serve;
-pub use config::{Config, Login};
+pub use config::{Agents, Config, Login};
+pub use editor::Editor;

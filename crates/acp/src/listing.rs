@@ -26,7 +26,7 @@ pub(crate) async fn list(
         None => 0_usize,
     };
     let found = stored(config, asked.cwd.as_deref(), start.saturating_add(PAGE + 1)).await?;
-    Ok(page(found, start))
+    Ok(page(found, start, config.additional_directories))
 }
 
 /// The newest sessions, of one directory or of all: the agent's own, and those it would take over.
@@ -61,17 +61,20 @@ fn merged(mut own: Vec<StoredSession>, foreign: Vec<StoredSession>, limit: usize
     own
 }
 
-fn page(found: Vec<StoredSession>, start: usize) -> ListSessionsResponse {
+fn page(found: Vec<StoredSession>, start: usize, with_directories: bool) -> ListSessionsResponse {
     let has_more = found.len() > start + PAGE;
-    let shown = found.into_iter().skip(start).take(PAGE).filter_map(info);
+    let shown = found.into_iter().skip(start).take(PAGE);
+    let shown = shown.filter_map(|session| info(session, with_directories));
     let response = ListSessionsResponse::new(shown.collect::<Vec<_>>());
     if has_more { response.next_cursor((start + PAGE).to_string()) } else { response }
 }
 
 /// A session whose directory is not known cannot be opened by an editor.
-fn info(session: StoredSession) -> Option<SessionInfo> {
+fn info(session: StoredSession, with_directories: bool) -> Option<SessionInfo> {
     let title = session.session_title.unwrap_or(session.title);
-    Some(SessionInfo::new(session.id, session.cwd?).title(title).updated_at(timestamp(session.modified)))
+    let info = SessionInfo::new(session.id, session.cwd?);
+    let directories = if with_directories { session.additional_directories } else { Vec::new() };
+    Some(info.additional_directories(directories).title(title).updated_at(timestamp(session.modified)))
 }
 
 /// A time in the form of ISO 8601.

@@ -9,6 +9,7 @@ mod buffers;
 mod orders;
 mod process;
 mod prompt;
+mod requests;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -43,6 +44,14 @@ pub(crate) enum Origin {
     Copy { id: SessionId, cwd: PathBuf },
 }
 
+/// What the editor gives to a session.
+#[derive(Debug, Default)]
+pub(crate) struct Given {
+    pub(crate) servers: Vec<McpServerConfig>,
+    /// Further folders of the workspace; `None` for those it had.
+    pub(crate) directories: Option<Vec<PathBuf>>,
+}
+
 /// A session of the editor.
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -51,7 +60,7 @@ pub(crate) struct Session {
     desk: Arc<Desk>,
     cx: ConnectionTo<Client>,
     id: OnceLock<SessionId>,
-    servers: Vec<McpServerConfig>,
+    given: Given,
     /// The model it began with, which the agent need not have in its list.
     first_model: OnceLock<String>,
     process: Mutex<Process>,
@@ -113,21 +122,25 @@ impl Session {
         desk: Arc<Desk>,
         cx: ConnectionTo<Client>,
         origin: Origin,
-        servers: Vec<McpServerConfig>,
+        mut given: Given,
     ) -> Result<Arc<Self>, Error> {
+        if !desk.config.additional_directories {
+            given.directories = None;
+        }
         let client = desk.client();
         let flag = |key: &str| client.meta.as_ref().and_then(|meta| meta.get(key)) == Some(&true.into());
         let can = Abilities {
             notices: client.session.as_ref().is_some_and(|session| session.notices.is_some()),
             compaction: client.session.as_ref().is_some_and(|session| session.compaction.is_some()),
-            terminal_output: flag("terminal_output"),
+            // a terminal of the editor's own is better than one that we feed
+            terminal_output: flag("terminal_output") && !(client.terminal && desk.agents().use_editor),
         };
         let (Origin::New { cwd } | Origin::Stored { cwd, .. } | Origin::Copy { cwd, .. }) = &origin;
         let session = Arc::new_cyclic(|this| Self {
             this: this.clone(),
             cx,
             id: OnceLock::new(),
-            servers,
+            given,
             first_model: OnceLock::new(),
             process: Mutex::default(),
             running: Mutex::default(),

@@ -3,6 +3,7 @@
 //! The one place of the program that reads the environment for it.
 
 mod agent;
+mod at_editor;
 mod rehearsal;
 
 use std::ffi::OsString;
@@ -15,7 +16,7 @@ use musher_rehearse::Script;
 
 use crate::exit::Failure;
 
-pub(crate) use agent::agent;
+pub(crate) use agent::{agent, agents_of_editor};
 
 /// The model that only follows a script.
 pub(crate) const REHEARSAL: &str = "rehearsal";

@@ -1,5 +1,6 @@
 //! Between the two protocols: pure functions, which know no connection and wait for nothing.
 
+pub(crate) mod changed_plan;
 pub(crate) mod compaction;
 pub(crate) mod content;
 pub(crate) mod mcp;

@@ -13,15 +13,20 @@ use super::tool_call::{absolute, diff, fenced, show, words};
 
 /// Every answer the agent offers, under its own name.
 ///
-/// Editing the plan is left out: there is no way to send the edited text.
-pub(crate) fn options(offered: &[Offered]) -> Vec<PermissionOption> {
-    let mut options: Vec<_> = offered
-        .iter()
-        .filter(|option| option.value != Outcome::ProceedEdit)
-        .map(|option| {
-            PermissionOption::new(option.value.as_str().to_owned(), option.label.clone(), kind(&option.value))
-        })
-        .collect();
+/// Changing the plan is offered if there is a way to: agents take a changed plan, whether they offer that or not.
+pub(crate) fn options(offered: &[Offered], can_change_plan: bool) -> Vec<PermissionOption> {
+    let is_change = |option: &&Offered| option.value == Outcome::ProceedEdit;
+    let button = |option: &Offered| {
+        PermissionOption::new(option.value.as_str().to_owned(), option.label.clone(), kind(&option.value))
+    };
+    let mut options: Vec<_> = offered.iter().filter(|option| !is_change(option)).map(button).collect();
+    if can_change_plan {
+        let ours = Offered::new("Yes, with changes", Outcome::ProceedEdit);
+        let change = button(offered.iter().find(is_change).unwrap_or(&ours));
+        let is_no = |option: &PermissionOption| &*option.option_id.0 == Outcome::Cancel.as_str();
+        let last_yes = options.iter().position(is_no).unwrap_or(options.len());
+        options.insert(last_yes, change);
+    }
     if offered.iter().all(|option| option.value != Outcome::Cancel) {
         // saying no is always possible, and must be possible to see
         options.push(PermissionOption::new(
@@ -117,7 +122,7 @@ mod tests {
     fn every_offer_but_editing_is_passed_on_and_a_no_is_always_there() {
         let offered = ["proceed_once", "proceed_edit", "proceed_always"]
             .map(|value| Offered::new(format!("Label of {value}"), Outcome::from(value)));
-        let options = options(&offered);
+        let options = options(&offered, false);
         let told: Vec<_> = options.iter().map(|option| (&*option.option_id.0, &*option.name)).collect();
         let expected = [
             ("proceed_once", "Label of proceed_once"),
@@ -125,6 +130,18 @@ mod tests {
             ("cancel", "No"),
         ];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn changing_a_plan_is_offered_before_the_no_where_it_can_be_done() {
+        let offered = ["proceed_once", "cancel"].map(|value| Offered::new("Label", Outcome::from(value)));
+        let ids = |options: &[PermissionOption]| -> Vec<String> {
+            options.iter().map(|option| option.option_id.0.to_string()).collect()
+        };
+        assert_eq!(ids(&options(&offered, true)), ["proceed_once", "proceed_edit", "cancel"]);
+        let labelled = [Offered::new("Let me", Outcome::ProceedEdit)];
+        let told = options(&labelled, true);
+        assert_eq!((&*told[0].name, told.len()), ("Let me", 2));
     }
 
     #[test]

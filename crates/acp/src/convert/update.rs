@@ -2,7 +2,7 @@
 //!
 //! Live turns and loaded histories go through the same code, so they look the same. Nothing is told twice.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use agent_client_protocol::v1::schema::{
@@ -43,6 +43,8 @@ pub(crate) struct Scribe {
     /// What was said in each message of this turn.
     said: HashMap<String, Said>,
     calls: HashMap<String, Call>,
+    /// The editor's own terminals that were opened in this turn.
+    terminals: HashSet<String>,
     compaction: Compaction,
 }
 
@@ -61,13 +63,16 @@ struct Call {
     asked: Option<Vec<ToolCallContent>>,
     /// The end of the output as it was last shown.
     output: String,
+    /// Whether a terminal of the editor's shows what it does.
+    has_terminal: bool,
     is_open: bool,
 }
 
 impl Scribe {
     pub(crate) fn new(cwd: PathBuf, can: Abilities) -> Self {
         let compaction = Compaction::new(can.compaction);
-        Self { cwd, can, said: HashMap::new(), calls: HashMap::new(), compaction }
+        let (said, calls, terminals) = (HashMap::new(), HashMap::new(), HashSet::new());
+        Self { cwd, can, said, calls, terminals, compaction }
     }
 
     /// The conversation begins to be summed up, or that ended.
@@ -103,6 +108,9 @@ impl Scribe {
             }
             Event::ToolProgress(progress) => {
                 let told = &progress.update;
+                if let Some(terminal) = told.terminal_id.as_ref().filter(|id| self.terminals.contains(*id)) {
+                    return self.in_terminal(&progress.tool_use_id, terminal);
+                }
                 match told.full_output.as_ref().or(told.text.as_ref()) {
                     Some(output) => self.progress(&progress.tool_use_id, output),
                     None => Vec::new(),
@@ -201,6 +209,29 @@ impl Scribe {
         (updates, Some(update))
     }
 
+    /// A terminal of the editor's was opened, for a call that will tell of it.
+    pub(crate) fn opened_terminal(&mut self, id: String) {
+        self.terminals.insert(id);
+    }
+
+    /// A call is shown by a terminal of the editor's.
+    fn in_terminal(&mut self, id: &str, terminal: &str) -> Vec<SessionUpdate> {
+        let is_new = |call: &&mut Call| call.is_open && !call.has_terminal;
+        let Some(call) = self.calls.get_mut(id).filter(is_new) else { return Vec::new() };
+        call.has_terminal = true;
+        call.shown.content = vec![ToolCallContent::Terminal(Terminal::new(terminal.to_owned()))];
+        let fields = ToolCallUpdateFields::new().status(ToolCallStatus::InProgress);
+        vec![changed(id, fields.content(call.shown.content.clone()))]
+    }
+
+    /// The person has changed the plan: from now on the changed one is shown.
+    pub(crate) fn changed_plan(&mut self, id: &str, plan: &str) -> Vec<SessionUpdate> {
+        let Some(call) = self.calls.get_mut(id) else { return Vec::new() };
+        call.shown.content = vec![words(plan)];
+        call.asked = Some(call.shown.content.clone());
+        vec![changed(id, ToolCallUpdateFields::new().content(call.shown.content.clone()))]
+    }
+
     /// The call of this tool that has no result yet.
     pub(crate) fn open_call(&self, name: &str) -> Option<&str> {
         let mut open = self.calls.iter().filter(|(_, call)| call.is_open && call.name == name);
@@ -210,6 +241,7 @@ impl Scribe {
     /// The end of a turn: what is still open will never end any more.
     pub(crate) fn close(&mut self) -> Vec<SessionUpdate> {
         self.said.clear();
+        self.terminals.clear();
         let mut open: Vec<_> =
             self.calls.drain().filter(|(_, call)| call.is_open).map(|(id, _)| id).collect();
         open.sort();
@@ -263,7 +295,8 @@ impl Scribe {
             None => {
                 let shown = show(&tool_use.name, &input, &self.cwd);
                 let (name, output) = (tool_use.name.clone(), String::new());
-                let mut call = Call { name, input, shown, asked: None, output, is_open: true };
+                let mut call =
+                    Call { name, input, shown, asked: None, output, has_terminal: false, is_open: true };
                 let mut told = ToolCall::new(tool_use.id.clone(), call.shown.title.clone())
                     .name(call.name.clone())
                     .kind(call.shown.kind)
@@ -341,7 +374,7 @@ impl Scribe {
         // a change that was made is told by the change; what the tool says about it is for the model
         let is_told =
             !has_failed && (call.shown.kind == ToolKind::Edit || call.shown.kind == ToolKind::SwitchMode);
-        if !is_told || shown.is_empty() {
+        if !call.has_terminal && (!is_told || shown.is_empty()) {
             shown.extend(result_content(content, call.name == EXECUTE));
         }
         vec![changed(id, fields.content(shown))]

@@ -6,7 +6,6 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use agent_client_protocol::v1::schema::ReadTextFileRequest;
 use tokio::time::timeout;
 
 use super::Session;
@@ -27,11 +26,9 @@ impl Session {
         }
         let files: Vec<_> = parts.linked.iter().take(MOST_FILES).cloned().collect();
         for path in files {
-            let request = self.cx.send_request(ReadTextFileRequest::new(self.id().clone(), path.clone()));
-            // letting go of the request withdraws it
-            let Ok(Ok(read)) = timeout(READING, request.block_task()).await else { continue };
-            if read.content.len() <= LARGEST && !is_on_disk(path.clone(), read.content.clone()).await {
-                parts.attach(&unsaved(&path), &read.content);
+            let Ok(Ok(text)) = timeout(READING, self.read_text(path.clone())).await else { continue };
+            if text.len() <= LARGEST && !is_on_disk(path.clone(), text.clone()).await {
+                parts.attach(&unsaved(&path), &text);
             }
         }
     }

@@ -6,6 +6,8 @@ use agent_client_protocol::Error;
 use musher::{Decision, Permission, PermissionHandler, QuestionHandler, Questions, Reply};
 
 use super::{Process, Session, lock, opening_error};
+use crate::desk::not_absolute;
+use crate::editor::Editor;
 
 impl Session {
     /// The agent's process; a new one with the history if the old one is gone.
@@ -45,15 +47,15 @@ impl Session {
     /// Starts the agent with a new session.
     pub(super) async fn start(&self, cwd: PathBuf) -> Result<musher::Session, Error> {
         if !cwd.is_absolute() {
-            let why = format!("`{}` is not an absolute path", cwd.display());
-            return Err(Error::invalid_params().data(why));
+            return Err(not_absolute(&cwd));
         }
         let mut builder = musher::Session::builder()
-            .agent(self.desk.agent())
+            .agent(self.agent())
             .cwd(cwd)
             .on_permission(self.permission_handler())
             .on_question(self.question_handler());
-        builder = self.servers.iter().cloned().fold(builder, musher::SessionBuilder::mcp_server);
+        builder = self.given.servers.iter().cloned().fold(builder, musher::SessionBuilder::mcp_server);
+        builder.params_mut().additional_directories = self.directories();
         if let Some(model) = self.desk.model() {
             builder = builder.model(model);
         }
@@ -67,11 +69,23 @@ impl Session {
 
     /// Starts the agent with a session on disk.
     pub(super) async fn reopen(&self, id: String) -> musher::Result<musher::Session> {
-        let builder = musher::Session::resume(id)
-            .agent(self.desk.agent())
+        let mut builder = musher::Session::resume(id)
+            .agent(self.agent())
             .on_permission(self.permission_handler())
             .on_question(self.question_handler());
-        self.servers.iter().cloned().fold(builder, musher::ResumeBuilder::mcp_server).open().await
+        builder.params_mut().additional_directories = self.directories();
+        self.given.servers.iter().cloned().fold(builder, musher::ResumeBuilder::mcp_server).open().await
+    }
+
+    /// The agent of this session.
+    fn agent(&self) -> musher::Agent {
+        self.desk.agents().of(Editor::new(self.this.clone(), &self.desk.client()))
+    }
+
+    /// Further folders of the workspace, as the agent is told.
+    fn directories(&self) -> Option<Vec<String>> {
+        let folders = self.given.directories.as_ref()?;
+        Some(folders.iter().map(|folder| folder.to_string_lossy().into_owned()).collect())
     }
 
     /// Takes over a process, and tells the editor what changes in it on its own: mode, options, title.

@@ -42,7 +42,8 @@ fn with_engine(args: Acp) -> Result<Config, Failure> {
         return Err(failure.hint(format!("set {HOME_VARIABLE} to have that elsewhere")));
     }
     let environment = Arc::new(embedded::environment(args.agent.model.as_deref(), None)?);
-    let mut config = Config::new(embedded::agent(Arc::clone(&environment)));
+    let mut config = Config::new(embedded::agents_of_editor(Arc::clone(&environment)));
+    config.additional_directories = true;
     config.model = args.agent.model;
     let sessions_in = |home: &Path| home.join("sessions");
     config.sessions_dir = Some(sessions_in(environment.home()));
@@ -69,7 +70,7 @@ fn own_model(environment: Arc<Environment>) -> Login {
 
 /// A way to see how it all looks without any model.
 fn rehearsal() -> Result<Login, Failure> {
-    let scripted = embedded::agent(Arc::new(embedded::environment(Some(REHEARSAL), None)?));
+    let scripted = embedded::agents_of_editor(Arc::new(embedded::environment(Some(REHEARSAL), None)?));
     let about = "Or play a script instead of asking a model: no account, no network, and no intelligence";
     Ok(Login::instead(REHEARSAL, "Rehearsal", about, scripted, REHEARSAL))
 }

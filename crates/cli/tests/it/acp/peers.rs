@@ -3,7 +3,10 @@
 mod asking;
 mod beside;
 mod changes;
+mod directories;
 mod dying;
+mod editors_files;
+mod editors_terminals;
 mod engine;
 mod options;
 mod prompts;
@@ -36,6 +39,7 @@ macro_rules! play_everything {
                 a_cancel_withdraws_the_question_and_nothing_runs,
                 a_plan_is_shown_with_every_way_to_go_on,
                 every_answer_to_a_plan_leads_to_its_mode,
+                a_plan_can_be_changed_in_editors_that_have_forms,
                 a_tool_of_the_editors_server_can_be_allowed_for_good,
                 questions_are_a_form_for_editors_that_have_forms_and_buttons_for_others,
                 several_questions_are_asked_one_by_one_and_can_be_declined,

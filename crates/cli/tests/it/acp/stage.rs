@@ -58,7 +58,7 @@ impl Who {
     }
 
     /// Whether the real droid is somewhere behind the editor.
-    fn is_droid(&self) -> bool {
+    pub(crate) fn is_droid(&self) -> bool {
         matches!(self.agent, Behind::Droid(_) | Behind::Native(_))
     }
 
@@ -85,17 +85,22 @@ impl Who {
 impl Stage {
     /// An editor with an agent.
     pub(crate) fn new(who: &Who, script: Script) -> Result<Self> {
+        Self::start(who, |_| Ok(script), Given { key: true, models: true })
+    }
+
+    /// The same, with a script that knows the sandbox.
+    pub(crate) fn within(who: &Who, script: impl FnOnce(&Sandbox) -> Result<Script>) -> Result<Self> {
         Self::start(who, script, Given { key: true, models: true })
     }
 
     /// The same, but nobody is logged in.
     pub(crate) fn without_key(who: &Who) -> Result<Self> {
-        Self::start(who, Script::new(), Given { key: false, models: true })
+        Self::start(who, |_| Ok(Script::new()), Given { key: false, models: true })
     }
 
     /// The same, but nobody has named a model.
     pub(crate) fn without_models(who: &Who) -> Result<Self> {
-        Self::start(who, Script::new(), Given { key: true, models: false })
+        Self::start(who, |_| Ok(Script::new()), Given { key: true, models: false })
     }
 
     /// Names the scripted models in the settings.
@@ -103,8 +108,9 @@ impl Stage {
         droid::configure(self.sandbox(), &self.model().url())
     }
 
-    fn start(who: &Who, script: Script, given: Given) -> Result<Self> {
+    fn start(who: &Who, script: impl FnOnce(&Sandbox) -> Result<Script>, given: Given) -> Result<Self> {
         let sandbox = Sandbox::new()?;
+        let script = script(&sandbox)?;
         let backend = who.is_droid().then(|| Backend::start(&sandbox)).transpose()?;
         // side calls, such as for titles, must not fail
         let model = sandbox.model(script.otherwise(Reply::text("A title")))?;
@@ -241,6 +247,29 @@ impl Editor {
     /// Answers a question of the agent.
     pub(crate) async fn answer(&mut self, asked: &Value, result: Value) -> Result<()> {
         self.program()?.send(&json!({"answer": asked["ask"], "result": result})).await
+    }
+
+    /// Answers a question of the agent with an error.
+    pub(crate) async fn fail(&mut self, asked: &Value, error: &str) -> Result<()> {
+        self.program()?.send(&json!({"answer": asked["ask"], "error": error})).await
+    }
+
+    /// From now on has terminals that work.
+    pub(crate) async fn serve_terminals(&mut self) -> Result<()> {
+        self.program()?.send(&json!({"serve": "terminal"})).await
+    }
+
+    /// The next question of the agent, which has to be this one.
+    pub(crate) async fn asked_for(&mut self, method: &str) -> Result<Value> {
+        let is_it = |line: &Value| line.get("ask").is_some() || line.get("done").is_some();
+        let asked = self.until(method, is_it).await?;
+        assert_eq!(
+            asked["method"],
+            method,
+            "{asked:#} after {:#?}",
+            self.told.iter().rev().take(6).collect::<Vec<_>>()
+        );
+        Ok(asked)
     }
 
     /// Chooses an option of a permission request.

@@ -156,6 +156,57 @@ pub(crate) async fn every_answer_to_a_plan_leads_to_its_mode(who: &Who) -> anyho
     stage.finish().await
 }
 
+pub(crate) async fn a_plan_can_be_changed_in_editors_that_have_forms(who: &Who) -> anyhow::Result<()> {
+    let plan = Reply::tool("ExitSpecMode", json!({"title": "The plan", "plan": "# Plan\n1. Do it.\n"}));
+    let script =
+        Script::new().reply(plan.when(on("plan", 1))).reply(Reply::text("Done.").when(on("plan", 2)));
+    for has_forms in [true, false] {
+        let mut stage = Stage::new(who, script.clone())?;
+        let can = if has_forms { json!({"elicitation": {"form": {}}}) } else { json!({}) };
+        let session = stage.editor.open(can).await?;
+        let editor = &mut stage.editor;
+        editor.call("session/set_mode", json!({"sessionId": session, "modeId": "spec"})).await?;
+        let before = editor.told.len();
+        let prompt = editor.prompt(&session, "plan it").await?;
+        let asked = editor.asked().await?;
+        let is_offered = offered(&asked).iter().any(|(id, _)| id == "proceed_edit");
+        assert_eq!(is_offered, has_forms);
+        if !has_forms {
+            editor.choose(&asked, "cancel").await?;
+            editor.done(prompt).await?;
+            stage.finish().await?;
+            continue;
+        }
+        editor.choose(&asked, "proceed_edit").await?;
+        let form = editor.asked().await?;
+        let field = &form["params"]["requestedSchema"]["properties"]["plan"];
+        assert_eq!(field["default"].as_str().map(str::trim), Some("# Plan\n1. Do it."), "{form}");
+        // who thinks better of it is asked again
+        editor.answer(&form, json!({"action": "decline"})).await?;
+        let again = editor.asked().await?;
+        assert_eq!(again["method"], "session/request_permission");
+        editor.choose(&again, "proceed_edit").await?;
+        let form = editor.asked().await?;
+        let changed = json!({"action": "accept", "content": {"plan": "# Plan\n1. Do it twice.\n"}});
+        editor.answer(&form, changed).await?;
+        assert_eq!(editor.done(prompt).await?["result"]["stopReason"], "end_turn");
+        let call = call_of(&editor.updates(before), "switch_mode");
+        assert!(call["content"].to_string().contains("Do it twice."), "{call}");
+        let result = call["rawOutput"].to_string().replace('\\', "");
+        assert!(result.contains(r#""isEdited":true"#), "{result}");
+        // droid only tells its model that there is a file with it
+        let is_told = who.is_droid() || model_heard(stage.model()).contains("Do it twice.");
+        assert!(is_told, "the model knows the plan as it is now");
+        let homes = [".factory", ".musher"].map(|home| stage.sandbox().home().join(home).join("specs"));
+        let saved = homes.iter().filter_map(|folder| fs_err::read_dir(folder).ok()).flatten();
+        let saved: Vec<_> =
+            saved.map(|file| fs_err::read_to_string(file?.path())).collect::<Result<_, _>>()?;
+        assert_eq!(saved.iter().map(|plan| plan.trim()).collect::<Vec<_>>(), ["# Plan\n1. Do it twice."]);
+        stage.finish().await?;
+    }
+    Ok(())
+}
+
 /// A server with one tool, which says loudly what it is told.
 const SHOUTER: &str = r#"
 require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {

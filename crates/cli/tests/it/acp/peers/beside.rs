@@ -47,6 +47,17 @@ async fn verdicts(who: &Who) -> anyhow::Result<Verdicts> {
     ));
     stage.finish().await?;
 
+    let mut stage = Stage::within(who, |sandbox| {
+        let path = sandbox.workspace().join("draft.txt");
+        fs_err::write(&path, "saved\n")?;
+        let read = Reply::tool("Read", json!({"file_path": path})).when(on("please read", 1));
+        Ok(script().reply(read).reply(Reply::text("Read.").when(on("please read", 2))))
+    })?;
+    let (reads, writes) = uses_files(&mut stage.editor).await?;
+    found.push(("Reads what the editor has not saved, if it tells", yes(reads)));
+    found.push(("Writes files through the editor, if it does that", yes(writes)));
+    stage.finish().await?;
+
     let mut stage = Stage::new(who, script())?;
     let editor = &mut stage.editor;
     hello(editor, &mut found).await?;
@@ -144,6 +155,8 @@ async fn hello(editor: &mut Editor, found: &mut Verdicts) -> anyhow::Result<()> 
     let offered: Vec<_> = ["http", "sse"].into_iter().filter(|kind| servers[*kind] == true).collect();
     let offered = if offered.is_empty() { "none".to_owned() } else { offered.join(", ") };
     found.push(("MCP servers on the network it says it takes", offered));
+    let directories = &hello["agentCapabilities"]["sessionCapabilities"]["additionalDirectories"];
+    found.push(("Takes further folders of a workspace", yes(directories.is_object())));
     Ok(())
 }
 
@@ -165,6 +178,38 @@ async fn uses_terminal(editor: &mut Editor) -> anyhow::Result<bool> {
             _ => return Ok(false),
         }
     }
+}
+
+/// Whether a file is read and written through the editor. It tells what is not saved, and saves what it is given.
+async fn uses_files(editor: &mut Editor) -> anyhow::Result<(bool, bool)> {
+    let session = editor.open(json!({"fs": {"readTextFile": true, "writeTextFile": true}})).await?;
+    let mut used = Vec::new();
+    for word in ["please read", "please make"] {
+        let id = editor.prompt(&session, word).await?;
+        loop {
+            let line = editor
+                .until("an end or a question", |line| line["done"] == id || line.get("ask").is_some())
+                .await?;
+            let params = &line["params"];
+            match line["method"].as_str() {
+                Some("session/request_permission") => editor.choose(&line, "proceed_once").await?,
+                Some("fs/read_text_file") => editor.answer(&line, json!({"content": "not saved\n"})).await?,
+                Some("fs/write_text_file") => {
+                    fs_err::write(
+                        params["path"].as_str().unwrap_or_default(),
+                        params["content"].to_string(),
+                    )?;
+                    editor.answer(&line, json!({})).await?;
+                }
+                _ => {
+                    assert_eq!(line["result"]["stopReason"], "end_turn", "{line}");
+                    break;
+                }
+            }
+            used.push(line["method"].clone());
+        }
+    }
+    Ok((used.contains(&json!("fs/read_text_file")), used.contains(&json!("fs/write_text_file"))))
 }
 
 async fn options(editor: &mut Editor, found: &mut Verdicts) -> anyhow::Result<()> {
