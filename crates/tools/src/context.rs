@@ -26,6 +26,8 @@ pub struct Context {
     pub seen: Arc<SeenFiles>,
     /// The editor that has the workspace open, if there is one.
     pub editor: Option<Arc<dyn Editor>>,
+    /// Whether commands may run in its terminals: only if they are shown to somebody.
+    pub has_terminals: bool,
     progress: Option<Observer>,
 }
 
@@ -51,6 +53,7 @@ impl Context {
             processes: Arc::default(),
             seen: Arc::default(),
             editor: None,
+            has_terminals: true,
             progress: None,
         }
     }

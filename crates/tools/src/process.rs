@@ -6,6 +6,7 @@
 mod brand;
 mod capture;
 mod environment;
+mod first;
 mod job;
 mod piped;
 mod plain;

@@ -5,23 +5,26 @@
 //! editor has started it. What an editor cannot give: all of a very long output, for it keeps only the end.
 
 use std::ffi::OsString;
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::brand::Brand;
-use super::capture::{self, Capture};
+use super::capture::Capture;
+use super::first::First;
 use super::tree::Family;
-use super::{Ended, Finished, Processes, Shell, plain, spawn, tree, warden};
+use super::{Ended, Finished, GRACE, Processes, Shell, plain, spawn, tree, warden};
 use crate::{Editor, TerminalExit, TerminalOrder};
 
 /// How long the editor may take to open a terminal.
 const OPENING: Duration = Duration::from_secs(10);
+/// How long one is waited for that nobody wants any more, so that it can be closed.
+const TOO_LATE: Duration = Duration::from_mins(1);
 /// How long it may take for what follows the end of a command.
 const ANSWERING: Duration = Duration::from_secs(2);
 /// So much of the output an editor keeps for us.
@@ -40,25 +43,40 @@ pub(crate) async fn run_in_terminal(
     begun: impl FnOnce(&str),
 ) -> io::Result<Option<Finished>> {
     let mark = Uuid::new_v4().to_string();
-    let first = First::write(scratch, shell.environment, &mark)?;
-    let order = order(shell, &mark, &first.path);
+    let first = match First::write(scratch, shell.environment, &mark) {
+        Ok(first) => first,
+        Err(error) => {
+            tracing::warn!(%error, "a terminal cannot be prepared: the command runs without one");
+            return Ok(None);
+        }
+    };
+    let order = order(shell, &mark, first.path());
     // should we die, it ends what carries our mark
     tokio::task::spawn_blocking(warden::wake).await.ok();
-    let mut terminal = Terminal { editor: Arc::clone(editor), id: None, mark, is_over: false, _first: first };
+    let mut terminal =
+        Terminal { editor: Arc::clone(editor), id: None, mark, is_over: false, first: Some(first) };
+    let mut opening = Opening::begin(Arc::clone(editor), order);
     let opened = tokio::select! {
         biased;
-        () = cancel.cancelled() => return Ok(Some(finished(Ended::Cancelled, Capture::new(scratch)))),
-        opened = timeout(OPENING, editor.open_terminal(order)) => opened,
+        () = cancel.cancelled() => {
+            terminal.call_off(opening);
+            return Ok(Some(finished(Ended::Cancelled, Capture::new(scratch))));
+        }
+        opened = timeout(OPENING, &mut opening.0) => opened,
     };
     let id = match opened {
-        Ok(Ok(id)) => id,
-        Ok(Err(reason)) => {
+        Ok(Ok(Ok(id))) => id,
+        Ok(Ok(Err(reason))) => {
             tracing::warn!(reason, "the editor opens no terminal: the command runs without one");
             terminal.is_over = true;
             return Ok(None);
         }
+        // what waits for the editor does not fail; should it, there is no terminal
+        Ok(Err(failed)) => return Err(io::Error::other(failed)),
         Err(_elapsed) => {
-            let reason = "the editor has not answered, so that it is not known whether the command has begun";
+            terminal.call_off(opening);
+            let reason =
+                "the editor has not answered in time; the command was called off, but may have begun";
             return Err(io::Error::new(io::ErrorKind::TimedOut, reason));
         }
     };
@@ -89,7 +107,7 @@ fn lost(reason: &str) -> io::Error {
     io::Error::other(format!("the editor has lost the terminal: {reason}"))
 }
 
-fn order(shell: Shell<'_>, mark: &str, first: &Path) -> TerminalOrder {
+pub(super) fn order(shell: Shell<'_>, mark: &str, first: &Path) -> TerminalOrder {
     let text =
         |(name, value): &(OsString, OsString)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()));
     let ours = [
@@ -106,48 +124,6 @@ fn order(shell: Shell<'_>, mark: &str, first: &Path) -> TerminalOrder {
     }
 }
 
-/// What the shell reads before its command. Gone when the command is over.
-#[derive(Debug)]
-struct First {
-    path: PathBuf,
-}
-
-impl First {
-    fn write(scratch: &Path, environment: &[(OsString, OsString)], mark: &str) -> io::Result<Self> {
-        let (mut file, path) = capture::new_file(scratch, "sh")?;
-        let first = Self { path };
-        file.write_all(first_words(environment, mark).as_bytes())?;
-        Ok(first)
-    }
-}
-
-impl Drop for First {
-    fn drop(&mut self) {
-        fs_err::remove_file(&self.path).ok();
-    }
-}
-
-/// Nothing to read, no core files, no functions and no variables but ours, and the marks in the limits.
-fn first_words(environment: &[(OsString, OsString)], mark: &str) -> String {
-    let brand = |option: char, mark: &str| {
-        let [soft, hard] = Brand::of(mark).texts();
-        // a limit that somebody has set already, or a system without it, leaves the mark in the environment
-        format!(
-            "{{ ulimit -S -{option} {soft} && [ \"$(ulimit -H -{option})\" = unlimited ] && ulimit -H -{option} {hard}; }} 2>/dev/null\n"
-        )
-    };
-    let is_name = |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let names: Vec<&str> = environment.iter().filter_map(|(name, _)| name.to_str()).filter(is_name).collect();
-    let brands = brand('x', mark) + &brand('R', warden::mark());
-    format!(
-        "exec </dev/null\nulimit -c 0\n{brands}\nunset -v BASH_ENV\nunset -f $(compgen -A function)\n\
-         for _name in $(compgen -e); do\n  case ' {} {} PWD OLDPWD SHLVL _ ' in\n    *\" $_name \"*) ;;\n    \
-         *) unset -v \"$_name\" ;;\n  esac\ndone 2>/dev/null\nunset -v _name\n",
-        names.join(" "),
-        spawn::MARKS
-    )
-}
-
 /// A terminal of the editor's. Whatever becomes of the run, its command is ended and the editor told that nobody asks any more.
 struct Terminal {
     editor: Arc<dyn Editor>,
@@ -155,15 +131,43 @@ struct Terminal {
     mark: String,
     /// Nothing is left to be ended.
     is_over: bool,
-    _first: First,
+    first: Option<First>,
+}
+
+/// A terminal that is being opened. Letting go of it takes the request back.
+struct Opening(JoinHandle<Result<String, String>>);
+
+impl Opening {
+    fn begin(editor: Arc<dyn Editor>, order: TerminalOrder) -> Self {
+        Self(tokio::spawn(async move { editor.open_terminal(order).await }))
+    }
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 impl Terminal {
+    /// The command is not wanted before it is known whether it has begun: if it begins now it does nothing, and the terminal is closed.
+    fn call_off(&mut self, mut opening: Opening) {
+        let Some(first) = self.first.take() else { return };
+        first.call_off();
+        let editor = Arc::clone(&self.editor);
+        tokio::spawn(async move {
+            if let Ok(Ok(Ok(id))) = timeout(TOO_LATE, &mut opening.0).await {
+                timeout(ANSWERING, editor.release_terminal(id)).await.ok();
+            }
+            drop(first);
+        });
+    }
+
     /// Ends the command with everything below it.
     async fn end(&self) {
         if let Some(id) = &self.id {
             // an editor that does not do it has done nothing worse than we do next
-            timeout(ANSWERING, self.editor.kill_terminal(id.clone())).await.ok();
+            timeout(GRACE, self.editor.kill_terminal(id.clone())).await.ok();
         }
         let mark = self.mark.clone();
         tokio::task::spawn_blocking(move || tree::kill(Family::default(), None, &mark)).await.ok();
@@ -198,13 +202,18 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
+        if let Some(first) = self.first.take().filter(|_| self.id.is_none() && !self.is_over) {
+            // nobody will know whether it begins: the few bytes that keep it from that stay
+            first.call_off();
+            std::mem::forget(first);
+        }
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (editor, id, mark, is_over) =
             (Arc::clone(&self.editor), self.id.take(), std::mem::take(&mut self.mark), self.is_over);
         runtime.spawn(async move {
             if !is_over {
                 if let Some(id) = &id {
-                    timeout(ANSWERING, editor.kill_terminal(id.clone())).await.ok();
+                    timeout(GRACE, editor.kill_terminal(id.clone())).await.ok();
                 }
                 tokio::task::spawn_blocking(move || tree::kill(Family::default(), None, &mark)).await.ok();
             }
@@ -255,31 +264,5 @@ mod tests {
         ] {
             assert_eq!(how(&exit), expected);
         }
-    }
-
-    /// Played with a real shell, as an editor would start it.
-    #[tokio::test]
-    async fn the_shell_has_our_variables_and_none_of_the_editors() {
-        let scratch = tempfile::tempdir().unwrap();
-        let environment = crate::command_environment([("PATH".into(), "/usr/bin:/bin".into())], &[]);
-        let mark = Uuid::new_v4().to_string();
-        let command = "read x; echo \"$x|$SECRET|$TERM|${BASH_ENV-none}|$(type -t trick)|$0|$(ulimit -S -x)|$(ulimit -H -x)\"";
-        let shell = Shell { command, cwd: Path::new("/"), environment: &environment };
-        let first = First::write(scratch.path(), &environment, &mark).unwrap();
-        let order = order(shell, &mark, &first.path);
-        #[expect(clippy::disallowed_methods, reason = "the part of the editor is played here")]
-        let mut editors = std::process::Command::new(&order.program);
-        editors.args(&order.arguments).env_clear().env("SECRET", "key").env("BASH_FUNC_trick%%", "() { :; }");
-        editors.envs(order.variables.clone()).stdin(std::process::Stdio::piped());
-        let output = editors.output().unwrap();
-        let [soft, hard] = Brand::of(&mark).texts();
-        assert_eq!(
-            String::from_utf8_lossy(&output.stdout),
-            format!("||dumb|none||{}|{soft}|{hard}\n", order.program)
-        );
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-        assert!(order.variables.iter().any(|(name, value)| name == spawn::MARKS && value.ends_with(&mark)));
-        drop(first);
-        assert_eq!(fs_err::read_dir(scratch.path()).unwrap().count(), 0);
     }
 }

@@ -323,3 +323,18 @@ fn no_answer_gives_more_than_may_be_given() {
         ["proceed_once", "proceed_auto_run_low", "proceed_new_session", "proceed_new_session_low", "cancel"];
     assert_eq!(values(&request), offered);
 }
+
+#[test]
+fn further_folders_of_the_workspace_are_inside_and_as_precious_as_the_first() {
+    let mut scene = Scene::new();
+    let out = scene.path("out");
+    let create = serde_json::json!({"file_path": out.join("new.txt"), "content": "x"});
+    let low = scene.at(Autonomy::Low);
+    assert!(matches!(scene.call(&low, "Create", &create), Verdict::Ask(_)));
+    let outside = scene.level("touch ../out/x");
+    scene.workspace = scene.workspace.clone().with_folder(&out).unwrap();
+    assert_eq!(scene.call(&low, "Create", &create), Verdict::Run(Access::Workspace));
+    assert_eq!(scene.level("touch ../out/x"), scene.level("touch x"));
+    assert_ne!(scene.level("touch ../out/x"), outside);
+    assert_eq!(scene.level("rm -rf ../out"), None, "a whole folder of the workspace is always asked for");
+}

@@ -85,6 +85,8 @@ fn links(parent: &Session, call: &str, droid: &Droid) -> Map<String, Value> {
 
 /// Gives a session what its subagent may have of what the session that starts it has.
 fn confine(session: &mut Session, parent: &Session, droid: Droid) -> Result<(), Error> {
+    // its calls are not shown, so a terminal of the editor's would be seen by nobody
+    session.tools.has_terminals = false;
     let settings = &mut session.settings;
     parent.model_id().clone_into(&mut settings.model);
     settings.effort = parent.effort();

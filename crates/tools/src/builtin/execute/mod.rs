@@ -85,12 +85,17 @@ async fn in_foreground(
     cancel: &CancellationToken,
 ) -> std::io::Result<ToolOutput> {
     let limit = Duration::from_secs(seconds);
-    if let Some(editor) = context.editor.as_ref().filter(|editor| editor.offers().terminals) {
+    let editor = context.editor.as_ref().filter(|_| context.has_terminals);
+    if let Some(editor) = editor.filter(|editor| editor.offers().terminals) {
         let begun = |id: &str| context.tell(|| Progress { terminal: id.to_owned(), text: String::new() });
         let (scratch, processes) = (&context.scratch, &context.processes);
-        let ran = process::run_in_terminal(editor, shell, limit, scratch, processes, cancel, begun).await?;
-        if let Some(finished) = ran {
-            return Ok(told(finished.ended, &finished.output, seconds));
+        match process::run_in_terminal(editor, shell, limit, scratch, processes, cancel, begun).await {
+            Ok(Some(finished)) => return Ok(told(finished.ended, &finished.output, seconds)),
+            Ok(None) => {}
+            Err(error) => {
+                let reason = format!("The command failed in the editor's terminal: {error}");
+                return Ok(ToolOutput::error(&reason, &reason));
+            }
         }
     }
     let terminal = Uuid::new_v4().to_string();

@@ -82,6 +82,10 @@ fn tree() -> String {
         .to_owned()
 }
 
+fn sleepers(stage: &Stage) -> usize {
+    stage.sandbox().processes().iter().filter(|process| process.command.contains("sleep 360")).count()
+}
+
 pub(crate) async fn a_cancelled_command_ends_with_everything_it_started(who: &Who) -> anyhow::Result<()> {
     let mut stage = Stage::new(who, script(execute(&tree(), "low")))?;
     let editor = &mut stage.editor;
@@ -89,10 +93,7 @@ pub(crate) async fn a_cancelled_command_ends_with_everything_it_started(who: &Wh
     editor.serve_terminals().await?;
     let prompt = editor.prompt(&session, "run").await?;
     served(editor, "terminal/wait_for_exit").await?;
-    let is_there = |stage: &Stage| {
-        stage.sandbox().processes().iter().filter(|process| process.command.contains("sleep 360")).count()
-    };
-    eventually("the sleepers", || is_there(&stage) >= 4).await;
+    eventually("the sleepers", || sleepers(&stage) >= 4).await;
     let editor = &mut stage.editor;
     editor.notify("session/cancel", json!({"sessionId": session})).await?;
     assert_eq!(editor.done(prompt).await?["result"]["stopReason"], "cancelled");
@@ -147,5 +148,32 @@ pub(crate) async fn an_editor_that_never_opens_a_terminal_can_be_cancelled(who: 
     assert_eq!(editor.done(prompt).await?["result"]["stopReason"], "cancelled");
     assert_eq!(editor.turn(&session, "next").await?.0, "end_turn");
     assert!(!stage.sandbox().workspace().join("never.txt").exists());
+    stage.finish().await
+}
+
+pub(crate) async fn an_editor_that_falls_silent_can_be_cancelled(who: &Who) -> anyhow::Result<()> {
+    let mut stage = Stage::new(who, script(execute("touch never.txt", "low")))?;
+    let editor = &mut stage.editor;
+    let session = open(editor).await?;
+    let prompt = editor.prompt(&session, "run").await?;
+    let asked = editor.asked_for("terminal/create").await?;
+    editor.answer(&asked, json!({"terminalId": "t"})).await?;
+    editor.asked_for("terminal/wait_for_exit").await?;
+    editor.notify("session/cancel", json!({"sessionId": session})).await?;
+    editor.asked_for("terminal/kill").await?;
+    assert_eq!(editor.done(prompt).await?["result"]["stopReason"], "cancelled");
+    assert_eq!(editor.turn(&session, "next").await?.0, "end_turn");
+    stage.finish().await
+}
+
+pub(crate) async fn when_the_editor_goes_the_commands_in_its_terminals_end(who: &Who) -> anyhow::Result<()> {
+    let mut stage = Stage::new(who, script(execute(&tree(), "low")))?;
+    let editor = &mut stage.editor;
+    let session = open(editor).await?;
+    editor.serve_terminals().await?;
+    editor.prompt(&session, "run").await?;
+    served(editor, "terminal/wait_for_exit").await?;
+    eventually("the sleepers", || sleepers(&stage) >= 4).await;
+    // fails if anything is left
     stage.finish().await
 }

@@ -22,6 +22,8 @@ super::play! { Behind::Engine;
         a_command_that_takes_too_long_ends_with_everything_it_started,
         an_editor_that_opens_no_terminal_does_not_stop_the_command,
         an_editor_that_never_opens_a_terminal_can_be_cancelled,
+        an_editor_that_falls_silent_can_be_cancelled,
+        when_the_editor_goes_the_commands_in_its_terminals_end,
     }
     setup {
         without_a_model_it_is_said_what_to_do_and_a_script_can_be_played_instead,
