@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{Access, Editor, Processes, Workspace};
@@ -28,6 +29,8 @@ pub struct Context {
     pub editor: Option<Arc<dyn Editor>>,
     /// Whether commands may run in its terminals: only if they are shown to somebody.
     pub has_terminals: bool,
+    /// Whether it has left the last question unanswered.
+    pub(crate) is_silent: Arc<AtomicBool>,
     progress: Option<Observer>,
 }
 
@@ -54,6 +57,7 @@ impl Context {
             seen: Arc::default(),
             editor: None,
             has_terminals: true,
+            is_silent: Arc::default(),
             progress: None,
         }
     }

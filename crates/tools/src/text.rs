@@ -5,6 +5,7 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::runtime::Handle;
@@ -17,6 +18,8 @@ use crate::{Context, EditorOffers, FileKind};
 
 /// How long the editor may take to tell a text. After that the disk counts.
 const READING: Duration = Duration::from_secs(5);
+/// How long it may take if it has left the last question unanswered.
+const READING_AGAIN: Duration = Duration::from_millis(500);
 /// How long it may take to write one.
 const WRITING: Duration = Duration::from_secs(10);
 
@@ -49,7 +52,10 @@ impl Context {
         let (Some(path), Ok(saved)) = (self.workspace.as_given(&file.path), str::from_utf8(&on_disk)) else {
             return Ok((on_disk, Source::Disk));
         };
-        match wait(READING, cancel, editor.read_text(path)) {
+        let limit = if self.is_silent.load(Ordering::Relaxed) { READING_AGAIN } else { READING };
+        let answered = wait(limit, cancel, editor.read_text(path));
+        self.is_silent.store(matches!(answered, Err(NoAnswer::Late)), Ordering::Relaxed);
+        match answered {
             Ok(text) if text.len() as u64 <= FILE_BYTES => {
                 Ok((as_saved(&text, saved).into_bytes(), Source::Editor))
             }

@@ -1,6 +1,7 @@
 //! The blocks of the hidden first message, from facts and lists. Texts of others are kept from ending a block early.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use super::{Facts, Note};
 use crate::Mode;
@@ -61,6 +62,15 @@ pub fn note_reminder(note: &Note) -> String {
         "These are {whose}, from {path}. Follow them unless the user says otherwise.\n\n{}{cut}",
         note.text.trim_end()
     ))
+}
+
+/// The block that says which further folders the workspace has from now on.
+pub fn folders_reminder(folders: &[PathBuf]) -> String {
+    let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+    if folders.is_empty() {
+        return block("The workspace has no further folders any more.");
+    }
+    block(&format!("These folders are also part of the workspace from now on:\n{}", folders.join("\n")))
 }
 
 /// The block that says that a subagent in the background has ended.

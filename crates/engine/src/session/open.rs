@@ -17,7 +17,7 @@ use super::subagents::Subagents;
 use crate::command::{Attach, LoadSession, NewSession, ServerTransport, SessionServer};
 use crate::config::Problem;
 use crate::config::{Config, McpServer, Transport};
-use crate::context::FolderNotes;
+use crate::context::{FolderNotes, folders_reminder};
 use crate::hooks::Hooks;
 use crate::mcp::{Mcp, Options};
 use crate::models::Models;
@@ -92,12 +92,14 @@ pub(super) fn load(environment: &Environment, load: LoadSession) -> Result<(Sess
     }
     let journal = Journal::Open(Box::new(loaded.log));
     let mut attach = load.attach;
-    if attach.directories.is_none() {
+    let had = saved::directories(&stored.settings);
+    let has = attach.directories.get_or_insert_with(|| {
         // one that is gone since does not keep the session from opening
-        let there = saved::directories(&stored.settings).into_iter().filter(|folder| folder.is_dir());
-        attach.directories = Some(there.collect());
-    }
+        had.iter().filter(|folder| folder.is_dir()).cloned().collect()
+    });
+    let changed = (*has != had && !stored.messages.is_empty()).then(|| folders_reminder(has));
     let mut session = begin(environment, id, cwd, journal, attach, None)?;
+    session.new_notes.extend(changed);
     saved::restore(&mut session.settings, &stored.settings);
     apply(&mut session.settings, &load.settings);
     session.system_prompt = saved::system_prompt(&stored.settings);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use musher_engine::{
-    Autonomy, Choice, Command, Error, LoadSession, Loaded, NewSession, Reply, Role, SettingsChange,
+    Attach, Autonomy, Choice, Command, Error, LoadSession, Loaded, NewSession, Reply, Role, SettingsChange,
     WorkingState,
 };
 use serde_json::json;
@@ -66,6 +66,43 @@ async fn a_session_in_which_nothing_was_said_leaves_no_file() {
     stage.say("Hi");
     stage.until_idle().await;
     assert!(stage.home.path().join("sessions").exists());
+}
+
+#[tokio::test]
+async fn further_folders_are_kept_and_the_model_is_told_when_they_change() {
+    let more = tempfile::tempdir().unwrap();
+    let folder = fs_err::canonicalize(more.path()).unwrap();
+    let attach = |folders: &[&std::path::PathBuf]| Attach {
+        directories: Some(folders.iter().map(|folder| (*folder).clone()).collect()),
+        ..Attach::default()
+    };
+    let new = NewSession { attach: attach(&[&folder]), ..NewSession::default() };
+    let mut first = Stage::open_with([text("Hello.")], new).await;
+    first.say("Hello.");
+    first.until_idle().await;
+    let (name, id) = (folder.display().to_string(), first.session.clone());
+    assert!(format!("{:?}", first.model.requests()[0].messages).contains(&name));
+    first.agent.stop().unwrap();
+    first.until_end().await;
+    // who says nothing gets those it had, and who says something those
+    for (given, expected) in [
+        (Attach::default(), None),
+        (attach(&[]), Some("no further folders any more")),
+        (attach(&[&folder]), Some("from now on")),
+    ] {
+        let mut stage = Stage::at(Arc::clone(&first.home), Arc::clone(&first.work), [text("Hello again.")]);
+        let load = LoadSession { id: id.clone(), attach: given, ..LoadSession::default() };
+        let ticket = stage.submit(Command::Load(Box::new(load)));
+        stage.outcome(&ticket).await.unwrap();
+        stage.say("And now?");
+        stage.until_idle().await;
+        let heard = format!("{:?}", stage.model.requests()[0].messages.last());
+        for words in ["no further folders any more", "from now on"] {
+            assert_eq!(heard.contains(words), expected == Some(words), "{words} in {heard}");
+        }
+        stage.agent.stop().unwrap();
+        stage.until_end().await;
+    }
 }
 
 /// `load_session_pending_permission`.

@@ -185,3 +185,41 @@ fn a_change_shown_with_the_question_stays_whatever_is_told_of_the_call_later() {
     let known = serde_json::to_value(&scribe.calls["c"].shown.content).unwrap();
     assert_eq!((&known[0]["oldText"], &known[0]["newText"]), (&json!("1\n3\n"), &json!("2\n3\n")));
 }
+
+#[test]
+fn a_terminal_of_the_editor_is_all_that_is_shown_of_a_command_in_it() {
+    let mut scribe = scribe(Abilities::default());
+    told(&mut scribe, &[call("c", "Execute", json!({"command": "ls"}))]);
+    let begun = |terminal: &str| {
+        let update =
+            json!({"type": "tool_progress_update", "toolUseId": "c", "update": {"terminalId": terminal}});
+        let SessionNotification::ToolProgressUpdate(update) = serde_json::from_value(update).unwrap() else {
+            panic!("not a progress")
+        };
+        Event::ToolProgress(update)
+    };
+    assert_eq!(told(&mut scribe, &[begun("the agent's own")]), Vec::<Value>::new());
+    scribe.opened_terminal("t".to_owned());
+    let updates = told(&mut scribe, &[begun("t"), begun("t")]);
+    let terminal = json!([{"type": "terminal", "terminalId": "t"}]);
+    assert_eq!(updates.len(), 1, "{updates:?}");
+    assert_eq!((&updates[0]["content"], &updates[0]["status"]), (&terminal, &json!("in_progress")));
+    let result = ToolResultContent::Text("a\n\n[Process exited with code 0]".to_owned());
+    let updates = scribe.result("c", &result, false);
+    let update = serde_json::to_value(&updates[0]).unwrap();
+    assert_eq!((&update["content"], &update["status"]), (&terminal, &json!("completed")));
+}
+
+#[test]
+fn a_changed_plan_takes_the_place_of_the_first() {
+    let mut scribe = scribe(Abilities::default());
+    told(&mut scribe, &[call("p", "ExitSpecMode", json!({"plan": "first"}))]);
+    scribe.changed_plan("p", "second");
+    let result = ToolResultContent::Text("{}".to_owned());
+    let update = serde_json::to_value(&scribe.result("p", &result, false)[0]).unwrap();
+    assert_eq!(
+        update["content"],
+        json!([{"type": "content", "content": {"type": "text", "text": "second"}}])
+    );
+    assert!(scribe.changed_plan("nobody", "x").is_empty());
+}
