@@ -151,11 +151,18 @@ impl<A: Agent> Session<A> {
     async fn converse(&mut self) -> Over {
         let mut sending: Option<Sending> = None;
         loop {
-            if sending.is_none()
+            while sending.is_none()
                 && let Some(line) = self.outbox.pop_front()
             {
-                let out = self.wiring.out.clone();
-                sending = Some(Box::pin(async move { out.send(RawLine::from(line)).await }));
+                match self.wiring.out.offer(RawLine::from(line)) {
+                    Ok(None) => {}
+                    // only who finds no room stands in line for it
+                    Ok(Some(line)) => {
+                        let out = self.wiring.out.clone();
+                        sending = Some(Box::pin(async move { out.send(line).await }));
+                    }
+                    Err(_gone) => return Over::Unheard,
+                }
             }
             let deadline = self.next_deadline();
             tokio::select! {
@@ -172,7 +179,7 @@ impl<A: Agent> Session<A> {
                 },
                 Some(asked) = self.wiring.commands.recv(), if self.outbox.len() < REPLIES => self.obey(asked),
                 Some(end) = self.wiring.ends.recv() => return Over::Ended(end),
-                () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => self.expire(),
+                () = passed(deadline) => self.expire(),
             }
         }
     }
@@ -334,6 +341,14 @@ impl<A: Agent> Session<A> {
 
     fn log(&self, text: &str) {
         (self.wiring.config.log)(&format!("session {}: {text}", self.wiring.session_id));
+    }
+}
+
+/// Waits for a deadline; without one, for ever.
+async fn passed(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -137,11 +137,21 @@ impl<M: Message> MessageSender<M> {
 
     /// Like [`send`](Self::send), but gives up if there is no room: for one who must not wait for this peer.
     pub fn try_send(&self, message: M) -> Result<(), NotSent> {
+        match self.offer(message) {
+            Ok(None) => Ok(()),
+            Ok(Some(_message)) => Err(NotSent::Full),
+            Err(gone) => Err(gone),
+        }
+    }
+
+    /// Like [`try_send`](Self::try_send), but gives the message back if there is no room, to wait with it.
+    pub fn offer(&self, message: M) -> Result<Option<M>, NotSent> {
         let weight = message.weight();
-        self.queue.try_send(Lane::Data, message, weight).map_err(|error| match error {
-            NotNow::Full => NotSent::Full,
-            NotNow::Gone => NotSent::Closed,
-        })
+        match self.queue.try_send(Lane::Data, message, weight) {
+            Ok(()) => Ok(None),
+            Err(NotNow::Full(message)) => Ok(Some(message)),
+            Err(NotNow::Gone) => Err(NotSent::Closed),
+        }
     }
 
     pub(crate) async fn send_in(&self, lane: Lane, message: M) -> Result<(), Closed> {
@@ -161,7 +171,7 @@ impl<M: Message> MessageSender<M> {
     }
 
     /// Like [`send_now`](Self::send_now), but gives up if there is no room.
-    pub(crate) fn try_send_now(&self, message: M) -> Result<(), NotNow> {
+    pub(crate) fn try_send_now(&self, message: M) -> Result<(), NotNow<M>> {
         let weight = message.weight();
         self.queue.try_send(Lane::Control, message, weight)
     }

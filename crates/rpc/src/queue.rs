@@ -32,8 +32,9 @@ pub(crate) struct Gone;
 
 /// Why a value was not taken at once.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum NotNow {
-    Full,
+pub(crate) enum NotNow<T> {
+    /// There is no room for it.
+    Full(T),
     Gone,
 }
 
@@ -307,13 +308,13 @@ impl<T> Sender<T> {
     }
 
     /// Puts `value` in if there is room now.
-    pub(crate) fn try_send(&self, lane: Lane, value: T, weight: usize) -> Result<(), NotNow> {
+    pub(crate) fn try_send(&self, lane: Lane, value: T, weight: usize) -> Result<(), NotNow<T>> {
         let shared = &self.end.0;
-        let permits = shared.room(lane).try_take(weight).map_err(|error| match error {
-            TryAcquireError::Closed => NotNow::Gone,
-            TryAcquireError::NoPermits => NotNow::Full,
-        })?;
-        shared.put(lane, value, weight, permits).map_err(|Gone| NotNow::Gone)
+        match shared.room(lane).try_take(weight) {
+            Ok(permits) => shared.put(lane, value, weight, permits).map_err(|Gone| NotNow::Gone),
+            Err(TryAcquireError::NoPermits) => Err(NotNow::Full(value)),
+            Err(TryAcquireError::Closed) => Err(NotNow::Gone),
+        }
     }
 
     /// Takes nothing more, from any clone. What is in stays and can be received.

@@ -9,10 +9,10 @@ use crate::message::{Message, RawLine};
 use crate::pump::{self, Batch, Sink, Source};
 use crate::{Closed, Connection, Limits, LineConnection};
 
-/// How much is read and written at a time.
+/// How much is written at a time.
 const CHUNK: usize = 64 * 1024;
-/// How much is read at a time, as long as there is never more: a process may have many connections that say little.
-const SMALL_CHUNK: usize = 16 * 1024;
+/// How much is read at a time: dozens of messages, and yet little for a process that has many connections.
+const READ_CHUNK: usize = 16 * 1024;
 
 /// A connection over two byte streams. Needs a runtime, in which its two tasks live.
 ///
@@ -56,7 +56,7 @@ pub(crate) struct LineSource<R, M> {
 
 impl<R, M> LineSource<R, M> {
     pub(crate) fn new(reader: R, limit: usize) -> Self {
-        let chunk = vec![0; SMALL_CHUNK];
+        let chunk = vec![0; READ_CHUNK];
         Self { message: PhantomData, reader, splitter: LineSplitter::new(limit), chunk }
     }
 }
@@ -74,9 +74,6 @@ impl<R: AsyncRead + Unpin + Send + 'static, M: Message> Source for LineSource<R,
             }
             Ok(length) => {
                 self.splitter.push(&self.chunk[..length], &mut add);
-                if length == self.chunk.len() && length < CHUNK {
-                    self.chunk = vec![0; CHUNK];
-                }
                 Ok(())
             }
             Err(error) => {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// The program to measure: `--program PATH` of the command line, seen from the workspace, or the one that was built with the benchmark.
 ///
-/// What is handed out is built with `cargo build --release`; benchmarks, and what is built with them, are not.
+/// What is handed out is built with `cargo build --release`, which takes long; the benchmark itself need not be.
 pub fn program(built: &str) -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut arguments = std::env::args_os().skip_while(|argument| argument != "--program");

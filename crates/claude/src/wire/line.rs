@@ -49,24 +49,23 @@ impl CliLine {
         if !text.trim_start().starts_with('{') {
             return Self::Noise(text);
         }
-        match serde_json::from_str::<Head<'_>>(&text) {
-            Ok(head) => Self::of(head.kind.as_deref(), head.subtype.as_deref(), &text),
-            Err(error) => Err(error.to_string()),
-        }
-        .unwrap_or_else(Self::Malformed)
-    }
-
-    fn of(kind: Option<&str>, subtype: Option<&str>, text: &str) -> Result<Self, String> {
-        let parsed = match kind.unwrap_or_default() {
-            "control_request" => request(text),
-            "control_response" => response(text),
+        let head: Head<'_> = match serde_json::from_str(&text) {
+            Ok(head) => head,
+            Err(error) => return Self::Malformed(error.to_string()),
+        };
+        let parsed = match head.kind.as_deref().unwrap_or_default() {
+            "control_request" => request(&text),
+            "control_response" => response(&text),
             "control_cancel_request" => {
-                serde_json::from_str(text).map(|Cancel { request_id: id }| Self::Cancel { id })
+                serde_json::from_str(&text).map(|Cancel { request_id: id }| Self::Cancel { id })
             }
             "keep_alive" | "transcript_mirror" => Ok(Self::Housekeeping),
-            kind => Ok(Self::Message(Message::new(text, kind, subtype))),
+            kind => {
+                let (kind, subtype) = (kind.into(), head.subtype.as_deref().map(Into::into));
+                Ok(Self::Message(Message::new(text, kind, subtype)))
+            }
         };
-        parsed.map_err(|error| error.to_string())
+        parsed.unwrap_or_else(|error| Self::Malformed(error.to_string()))
     }
 }
 

@@ -20,8 +20,9 @@ pub struct Message {
 }
 
 impl Message {
-    pub(crate) fn new(text: &str, kind: &str, subtype: Option<&str>) -> Self {
-        Self { text: text.into(), kind: kind.into(), subtype: subtype.map(Into::into) }
+    /// Takes the text as it is: of the many messages of a session none is copied to be kept.
+    pub(crate) fn new(text: String, kind: Box<str>, subtype: Option<Box<str>>) -> Self {
+        Self { text: text.into(), kind, subtype }
     }
 
     /// The line as the CLI wrote it: JSON with all its fields, in their order.

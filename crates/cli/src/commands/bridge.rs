@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use musher_bridge::Config;
-use musher_rpc::{Limits, MAX_LINE_LIMIT, stdio_lines};
+use musher_rpc::{Bound, Limits, MAX_LINE_LIMIT, stdio_lines};
 
 use super::stop::Stop;
 use crate::args::Bridge;
@@ -20,6 +20,9 @@ use crate::sanitize::sanitized;
 
 /// How long a line for the log may be: some of it comes from outside.
 const LONGEST_NOTE: usize = 500;
+
+/// How much waits for an app that does not read. All sessions together fill it, so it need not be long to keep the pipe full.
+const WAITING: Bound = Bound { messages: 512, bytes: 8 * 1024 * 1024 };
 
 pub(crate) async fn run(args: Bridge, printer: Printer) -> Result<Exit, Failure> {
     if args.schema {
@@ -43,7 +46,7 @@ pub(crate) async fn run(args: Bridge, printer: Printer) -> Result<Exit, Failure>
         Err(_failure) => None,
     };
     config.log = Arc::new(move |line| printer.note(&sanitized(line, LONGEST_NOTE)));
-    let limits = Limits { line: MAX_LINE_LIMIT, ..Limits::default() };
+    let limits = Limits { line: MAX_LINE_LIMIT, data: WAITING, ..Limits::default() };
     let front_end = stdio_lines(limits).context("cannot serve stdin and stdout")?;
     musher_bridge::run(config, front_end, stop.wait()).await;
     Ok(Exit::Done)

@@ -33,7 +33,7 @@ async fn a_lane_is_bounded_by_bytes_too_and_a_large_value_passes_alone() {
     let (sender, mut receiver) = queue(WIDE, NARROW);
     sender.send(Lane::Data, "large", 1_000_000).await.unwrap();
     assert!(waits(sender.send(Lane::Data, "small", 1)).await);
-    assert_eq!(sender.try_send(Lane::Data, "small", 1), Err(NotNow::Full));
+    assert_eq!(sender.try_send(Lane::Data, "small", 1), Err(NotNow::Full("small")));
     assert_eq!(receiver.recv().await, Some("large"));
     sender.send(Lane::Data, "six", 6).await.unwrap();
     assert!(waits(sender.send(Lane::Data, "five", 5)).await);
