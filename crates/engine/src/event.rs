@@ -55,6 +55,8 @@ pub enum Happening {
     ToolResult { id: String, message_id: Arc<str>, content: Vec<musher_tools::Part>, is_error: bool },
     /// Somebody has to decide. The answer comes through [`AgentHandle::answer`](crate::AgentHandle::answer).
     Question(Question),
+    /// The same, and it is a subagent that wants to know: this one.
+    ChildQuestion { session: SessionId, question: Question },
     /// A permission question is settled.
     PermissionResolved { question: String, tool_use_ids: Vec<String>, choice: Choice },
     /// A question needs no answer any more (its turn is over).
@@ -176,13 +178,13 @@ pub struct TurnCompleted {
     pub turn_id: String,
     /// How it ended.
     pub reason: TurnEnd,
-    /// What it used.
+    /// What it used, with its subagents.
     pub usage: Usage,
-    /// What the session has used.
+    /// What the session has used, with its subagents.
     pub cumulative: Usage,
-    /// What subagents of the turn used.
+    /// What of that subagents of the turn used.
     pub child: Usage,
-    /// What subagents of the session have used.
+    /// What of that subagents of the session have used.
     pub cumulative_child: Usage,
     /// How long it took.
     pub took: Duration,

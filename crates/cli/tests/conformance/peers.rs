@@ -53,6 +53,7 @@ scenarios! {
     spec_mode,
     spec_new_session,
     structured_output,
+    subagents,
     text_turns,
     writing_tools,
 }

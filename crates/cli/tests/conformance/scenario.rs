@@ -56,6 +56,9 @@ struct File {
     home: BTreeMap<String, String>,
     #[serde(default)]
     args: Vec<String>,
+    /// Whether the account is known to the service, which droid asks before it starts subagents.
+    #[serde(default)]
+    account: bool,
     #[serde(default)]
     answers: Value,
     steps: Value,
@@ -79,6 +82,9 @@ pub(crate) async fn play(name: &str, target: &Target) -> Result<Vec<Record>> {
 
     let script: Script = serde_json::from_value(fill(&script(&file.model))).context("in `model`")?;
     let backend = Backend::start(&sandbox)?;
+    if file.account {
+        backend.answer("/api/cli/whoami", json!({"userId": "user_1", "orgId": "org_1"}));
+    }
     let model = sandbox.model(script)?;
     droid::configure(&sandbox, &model.url())?;
     let factory = home.join(".factory");

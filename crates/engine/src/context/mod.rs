@@ -18,6 +18,4 @@ pub use facts::Facts;
 pub use git::Git;
 pub use notes::{FolderNotes, Note};
 pub use prompt::{subagent_prompt, system_prompt};
-pub use reminders::{
-    Listed, Lists, folders_reminder, mode_reminder, note_reminder, reminders, subagent_reminder,
-};
+pub use reminders::{Listed, Lists, folders_reminder, mode_reminder, note_reminder, reminders};

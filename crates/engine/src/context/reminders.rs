@@ -73,13 +73,6 @@ pub fn folders_reminder(folders: &[PathBuf]) -> String {
     block(&format!("These folders are also part of the workspace from now on:\n{}", folders.join("\n")))
 }
 
-/// The block that says that a subagent in the background has ended.
-pub fn subagent_reminder(id: &str, name: &str, description: &str) -> String {
-    block(&format!(
-        "The subagent {name} ({description}) has ended. TaskOutput with `task_id` {id} hands back what came of it."
-    ))
-}
-
 /// The block that says what the mode asks for, when it changes. `None` where nothing has to be said.
 pub fn mode_reminder(before: Option<Mode>, now: Mode) -> Option<String> {
     let text = match (before, now) {

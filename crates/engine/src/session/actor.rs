@@ -408,7 +408,9 @@ impl Actor {
         self.finish_turn();
         let is_held_up = self.starting.is_some() || self.is_closing;
         while self.running.is_none() && !is_held_up && matches!(self.ending, Ending::No | Ending::Drain(_)) {
-            let Some(queued) = self.queue.pop_front() else { break };
+            let is_awake = self.ending == Ending::No;
+            let next = self.queue.pop_front();
+            let Some(queued) = next.or_else(|| is_awake.then(|| self.completions())?) else { break };
             self.begin_prompt(queued);
             self.finish_turn();
         }

@@ -59,7 +59,7 @@ fn engine_description(name: &str) -> Option<&'static str> {
         "Task" => {
             "Gives a task to a subagent, which works on its own and hands back one message. `subagent_type` is a name from the list of \
              subagents in a reminder, `description` a few words for the user, `prompt` everything the subagent has to know: it sees \
-             nothing of this conversation. With `await` false it works in the background, and TaskOutput hands back its message."
+             nothing of this conversation. With `await` false it works in the background, and you are told when it has ended."
         }
         "TaskOutput" => {
             "The message of a subagent that works in the background. Waits for it up to `timeout` milliseconds unless `block` is false."

@@ -145,8 +145,13 @@ impl Actor {
     /// Puts what the model has to be told into the conversation.
     fn tell_notes(&mut self) {
         let Some(session) = &mut self.session else { return };
-        let mut notes = std::mem::take(&mut session.new_notes);
-        notes.extend(session.subagents.notes());
+        let notes = std::mem::take(&mut session.new_notes);
+        for completion in session.subagents.completions(session.settings.mode) {
+            let ticket = Some(Ticket(completion.id.as_str().into()));
+            if let Some(message) = self.log(completion) {
+                self.emit(Happening::Message { message, ticket });
+            }
+        }
         if !notes.is_empty() {
             let id = format!("__internal__system-reminder__{}", uuid::Uuid::new_v4());
             let content = notes.into_iter().map(Content::Text).collect();
@@ -185,8 +190,8 @@ impl Actor {
         let completed = TurnCompleted {
             turn_id: turn.id.clone(),
             reason,
-            usage: turn.usage,
-            cumulative: session.usage,
+            usage: sum(turn.usage, turn.child_usage),
+            cumulative: session.inclusive_usage(),
             child: turn.child_usage,
             cumulative_child: session.child_usage,
             took: turn.started.elapsed(),

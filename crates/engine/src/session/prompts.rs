@@ -9,6 +9,8 @@ use super::actor::Actor;
 use super::plan::Plan;
 use super::prompt::Queued;
 use super::shape::{self, Shape};
+use super::state::sum;
+use super::subagents::COMPLETION;
 use super::turn::{Turn, message as turn_message, now_ms, reminder};
 use super::{first, open};
 use crate::command::{NewSession, Prompt, Reply, Ticket};
@@ -102,6 +104,25 @@ impl Actor {
         self.enter_prompt(queued);
     }
 
+    /// What came of subagents in the background while nothing else happened: the model is told at once, in a turn of its own.
+    pub(super) fn completions(&mut self) -> Option<Queued> {
+        let session = self.session.as_mut()?;
+        let completions = session.subagents.completions(session.settings.mode);
+        let id = completions.first()?.id.clone();
+        let written: Result<Vec<_>, _> =
+            completions.into_iter().map(|completion| session.append(completion)).collect();
+        match written {
+            Err(error) => {
+                self.problem(error.to_string(), "PersistenceError");
+                None
+            }
+            Ok(written) => {
+                let ticket = Some(Ticket(id.as_str().into()));
+                Some(Queued { ticket, id, prompt: Prompt::default(), written: Some(written) })
+            }
+        }
+    }
+
     /// Makes a prompt a part of the conversation, and asks the model.
     pub(super) fn enter_prompt(&mut self, mut queued: Queued) {
         if queued.written.is_none()
@@ -146,10 +167,12 @@ impl Actor {
 
     /// What was said while tools ran is told to the model with their results: the turn goes on with it.
     ///
-    /// A prompt has a turn of its own if it wants one, if its answer must have a shape, or if hooks have a say.
+    /// A prompt has a turn of its own if it wants one, if its answer must have a shape, if hooks have a say, or if nobody has asked for
+    /// the turn that runs: whoever waits for an answer waits for the end of a turn with the id of the prompt.
     pub(super) fn join_waiting(&mut self) {
-        let is_shaped = self.running.as_ref().is_some_and(|running| running.turn.shape.is_some());
-        if is_shaped || self.has_prompt_hooks() {
+        let turn = self.running.as_ref().map(|running| &running.turn);
+        let is_alone = turn.is_some_and(|turn| turn.shape.is_some() || turn.id.starts_with(COMPLETION));
+        if is_alone || self.has_prompt_hooks() {
             return;
         }
         let may_join =
@@ -173,8 +196,8 @@ impl Actor {
         let completed = Box::new(TurnCompleted {
             turn_id: running.turn.id.clone(),
             reason: TurnEnd::SpecHandoff,
-            usage: running.turn.usage,
-            cumulative: session.usage,
+            usage: sum(running.turn.usage, running.turn.child_usage),
+            cumulative: session.inclusive_usage(),
             child: running.turn.child_usage,
             cumulative_child: session.child_usage,
             took: running.turn.started.elapsed(),

@@ -137,9 +137,14 @@ impl Stage {
 
     /// Everything until somebody is asked, as text, and the id of the question.
     pub(crate) async fn until_question(&mut self) -> (Vec<String>, String) {
-        let all = self.until(|what| matches!(what, Happening::Question(_))).await;
-        let Some(Happening::Question(Question::Permission { id, .. } | Question::Ask { id, .. })) =
-            all.last()
+        let all = self.until(is_question).await;
+        let Some(
+            Happening::Question(Question::Permission { id, .. } | Question::Ask { id, .. })
+            | Happening::ChildQuestion {
+                question: Question::Permission { id, .. } | Question::Ask { id, .. },
+                ..
+            },
+        ) = all.last()
         else {
             panic!("no question");
         };
@@ -156,6 +161,10 @@ impl Stage {
         }
         lines(&all)
     }
+}
+
+pub(crate) fn is_question(what: &Happening) -> bool {
+    matches!(what, Happening::Question(_) | Happening::ChildQuestion { .. })
 }
 
 pub(crate) fn is_idle(what: &Happening) -> bool {
@@ -202,7 +211,8 @@ pub(crate) fn line(what: &Happening) -> String {
         Happening::ToolResult { id, content, is_error, .. } => {
             format!("{id} {}: {}", if *is_error { "failed" } else { "done" }, parts(content))
         }
-        Happening::Question(Question::Permission { calls, choices, .. }) => {
+        Happening::Question(Question::Permission { calls, choices, .. })
+        | Happening::ChildQuestion { question: Question::Permission { calls, choices, .. }, .. } => {
             let ids: Vec<&str> = calls.iter().map(|call| call.id.as_str()).collect();
             format!("may {} run? {choices:?}", ids.join(", "))
         }

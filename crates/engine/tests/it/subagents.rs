@@ -8,7 +8,7 @@ use musher_engine::{
 use serde_json::{Value, json};
 
 use crate::scripted::{self, calls, endless, text};
-use crate::stage::{Stage, is_idle, line, lines, parts};
+use crate::stage::{Stage, is_idle, is_question, line, lines, parts};
 
 fn task(subagent: &str, more: &Value) -> (&'static str, Value) {
     let mut input =
@@ -53,13 +53,17 @@ fn child(seen: &[Happening]) -> String {
     id.expect("a subagent")
 }
 
-/// The result of a call, as clients see it.
+/// The result of a call, as clients see it; of a subagent that was waited for, what it said.
 fn result(seen: &[Happening], call: &str) -> String {
     let found = seen.iter().find_map(|what| match what {
         Happening::ToolResult { id, content, .. } if id == call => Some(parts(content)),
         _ => None,
     });
-    found.expect("a result")
+    let found = found.expect("a result");
+    match found.strip_prefix("session_id: ").and_then(|found| found.split_once("\n\n")) {
+        Some((_, said)) => said.to_owned(),
+        None => found,
+    }
 }
 
 #[tokio::test]
@@ -84,7 +88,7 @@ async fn the_last_message_of_a_subagent_is_the_result() {
             "call_0: calls LS",
             "call_0: LS done",
             "call_0: said \"Two files.\"",
-            "call_0 done: Two files.",
+            &format!("call_0 done: session_id: {child}\n\nTwo files."),
         ]
     );
     assert!(last_result(&stage).contains(&format!("session_id: {child}")), "{}", last_result(&stage));
@@ -96,13 +100,13 @@ async fn the_last_message_of_a_subagent_is_the_result() {
     assert!(said.contains("Count the files.") && !said.contains("Do it."), "{said}");
     assert!(!said.contains("Subagents you can start"), "{said}");
 
-    // its tokens are counted, but not as those of the session itself
+    // its tokens are counted, and told by themselves, too
     let Some(Happening::TurnCompleted(turn)) =
         seen.iter().find(|what| matches!(what, Happening::TurnCompleted(_)))
     else {
         panic!("no end");
     };
-    assert_eq!((turn.usage.input, turn.child.input, turn.cumulative_child.input), (1600, 1600, 1600));
+    assert_eq!((turn.usage.input, turn.child.input, turn.cumulative_child.input), (3200, 1600, 1600));
 
     // its session lies beside ours, and says whose it is
     let files = walk(stage.home.path());
@@ -134,7 +138,7 @@ async fn a_subagent_that_is_not_there_is_an_error_with_the_names() {
     let seen = stage.until(is_idle).await;
     assert_eq!(
         result(&seen, "call_0"),
-        "Error: Unknown subagent type \"nobody\". Available: explorer, worker"
+        "Error: Droid \"nobody\" not found. Available subagents: explorer, worker."
     );
 }
 
@@ -214,7 +218,7 @@ async fn settings_can_give_subagents_less_autonomy_but_never_more() {
         stage.model.tell_subagents([execute("touch one.txt"), text("Touched.")]);
         stage.create(at(of_session)).await;
         stage.say("Do it.");
-        let seen = stage.until(|what| is_idle(what) || matches!(what, Happening::Question(_))).await;
+        let seen = stage.until(|what| is_idle(what) || is_question(what)).await;
         let last = line(seen.last().unwrap());
         assert_eq!(last.starts_with("may "), asks, "{of_session:?} {of_subagents} {last}");
         // beyond what the settings give, nobody can agree for longer than once
@@ -262,8 +266,8 @@ async fn several_subagents_work_at_the_same_time() {
         let answer = Answer::Permission { choice: Choice::ProceedOnce, edited_plan: None };
         stage.agent.answer(question, answer).unwrap();
     }
-    let seen = lines(&stage.until(is_idle).await);
-    assert!(seen.contains(&"call_0 done: ok".to_owned()) && seen.contains(&"call_1 done: ok".to_owned()));
+    let seen = stage.until(is_idle).await;
+    assert_eq!([result(&seen, "call_0"), result(&seen, "call_1")], ["ok", "ok"]);
     assert!(stage.work.path().join("a.txt").exists() && stage.work.path().join("b.txt").exists());
 }
 

@@ -89,16 +89,27 @@ impl Outcome {
         }
     }
 
-    /// The result of the call that waited for it. Only the model needs the id, to go on with it.
+    /// The result of the call that waited for it. The id is what to go on with it by.
     pub(crate) fn output(&self, session: &SessionId) -> ToolOutput {
         let (text, id) = (self.text(), session.as_str());
         match self {
-            Self::Done(_) => ToolOutput::two(text, format!("{text}\n\nsession_id: {id}")),
+            Self::Done(_) => ToolOutput::text(format!("session_id: {id}\n\n{text}")),
             Self::Refused => ToolOutput::cancelled(),
             Self::Failed(_) | Self::Stopped => {
                 ToolOutput::error(text, &format!("{text}\n\nsession_id: {id}"))
             }
         }
+    }
+
+    /// What the model is told when one in the background has ended.
+    pub(crate) fn completion(&self, session: &SessionId, name: &str, description: &str) -> String {
+        format!(
+            "Background task completed.\ntask_id: {}\ntype: {name}\nreason: {}\ndescription: {description}\noutput: {}\n\n\
+             Nobody has said this: the subagent that was started earlier has ended. Go on with what came of it, or tell it in a few words.",
+            session.as_str(),
+            self.status(),
+            self.text()
+        )
     }
 
     /// The result of a call that asks for it later.
@@ -108,12 +119,12 @@ impl Outcome {
 }
 
 /// The result of a call that does not wait.
-pub(crate) fn launched(session: &SessionId) -> ToolOutput {
+pub(crate) fn launched(session: &SessionId, name: &str, description: &str) -> ToolOutput {
     let id = session.as_str();
-    let text = format!("Task launched in background\nsession_id: {id}");
-    let for_model =
-        format!("{text}\nTaskOutput with this id as `task_id` hands back its message, TaskStop ends it.");
-    ToolOutput::two(text, for_model)
+    ToolOutput::text(format!(
+        "Task launched in background.\ntask_id: {id}\nsession_id: {id}\nsubagent_type: {name}\ndescription: {description}\n\
+         What comes of it is told when it has ended. TaskOutput asks for it before that, TaskStop ends it."
+    ))
 }
 
 /// The result of a call that asks for what is not there yet.
@@ -130,7 +141,7 @@ pub(crate) fn unknown_task(id: &str) -> ToolOutput {
 /// There is no such subagent.
 pub(crate) fn unknown_subagent(name: &str, known: &[Droid]) -> String {
     let names: Vec<&str> = known.iter().map(|droid| droid.name.as_str()).collect();
-    format!("Unknown subagent type \"{name}\". Available: {}", names.join(", "))
+    format!("Droid \"{name}\" not found. Available subagents: {}.", names.join(", "))
 }
 
 /// How long a call of `TaskOutput` waits; not at all if it does not block.

@@ -20,12 +20,18 @@ use musher_model::Usage;
 use tokio::sync::watch::Receiver;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use uuid::Uuid;
 
+use super::turn::message as turn_message;
+use crate::message::{Content, Message, Role, Visibility};
 use crate::skills::Droid;
 use crate::{AgentHandle, Autonomy, Command, Mode, Question, SessionId, SettingsChange, Ticket};
 use errand::Outcome;
 
 pub(crate) use watch::News;
+
+/// How the id of a message begins that tells what came of a subagent in the background. Clients know it.
+pub(crate) const COMPLETION: &str = "task-completion:";
 
 /// So many that have ended are remembered.
 const REMEMBERED: usize = 64;
@@ -103,15 +109,19 @@ impl Subagents {
         self.questions.iter().map(|asked| &asked.question)
     }
 
-    /// What the model has to be told: those in the background that have ended since.
-    pub(crate) fn notes(&self) -> Vec<String> {
-        let ended = self.workers.iter().filter(|worker| {
-            worker.turn.is_none() && !worker.is_running() && !worker.is_told.swap(true, Ordering::Relaxed)
-        });
-        let note = |worker: &Worker| {
-            crate::context::subagent_reminder(worker.id.as_str(), &worker.name, &worker.description)
+    /// What the model has to be told, once: what came of those in the background that have ended since.
+    pub(crate) fn completions(&self, mode: Mode) -> Vec<Message> {
+        let mode = if mode == Mode::Spec { "spec" } else { "auto" };
+        let completion = |worker: &Worker| {
+            let outcome = worker.outcome.borrow().clone().filter(|_| worker.turn.is_none())?;
+            let is_new = !worker.is_told.swap(true, Ordering::Relaxed);
+            let text = is_new.then(|| outcome.completion(&worker.id, &worker.name, &worker.description))?;
+            let id = format!("{COMPLETION}{}", Uuid::new_v4());
+            let mut message = turn_message(id, Role::System, vec![Content::Text(text)], Visibility::LlmOnly);
+            message.extra.insert("interactionMode".to_owned(), mode.into());
+            Some(message)
         };
-        ended.map(note).collect()
+        self.workers.iter().filter_map(completion).collect()
     }
 
     /// The session has this autonomy and mode from now on, and so have they, unless their own most is less.

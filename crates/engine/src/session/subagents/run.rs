@@ -75,6 +75,7 @@ impl Actor {
         if let Some(session) = &mut self.session {
             session.subagents.add(worker);
         }
+        let launched = errand::launched(&id, &droid, &errand.description);
         self.emit(Happening::Child {
             session: id.clone(),
             tool_use_id: Some(call.id.clone()),
@@ -101,7 +102,7 @@ impl Actor {
         match waited_for {
             None => {
                 tasks.spawn(work);
-                self.ran(index, errand::launched(&id));
+                self.ran(index, launched);
             }
             Some((back, _)) => {
                 let work = tasks.track_future(work);
@@ -223,7 +224,7 @@ impl Actor {
         if self.running.is_some() {
             self.emit(Happening::State(WorkingState::Waiting));
         }
-        self.emit(Happening::Question(question));
+        self.emit(Happening::ChildQuestion { session: id.clone(), question });
     }
 
     /// Passes on an answer to a question of a subagent. Gives it back if it is none.

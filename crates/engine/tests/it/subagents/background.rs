@@ -1,54 +1,64 @@
 //! Subagents that nobody waits for: asked for later, ended by the model, by a client, and with their session.
 
-use std::time::Duration;
-
 use super::*;
 
-#[tokio::test]
-async fn one_in_the_background_is_asked_for_later() {
-    let script = [calls("", &[task("explorer", &json!({"await": false}))]), text("Started.")];
-    let mut stage = Stage::open(script).await;
-    stage.model.tell_subagents([text("Three files.")]);
+/// A session with a subagent in the background that is done when it is let, and its id.
+async fn one_that_waits() -> (Stage, String) {
+    let script = [calls("", &[task("worker", &json!({"await": false}))]), text("Started.")];
+    let mut stage = Stage::open_with(script, at(Autonomy::High)).await;
+    stage.model.tell_subagents([execute("until [ -e go ]; do sleep 0.02; done"), text("Three files.")]);
     stage.say("Do it.");
     let seen = stage.until(is_idle).await;
     let id = child(&seen);
-    assert_eq!(result(&seen, "call_0"), format!("Task launched in background\nsession_id: {id}"));
-    // it may end after the turn, or before
-    let script = [calls("", &[("TaskOutput", json!({"task_id": id}))]), text("Good.")];
-    stage.model.tell(script);
-    stage.say("And?");
-    let seen = stage.until(is_idle).await;
-    assert_eq!(result(&seen, "call_0"), "status: completed\n\nThree files.");
+    let launched = format!(
+        "Task launched in background.\ntask_id: {id}\nsession_id: {id}\nsubagent_type: worker\ndescription: Look around\n"
+    );
+    assert!(result(&seen, "call_0").starts_with(&launched), "{}", result(&seen, "call_0"));
+    (stage, id)
+}
+
+fn let_go(stage: &Stage) {
+    fs_err::write(stage.work.path().join("go"), "").unwrap();
+}
+
+/// How often the model reads the end of a subagent in its last request.
+fn told(stage: &Stage) -> usize {
+    let request = stage.model.requests().pop().unwrap();
+    format!("{:?}", request.messages).matches("Background task completed.").count()
 }
 
 #[tokio::test]
-async fn the_model_is_told_once_that_one_in_the_background_has_ended() {
-    let script = [calls("", &[task("worker", &json!({"run_in_background": true}))]), endless("Well")];
-    let mut stage = Stage::open(script).await;
-    stage.model.tell_subagents([text("Three files.")]);
-    stage.say("Do it.");
-    let used =
-        |what: &Happening| matches!(what, Happening::Usage { inclusive, total, .. } if inclusive != total);
-    stage.until(used).await;
-    let ticket = stage.submit(Command::Interrupt);
-    stage.reply(&ticket).await;
-    let asked = |stage: &Stage| format!("{:?}", stage.model.requests().pop().unwrap().messages);
-    let told = async {
-        loop {
-            stage.model.tell([text("ok")]);
-            stage.say("And?");
-            stage.until(is_idle).await;
-            match asked(&stage).matches("has ended. TaskOutput").count() {
-                0 => {}
-                told => return told,
-            }
-        }
-    };
-    let told = tokio::time::timeout(Duration::from_secs(20), told).await.expect("the model is told");
+async fn one_in_the_background_is_asked_for_later() {
+    let (mut stage, id) = one_that_waits().await;
+    stage.model.tell([calls("", &[("TaskOutput", json!({"task_id": id}))]), text("Good.")]);
+    stage.say("And?");
+    stage.until(|what| line(what) == "call_0 executing").await;
+    let_go(&stage);
+    let seen = stage.until(is_idle).await;
+    assert_eq!(result(&seen, "call_0"), "status: completed\n\nThree files.");
+    assert_eq!(told(&stage), 0, "who has asked is not told once more");
+}
+
+#[tokio::test]
+async fn the_model_is_told_once_and_at_once_that_one_in_the_background_has_ended() {
+    let (mut stage, id) = one_that_waits().await;
+    stage.model.tell([text("I see.")]);
+    let_go(&stage);
+    let seen = stage.until_idle().await;
+    let begun = seen.iter().position(|line| line == "state Streaming").unwrap();
+    let completion = format!(
+        ": Background task completed.\ntask_id: {id}\ntype: worker\nreason: completed\n\
+         description: Look around\noutput: Three files.\n\n"
+    );
+    assert!(seen[begun + 1].starts_with("hidden system for task-completion:"), "{seen:?}");
+    assert!(seen[begun + 1].contains(&completion), "{seen:?}");
+    assert!(seen.contains(&"message assistant: I see.".to_owned()), "{seen:?}");
+    assert_eq!(seen[seen.len() - 2..], ["turn Completed", "state Idle"]);
+    assert_eq!(told(&stage), 1);
     stage.model.tell([text("ok")]);
     stage.say("And?");
     stage.until(is_idle).await;
-    assert_eq!((told, asked(&stage).matches("has ended. TaskOutput").count()), (1, 1));
+    assert_eq!(told(&stage), 1);
 }
 
 #[tokio::test]
@@ -99,7 +109,10 @@ async fn one_in_the_background_is_ended_by_the_model_or_the_client() {
     );
     let kill = |stage: &mut Stage, id: &str| stage.submit(Command::KillWorker { session: id.to_owned() });
     let ticket = kill(&mut stage, &ids[1]);
+    stage.model.tell([text("ok")]);
     assert!(matches!(stage.reply(&ticket).await, Reply::Done));
+    let seen = stage.until_idle().await;
+    assert!(seen.iter().any(|line| line.contains("\nreason: stopped\n")), "{seen:?}");
     stage.model.tell([ask(&ids[1], &json!({})), text("ok")]);
     stage.say("And?");
     let seen = stage.until(is_idle).await;

@@ -39,7 +39,11 @@ pub(crate) fn outgoing(event: Event, open: &Open, host: &str) -> Outgoing {
             let result = reply::result(outcome, shape, host);
             Outgoing::Frame(Frame::Response(Response::new(Id::from(&*ticket.0), result)))
         }
-        Happening::Question(question) => ask(question, open),
+        Happening::Question(question) => ask(question, &[], open),
+        Happening::ChildQuestion { session, question } => {
+            let concerned: Vec<_> = [Some(&session), here].into_iter().flatten().collect();
+            ask(question, &concerned, open)
+        }
         Happening::QuestionWithdrawn { question } => {
             open.table().settled(&question);
             Outgoing::Nothing
@@ -54,10 +58,14 @@ pub(crate) fn outgoing(event: Event, open: &Open, host: &str) -> Outgoing {
     }
 }
 
-fn ask(question: Question, open: &Open) -> Outgoing {
+/// Asks the client. A permission may concern other sessions than its own, which are named then.
+fn ask(question: Question, concerned: &[&SessionId], open: &Open) -> Outgoing {
     let (id, method, params, asked) = match question {
         Question::Permission { id, calls, choices } => {
-            let params = Json::new(&question::permission(&calls, &choices));
+            let mut params = question::permission(&calls, &choices);
+            let ids = concerned.iter().map(|id| id.as_str().to_owned());
+            params.associated_session_ids = (!concerned.is_empty()).then(|| ids.collect());
+            let params = Json::new(&params);
             (id, "droid.request_permission", params, Asked::Permission)
         }
         Question::Ask { id, tool_call_id, questions } => {
@@ -219,7 +227,7 @@ fn news(what: Happening, session: Option<&SessionId>) -> Outgoing {
             it.tool_use_id = tool_use_id;
             it.subagent_type = Some(subagent);
             it.description = Some(description);
-            it.timestamp = Json::new(&reply::now()).ok();
+            it.timestamp = Json::new(&jiff::Timestamp::now().as_millisecond()).ok();
             (Yes, Box::new(it).into())
         }
         Happening::ChildProgress { id, session, step } => {
