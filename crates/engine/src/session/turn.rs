@@ -3,9 +3,11 @@
 //! In go the model's words, verdicts, results, answers and interrupts; out come [`Effect`]s, which the actor performs in their
 //! order. Nothing here waits, reads or writes.
 
-mod batch;
-mod ending;
-mod shaped;
+mod answers; // somebody answers a question
+mod batch; // the calls of one answer, and how far each is
+mod calls; // the part of a turn in which they run
+mod ending; // how it ends
+mod shaped; // an answer that must have a shape
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! The calls of one answer: judged, asked for, run and announced, each exactly once and in order.
+//! The calls of one answer, and how far each is: judged, asked for, run and announced, each exactly once and in order.
 //!
 //! First all calls are judged. Neighbours that only read run at the same time; everything else runs alone. Somebody is asked about a call
 //! when it is its turn, one question at a time, as droid does: so one call can be allowed and the next refused. What follows a call that may
@@ -11,10 +11,10 @@ use musher_model::{Arguments, ToolCall, ToolUse};
 use musher_tools::{Access, ToolOutput, tool_info};
 use uuid::Uuid;
 
-use super::{Consent, Effect, Next, Phase, Turn, UserAnswer, Verdict, message, new_id, user_note};
-use crate::event::{Question, QuestionedCall, ToolPhase, TurnEnd, WorkingState};
+use super::{Consent, Effect, message, new_id};
+use crate::event::{Question, QuestionedCall, ToolPhase, WorkingState};
 use crate::message::{Content, Role, Visibility};
-use crate::permission::{Kind, Policy};
+use crate::permission::Policy;
 use crate::{Choice, Happening, PermissionRequest};
 
 /// Calls that run at the same time as their neighbours, although they are listed as reading: each has the floor to itself.
@@ -28,19 +28,19 @@ const BESIDE: [&str; 2] = ["Task", "TaskOutput"];
 pub(super) struct Batch {
     /// The id of the message all results are in.
     results_id: Arc<str>,
-    calls: Vec<Call>,
+    pub(super) calls: Vec<Call>,
     /// How many results are announced.
     announced: usize,
     /// How often something happened that a verdict may depend on: a call began that may change something, or somebody changed the rules.
     changes: usize,
-    open: Option<Open>,
+    pub(super) open: Option<Open>,
 }
 
 #[derive(Debug)]
-struct Call {
-    tool: ToolUse,
+pub(super) struct Call {
+    pub(super) tool: ToolUse,
     /// The rules for it, if they are others than those of the session.
-    rules: Option<Box<Policy>>,
+    pub(super) rules: Option<Box<Policy>>,
     stage: Stage,
     output: Option<ToolOutput>,
 }
@@ -69,14 +69,33 @@ struct Agreed {
     request: Box<PermissionRequest>,
 }
 
+/// A question that is open.
 #[derive(Debug)]
-struct Open {
+pub(super) struct Open {
     /// The call it is about.
-    index: usize,
-    question: Question,
+    pub(super) index: usize,
+    pub(super) question: Question,
 }
 
 impl Batch {
+    /// Queues the calls. One whose arguments cannot be read is over already.
+    pub(super) fn new(calls: Vec<ToolCall>, out: &mut Vec<Effect>) -> Self {
+        let queued = |call: ToolCall| {
+            let (id, name) = (call.id.clone(), call.name.clone());
+            out.push(Effect::Emit(Happening::ToolPhase { id, name, phase: ToolPhase::Queued }));
+            let output = match &call.arguments {
+                Arguments::Object(_) => None,
+                Arguments::Malformed { problem, .. } => {
+                    Some(ToolOutput::error(problem, &format!("the arguments cannot be read: {problem}")))
+                }
+            };
+            let stage = if output.is_some() { Stage::Begun } else { Stage::New };
+            Call { tool: call.to_use(), rules: None, stage, output }
+        };
+        let calls = calls.into_iter().map(queued).collect();
+        Self { results_id: new_id(), calls, announced: 0, changes: 0, open: None }
+    }
+
     pub(super) fn question(&self) -> Option<&Question> {
         self.open.as_ref().map(|open| &open.question)
     }
@@ -96,7 +115,7 @@ impl Batch {
     }
 
     /// Gives every call without a result this one.
-    fn cancel_rest(&mut self, output: &ToolOutput, out: &mut Vec<Effect>) {
+    pub(super) fn cancel_rest(&mut self, output: &ToolOutput, out: &mut Vec<Effect>) {
         for call in &mut self.calls {
             call.stage = Stage::Begun;
             call.output.get_or_insert_with(|| output.clone());
@@ -105,7 +124,7 @@ impl Batch {
     }
 
     /// Announces results as far as they are there in order: first the log, then clients.
-    fn announce(&mut self, out: &mut Vec<Effect>) {
+    pub(super) fn announce(&mut self, out: &mut Vec<Effect>) {
         while let Some(Call { tool, output: Some(output), .. }) = self.calls.get(self.announced) {
             self.announced += 1;
             let content = Content::ToolResult {
@@ -125,12 +144,12 @@ impl Batch {
         }
     }
 
-    fn is_done(&self) -> bool {
+    pub(super) fn is_done(&self) -> bool {
         self.announced == self.calls.len()
     }
 
     /// Begins what can begin, or asks about the next call somebody has to be asked about. Says how many calls were begun.
-    fn begin_next(&mut self, most: usize, out: &mut Vec<Effect>) -> usize {
+    pub(super) fn begin_next(&mut self, most: usize, out: &mut Vec<Effect>) -> usize {
         if self.open.is_some() || self.judge_next(most, out) {
             return 0;
         }
@@ -226,7 +245,7 @@ impl Batch {
     }
 
     /// A call was judged; says whether it runs because of that.
-    fn judged(&mut self, index: usize, verdict: Sentence, out: &mut Vec<Effect>) -> bool {
+    pub(super) fn judged(&mut self, index: usize, verdict: Sentence, out: &mut Vec<Effect>) -> bool {
         let changes = self.changes;
         let Some(call) = self.calls.get_mut(index) else { return false };
         match (std::mem::replace(&mut call.stage, Stage::Begun), verdict) {
@@ -254,7 +273,32 @@ impl Batch {
         false
     }
 
-    fn done(&mut self, index: usize, output: ToolOutput, out: &mut Vec<Effect>) {
+    /// What somebody is asked about a call.
+    pub(super) fn request(&self, index: usize) -> Option<&PermissionRequest> {
+        match &self.calls.get(index)?.stage {
+            Stage::Asks { request, .. } => Some(request),
+            _ => None,
+        }
+    }
+
+    /// Somebody agreed to a call, which may run from now on.
+    pub(super) fn agreed(&mut self, index: usize, question: String, consent: Consent, out: &mut Vec<Effect>) {
+        let choice = consent.choice;
+        // more than once: the rules change, and with them what the calls behind need
+        self.changes += usize::from(choice != Choice::ProceedOnce);
+        let changes = self.changes;
+        let Some(call) = self.calls.get_mut(index) else { return };
+        let Stage::Asks { request, .. } = &call.stage else { return };
+        let request = request.clone();
+        out.push(Effect::Emit(Happening::State(WorkingState::Executing)));
+        out.push(Effect::Emit(resolved(question, vec![call.tool.id.clone()], choice)));
+        let access = request.access.clone();
+        let agreed = Some(Agreed { consent, request: request.clone() });
+        call.stage = Stage::Ready { access, agreed, changes };
+        out.push(Effect::Consented { request, choice });
+    }
+
+    pub(super) fn done(&mut self, index: usize, output: ToolOutput, out: &mut Vec<Effect>) {
         if let Some(call) = self.calls.get_mut(index) {
             call.stage = Stage::Begun;
             call.output.get_or_insert(output);
@@ -274,247 +318,13 @@ impl Call {
 }
 
 /// A verdict that leaves a call alive.
-enum Sentence {
+pub(super) enum Sentence {
     Runs(Access),
     Asks(Box<PermissionRequest>),
 }
 
-impl Turn {
-    pub(super) fn begin_tools(&mut self, calls: Vec<ToolCall>, out: &mut Vec<Effect>) {
-        let is_stuck = self.is_stuck(&calls);
-        let mut batch = Batch {
-            results_id: new_id(),
-            calls: Vec::with_capacity(calls.len()),
-            announced: 0,
-            changes: 0,
-            open: None,
-        };
-        out.push(Effect::Emit(Happening::State(WorkingState::Executing)));
-        for call in calls {
-            let (id, name) = (call.id.clone(), call.name.clone());
-            out.push(Effect::Emit(Happening::ToolPhase { id, name, phase: ToolPhase::Queued }));
-            let output = match &call.arguments {
-                Arguments::Object(_) => None,
-                Arguments::Malformed { problem, .. } => {
-                    Some(ToolOutput::error(problem, &format!("the arguments cannot be read: {problem}")))
-                }
-            };
-            let stage = if output.is_some() { Stage::Begun } else { Stage::New };
-            batch.calls.push(Call { tool: call.to_use(), rules: None, stage, output });
-        }
-        if is_stuck {
-            let text = format!(
-                "The same call was made {} times in a row; the turn was stopped.",
-                self.identical_calls
-            );
-            batch.cancel_rest(&ToolOutput::error(&text, &text), out);
-            return self.fail(text, None, TurnEnd::Error, out);
-        }
-        self.phase = Phase::Tools(batch);
-        self.go_on(out);
-    }
-
-    /// A call may run, or not.
-    pub(crate) fn prepared(&mut self, index: usize, verdict: Verdict, out: &mut Vec<Effect>) {
-        let Phase::Tools(batch) = &mut self.phase else { return };
-        let judged = match verdict {
-            Verdict::Run(access) => Sentence::Runs(access),
-            Verdict::Ask(request) => Sentence::Asks(request),
-            Verdict::Refuse(output) => {
-                batch.done(index, output, out);
-                return self.go_on(out);
-            }
-            Verdict::Halt(reason) => {
-                return self.halt(index, ToolOutput::error(&reason, &reason), &reason, out);
-            }
-            Verdict::Reject(output) => {
-                batch.done(index, output, out);
-                batch.cancel_rest(&ToolOutput::cancelled(), out);
-                return self.finish(TurnEnd::PermissionRejected, out);
-            }
-        };
-        self.tool_count += usize::from(batch.judged(index, judged, out));
-        self.go_on(out);
-    }
-
-    /// A call that runs asks somebody.
-    pub(crate) fn ask(&mut self, index: usize, question: Question, out: &mut Vec<Effect>) {
-        let Phase::Tools(batch) = &mut self.phase else { return };
-        batch.open = Some(Open { index, question: question.clone() });
-        out.push(Effect::Emit(Happening::State(WorkingState::Waiting)));
-        out.push(Effect::Ask(question));
-    }
-
-    /// A call is over.
-    pub(crate) fn done(&mut self, index: usize, output: ToolOutput, out: &mut Vec<Effect>) {
-        let Phase::Tools(batch) = &mut self.phase else { return };
-        batch.done(index, output, out);
-        self.go_on(out);
-    }
-
-    /// The call of an index, as it is run.
-    pub(crate) fn call(&self, index: usize) -> Option<&ToolUse> {
-        match &self.phase {
-            Phase::Tools(batch) => batch.calls.get(index).map(|call| &call.tool),
-            _ => None,
-        }
-    }
-
-    /// Hooks have changed the arguments of a call. The model's own words stay as they are.
-    pub(crate) fn rewrite(&mut self, index: usize, input: musher_tools::Input, out: &mut Vec<Effect>) {
-        if let Phase::Tools(batch) = &mut self.phase
-            && let Some(call) = batch.calls.get_mut(index)
-        {
-            call.tool.input = input;
-            let ToolUse { id, name, input } = call.tool.clone();
-            out.push(Effect::Emit(Happening::ToolCall { id, name, input }));
-        }
-    }
-
-    /// Hooks have changed the rules for a call. They hold when it is judged again, too: hooks are asked once.
-    pub(crate) fn keep_rules(&mut self, index: usize, rules: Box<Policy>) {
-        if let Phase::Tools(batch) = &mut self.phase
-            && let Some(call) = batch.calls.get_mut(index)
-        {
-            call.rules = Some(rules);
-        }
-    }
-
-    /// Hooks end the turn: this call is over, others are not run, and the model is not asked again.
-    pub(crate) fn halt(&mut self, index: usize, output: ToolOutput, reason: &str, out: &mut Vec<Effect>) {
-        let Phase::Tools(batch) = &mut self.phase else { return };
-        batch.done(index, output, out);
-        batch.cancel_rest(&ToolOutput::cancelled(), out);
-        out.push(Effect::Append(user_note(reason)));
-        self.finish(TurnEnd::Completed, out);
-    }
-
-    /// A plan is carried out elsewhere: this call is over, others are not run, and the model is not asked again.
-    pub(crate) fn hand_over(&mut self, index: usize, output: ToolOutput, out: &mut Vec<Effect>) {
-        if let Phase::Tools(batch) = &mut self.phase {
-            batch.done(index, output, out);
-            batch.cancel_rest(&ToolOutput::cancelled(), out);
-        }
-        self.finish(TurnEnd::SpecHandoff, out);
-    }
-
-    /// Somebody answered. What is no answer to the question that is open is none at all.
-    pub(crate) fn answered(&mut self, question: &str, answer: UserAnswer, out: &mut Vec<Effect>) {
-        let Phase::Tools(batch) = &mut self.phase else { return };
-        let Some(Open { index, question }) = batch.open.take_if(|open| id_of(&open.question) == question)
-        else {
-            return;
-        };
-        match question {
-            Question::Permission { id, calls, choices } => {
-                let consent = match answer {
-                    UserAnswer::Permission { choice, edited_plan }
-                        if may_choose(choice, &choices, &calls) =>
-                    {
-                        Ok(Consent { choice, edited_plan })
-                    }
-                    UserAnswer::Refused { reason } => Err(reason),
-                    UserAnswer::Permission { .. } | UserAnswer::Questions(_) => Err(None),
-                };
-                match consent {
-                    Ok(consent) if consent.choice != Choice::Cancel => {
-                        self.agreed(index, id, calls, &consent, out);
-                    }
-                    refused => self.refused(index, id, refused.err().flatten(), out),
-                }
-            }
-            Question::Ask { questions, .. } => {
-                out.push(Effect::Emit(Happening::State(WorkingState::Streaming)));
-                match answer {
-                    UserAnswer::Questions(answers) => {
-                        let output = crate::ask_user::output(&questions, &answers);
-                        out.push(Effect::Ran { index, output });
-                    }
-                    UserAnswer::Refused { reason } => self.cancelled(index, refusal(reason), out),
-                    UserAnswer::Permission { .. } => self.cancelled(index, ToolOutput::cancelled(), out),
-                }
-            }
-        }
-    }
-
-    /// Somebody agreed to a call.
-    fn agreed(
-        &mut self,
-        index: usize,
-        question: String,
-        asked: Vec<QuestionedCall>,
-        consent: &Consent,
-        out: &mut Vec<Effect>,
-    ) {
-        let Phase::Tools(batch) = &mut self.phase else { return };
-        let choice = consent.choice;
-        let ids = asked.iter().map(|call| call.id.clone()).collect();
-        out.push(Effect::Emit(Happening::State(WorkingState::Executing)));
-        out.push(Effect::Emit(resolved(question, ids, choice)));
-        // more than once: the rules change, and with them what the calls behind need
-        batch.changes += usize::from(choice != Choice::ProceedOnce);
-        let changes = batch.changes;
-        for QuestionedCall { request, .. } in asked {
-            if let Some(call) = batch.calls.get_mut(index) {
-                let agreed = Some(Agreed { consent: consent.clone(), request: Box::new(request.clone()) });
-                call.stage = Stage::Ready { access: request.access.clone(), agreed, changes };
-            }
-            out.push(Effect::Consented { request: Box::new(request), choice });
-        }
-        self.go_on(out);
-    }
-
-    /// Somebody refused a call.
-    fn refused(&mut self, index: usize, question: String, reason: Option<String>, out: &mut Vec<Effect>) {
-        let Phase::Tools(batch) = &self.phase else { return };
-        let is_plan = batch.calls.get(index).is_some_and(|call| call.tool.name == "ExitSpecMode");
-        let output = if is_plan && reason.is_none() { plan_refused() } else { refusal(reason) };
-        out.push(Effect::Emit(Happening::State(WorkingState::Streaming)));
-        out.push(Effect::Emit(resolved(question, Vec::new(), Choice::Cancel)));
-        self.cancelled(index, output, out);
-    }
-
-    /// Somebody refused: this call gets the reason, the others are not run, and the turn ends without asking the model.
-    pub(crate) fn cancelled(&mut self, index: usize, output: ToolOutput, out: &mut Vec<Effect>) {
-        if let Phase::Tools(batch) = &mut self.phase {
-            batch.done(index, output, out);
-            batch.cancel_rest(&ToolOutput::cancelled(), out);
-        }
-        self.finish(TurnEnd::Completed, out);
-    }
-
-    /// Begins what can begin; with all results there, asks the model.
-    fn go_on(&mut self, out: &mut Vec<Effect>) {
-        let Phase::Tools(batch) = &mut self.phase else { return };
-        batch.announce(out);
-        if batch.is_done() {
-            return out.push(Effect::Settled(Next::Ask));
-        }
-        self.tool_count += batch.begin_next(self.limits.parallel_calls, out);
-    }
-
-    /// Whether the model makes the same calls again and again.
-    fn is_stuck(&mut self, calls: &[ToolCall]) -> bool {
-        let signature =
-            format!("{:?}", calls.iter().map(|call| (&call.name, &call.arguments)).collect::<Vec<_>>());
-        if self.last_calls == signature {
-            self.identical_calls += 1;
-        } else {
-            self.last_calls = signature;
-            self.identical_calls = 1;
-        }
-        self.identical_calls >= self.limits.identical_calls
-    }
-}
-
 fn is_parallel(name: &str) -> bool {
     BESIDE.contains(&name) || !ALONE.contains(&name) && tool_info(name).is_some_and(|info| info.is_read_only)
-}
-
-/// What is not offered is no answer; only a changed plan is taken all the same.
-fn may_choose(choice: Choice, choices: &[Choice], calls: &[QuestionedCall]) -> bool {
-    let is_plan = matches!(calls, [call] if matches!(call.request.kind, Kind::ExitSpecMode { .. }));
-    choices.contains(&choice) || (is_plan && choice == Choice::ProceedEdit)
 }
 
 /// The id of a question.
@@ -524,21 +334,6 @@ pub(crate) fn id_of(question: &Question) -> &str {
     }
 }
 
-fn resolved(question: String, tool_use_ids: Vec<String>, choice: Choice) -> Happening {
+pub(super) fn resolved(question: String, tool_use_ids: Vec<String>, choice: Choice) -> Happening {
     Happening::PermissionResolved { question, tool_use_ids, choice }
-}
-
-fn refusal(reason: Option<String>) -> ToolOutput {
-    match reason {
-        None => ToolOutput::cancelled(),
-        Some(reason) => {
-            let text = format!("Tool execution cancelled: {reason}");
-            ToolOutput::error(&text, &text)
-        }
-    }
-}
-
-fn plan_refused() -> ToolOutput {
-    let text = "Plan not approved - remaining in Spec Mode. Provide feedback to refine the spec.";
-    ToolOutput::error(text, text)
 }
