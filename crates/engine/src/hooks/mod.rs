@@ -8,6 +8,7 @@
 //! A hook that takes too long is ended with everything it started; it has no say then. Whether hooks may run at all (trust,
 //! `hooksDisabled`) is decided when the configuration is read and by who makes a [`Hooks`].
 
+pub(crate) mod env_file;
 mod moment;
 mod outcome;
 mod process;

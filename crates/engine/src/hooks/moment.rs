@@ -4,6 +4,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use super::env_file;
+
 /// A moment at which hooks run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[expect(missing_docs, reason = "the fields have the names that hooks read")]
@@ -29,7 +31,9 @@ pub enum Moment<'a> {
         message_id: Option<&'a str>,
     },
     /// A session begins; the source is `startup`, `resume`, `clear` or `compact`.
-    SessionStart { source: &'a str, message_id: Option<&'a str> },
+    ///
+    /// In the file hooks may leave variables for commands.
+    SessionStart { source: &'a str, message_id: Option<&'a str>, env_file: Option<&'a Path> },
     /// A session ends.
     SessionEnd {
         reason: &'a str,
@@ -139,7 +143,9 @@ impl Moment<'_> {
                 "estimated_tokens": estimated_tokens,
                 "message_id": message_id,
             }),
-            Self::SessionStart { source, message_id } => json!({"source": source, "message_id": message_id}),
+            Self::SessionStart { source, message_id, env_file } => {
+                json!({"source": source, "message_id": message_id, env_file::VARIABLE: env_file})
+            }
             Self::SessionEnd { reason, message_id, session_duration_ms, message_count } => json!({
                 "reason": reason,
                 "message_id": message_id,

@@ -11,7 +11,7 @@ use regex::Regex;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::{About, HookOutcome, Moment, outcome, run_command};
+use super::{About, HookOutcome, Moment, env_file, outcome, run_command};
 use crate::config::{HookCommand, HookGroup, Problem};
 use crate::{HookResult, HookRun};
 
@@ -99,6 +99,10 @@ impl Hooks {
         if fitting.is_empty() {
             return all;
         }
+        let mut place = place.clone();
+        if let Moment::SessionStart { env_file: Some(file), .. } = moment {
+            place.environment.push((env_file::VARIABLE.into(), file.into()));
+        }
         // a line, for those who read lines
         let input = format!("{}\n", moment.input(about));
         for hook in fitting {
@@ -112,7 +116,7 @@ impl Hooks {
             };
             listener(HookNews::Started(run.clone())).await;
             let commands = hook.group.commands.iter();
-            let results = join_all(commands.map(|one| perform(one, &input, about, place, cancel))).await;
+            let results = join_all(commands.map(|one| perform(one, &input, about, &place, cancel))).await;
             let wants = results.iter().map(|result| outcome(moment.name(), result));
             let wants = wants.fold(HookOutcome::default(), HookOutcome::and);
             run.prevented = wants.prevents();

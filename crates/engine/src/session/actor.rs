@@ -300,7 +300,7 @@ impl Actor {
         match what {
             FromSession::Servers => self.servers_changed(),
             FromSession::Hook(news) => self.hook_news(*news),
-            FromSession::Started(outcome) => self.session_started(&outcome),
+            FromSession::Started { outcome, variables } => self.session_started(&outcome, variables),
             FromSession::Summed { ticket, summed } => self.compacted(ticket, summed),
             FromSession::Closed(ticket) => self.closed(ticket),
             FromSession::Title { title, usage } => self.titled(title, usage),

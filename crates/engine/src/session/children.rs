@@ -13,6 +13,7 @@ use super::compact::Summed;
 use super::subagents::News;
 use super::turn::Verdict;
 use crate::command::{Reply, Ticket};
+use crate::hooks::env_file::Variables;
 use crate::hooks::{HookNews, HookOutcome};
 use crate::permission::Policy;
 use crate::{Error, Happening, SessionId};
@@ -67,7 +68,7 @@ pub(crate) enum FromSession {
     /// Hooks run, or have run.
     Hook(Box<HookNews>),
     /// The first hooks of the session are over.
-    Started(Box<HookOutcome>),
+    Started { outcome: Box<HookOutcome>, variables: Option<Variables> },
     /// The conversation is summed up for a client, or cannot be.
     Summed { ticket: Ticket, summed: Summed },
     /// The last hooks of the session are over.

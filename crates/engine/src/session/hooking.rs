@@ -18,6 +18,7 @@ use super::prompt::Queued;
 use super::state::Session;
 use super::turn::{Turn, hook_context, message, user_note};
 use crate::command::{Reply, Ticket};
+use crate::hooks::env_file::{self, Variables};
 use crate::hooks::{About, HookNews, HookOutcome, Hooks, Moment, Place};
 use crate::message::{Message, Role, Visibility};
 use crate::{Autonomy, Happening, HookRun, Mode, Settings};
@@ -172,21 +173,33 @@ impl Actor {
     pub(super) fn begin_session(&mut self, source: &'static str, then: Option<(Ticket, Reply)>) {
         let Some(session) = &self.session else { return self.answer_start(then) };
         let message_id = session.messages.last().map(|message| message.id.clone());
-        let moment = Moment::SessionStart { source, message_id: message_id.as_deref() };
+        let moment = Moment::SessionStart { source, message_id: message_id.as_deref(), env_file: None };
         let Some(kit) = self.hooks_at(&moment) else { return self.answer_start(then) };
         let (number, inputs, cancel) = (session.number, self.inputs.clone(), session.cancel.child_token());
+        let env_file = env_file::place(&session.tools.scratch)
+            .inspect_err(|error| tracing::warn!(%error, "hooks cannot leave variables for commands"));
+        let env_file = env_file.ok();
         self.starting = Some(Starting { cancel: cancel.clone(), then });
         tokio::spawn(async move {
-            let moment = Moment::SessionStart { source, message_id: message_id.as_deref() };
+            let env_file = env_file.as_deref();
+            let moment = Moment::SessionStart { source, message_id: message_id.as_deref(), env_file };
             let ids = HookRun { parent_id: message_id.clone(), ..HookRun::default() };
             let outcome = kit.fire_in_session(&moment, &ids, &cancel, (number, &inputs)).await;
-            let what = FromSession::Started(Box::new(outcome));
+            let variables = match env_file {
+                Some(file) => env_file::read(file, &kit.cwd, &kit.place.environment, &cancel).await,
+                None => None,
+            };
+            let what = FromSession::Started { outcome: Box::new(outcome), variables };
             inputs.send(Input::Session { session: number, what }).await.ok();
         });
     }
 
-    /// The first hooks of a session are over. What they said is told to the model with the next words of the user.
-    pub(super) fn session_started(&mut self, outcome: &HookOutcome) {
+    /// The first hooks of a session are over. What they said is told to the model with the next words of the user, and what they left is
+    /// in the environment of commands.
+    pub(super) fn session_started(&mut self, outcome: &HookOutcome, variables: Option<Variables>) {
+        if let (Some(session), Some(variables)) = (&mut self.session, variables) {
+            session.tools.environment = variables.into();
+        }
         if let (Some(session), Some(text)) = (&mut self.session, &outcome.additional_context) {
             session.new_notes.push(hook_context("SessionStart", text));
         }

@@ -237,6 +237,24 @@ async fn an_interrupt_ends_the_first_hooks_and_what_waits_is_thrown_away() {
 }
 
 #[tokio::test]
+async fn what_the_first_hooks_export_into_a_file_is_in_the_environment_of_commands() {
+    let command = r#"cat > start.json; echo 'export MADE="so it is"; OTHER=$MADE.' > "$CLAUDE_ENV_FILE""#;
+    let hooks =
+        json!({"SessionStart": group(None, command), "Stop": group(None, "echo \"$MADE\" > stop.txt")});
+    let mut stage = with_hooks(&hooks, [execute("echo \"<$MADE> <$OTHER> <$CLAUDE_ENV_FILE>\""), text("ok")]);
+    let settings = SettingsChange { autonomy: Some(Autonomy::High), ..SettingsChange::default() };
+    stage.create(NewSession { settings, ..NewSession::default() }).await;
+    stage.say("Run it.");
+    let seen = stage.until_idle().await;
+    let result = seen.iter().find(|line| line.starts_with("call_0 done: ")).unwrap();
+    assert!(result.starts_with("call_0 done: <so it is> <so it is.> <>\n"), "{result}");
+    let file = told(&stage, "start.json")[0]["CLAUDE_ENV_FILE"].as_str().unwrap().to_owned();
+    assert!(!Path::new(&file).exists(), "it is read once");
+    let stop = fs_err::read_to_string(stage.work.path().join("stop.txt")).unwrap();
+    assert_eq!(stop, "so it is\n", "later hooks see it, too");
+}
+
+#[tokio::test]
 async fn a_prompt_waits_for_the_first_hooks() {
     let hooks = json!({"SessionStart": group(None, "sleep 0.3; echo the-context")});
     let mut stage = with_hooks(&hooks, [text("Hello.")]);

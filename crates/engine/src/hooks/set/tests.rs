@@ -64,8 +64,8 @@ fn patterns_fit_names_and_expressions() {
     let other = hooks(&[group("PostToolUse", None, &["true"])]);
     assert!(!other.fit(&before("Edit", &none)));
     let start = hooks(&[group("SessionStart", Some("startup"), &["true"])]);
-    assert!(start.fit(&Moment::SessionStart { source: "startup", message_id: None }));
-    assert!(!start.fit(&Moment::SessionStart { source: "resume", message_id: None }));
+    assert!(start.fit(&Moment::SessionStart { source: "startup", message_id: None, env_file: None }));
+    assert!(!start.fit(&Moment::SessionStart { source: "resume", message_id: None, env_file: None }));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The session of a subagent: new, or one that goes on. It may never do more than the session that starts it.
 
+use std::sync::Arc;
+
 use musher_tools::CATALOG;
 use serde_json::{Map, Value};
 
@@ -87,6 +89,8 @@ fn links(parent: &Session, call: &str, droid: &Droid) -> Map<String, Value> {
 fn confine(session: &mut Session, parent: &Session, droid: Droid) -> Result<(), Error> {
     // its calls are not shown, so a terminal of the editor's would be seen by nobody
     session.tools.has_terminals = false;
+    // with what hooks have left for commands
+    session.tools.environment = Arc::clone(&parent.tools.environment);
     let settings = &mut session.settings;
     parent.model_id().clone_into(&mut settings.model);
     settings.effort = parent.effort();
