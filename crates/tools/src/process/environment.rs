@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 
 /// What makes programs neither ask nor page: nobody could answer. And what keeps a repository from running programs of its
 /// own when git only looks at it: consent for such commands rests on that.
-const MANNERS: [(&str, &str); 15] = [
+pub(super) const MANNERS: [(&str, &str); 15] = [
     ("TERM", "dumb"),
     ("GIT_EDITOR", "true"),
     ("GIT_SEQUENCE_EDITOR", "true"),

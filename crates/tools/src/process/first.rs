@@ -1,7 +1,8 @@
 //! What a shell reads before its command, where somebody else starts it: makes its surroundings those of every command of ours.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::brand::Brand;
@@ -21,7 +22,7 @@ impl First {
     ) -> io::Result<Self> {
         let (mut file, path) = capture::new_file(scratch, "sh")?;
         let first = Self { path };
-        file.write_all(first_words(environment, mark).as_bytes())?;
+        file.write_all(&first_words(environment, mark))?;
         Ok(first)
     }
 
@@ -42,8 +43,10 @@ impl Drop for First {
     }
 }
 
-/// Nothing to read, no core files, no functions and no variables but ours, and the marks in the limits.
-fn first_words(environment: &[(OsString, OsString)], mark: &str) -> String {
+/// Nothing to read, no core files, the marks in the limits, and no functions and variables but ours.
+///
+/// The variables are here and not in what is said to the editor: editors keep logs of that.
+fn first_words(environment: &[(OsString, OsString)], mark: &str) -> Vec<u8> {
     let brand = |option: char, mark: &str| {
         let [soft, hard] = Brand::of(mark).texts();
         // a limit that somebody has set already, or a system without it, leaves the mark in the environment
@@ -51,16 +54,35 @@ fn first_words(environment: &[(OsString, OsString)], mark: &str) -> String {
             "{{ ulimit -S -{option} {soft} && [ \"$(ulimit -H -{option})\" = unlimited ] && ulimit -H -{option} {hard}; }} 2>/dev/null\n"
         )
     };
-    let is_name = |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let names: Vec<&str> = environment.iter().filter_map(|(name, _)| name.to_str()).filter(is_name).collect();
     let brands = brand('x', mark) + &brand('R', warden::mark());
-    format!(
-        "exec </dev/null\nulimit -c 0\n{brands}\nunset -v BASH_ENV\nunset -f $(compgen -A function)\n\
-         for _name in $(compgen -e); do\n  case ' {} {} PWD OLDPWD SHLVL _ ' in\n    *\" $_name \"*) ;;\n    \
+    let mut words = format!(
+        "exec </dev/null\nulimit -c 0\n{brands}unset -v BASH_ENV\nunset -f $(compgen -A function)\n\
+         for _name in $(compgen -e); do\n  case $_name in\n    {} | PWD | OLDPWD | SHLVL | _) ;;\n    \
          *) unset -v \"$_name\" ;;\n  esac\ndone 2>/dev/null\nunset -v _name\n",
-        names.join(" "),
         spawn::MARKS
     )
+    .into_bytes();
+    for (name, value) in environment.iter().filter(|(name, _)| is_settable(name)) {
+        words.extend(b"export ");
+        words.extend(name.as_bytes());
+        words.extend(b"='");
+        words.extend(value.as_bytes().iter().flat_map(|byte| match byte {
+            b'\'' => b"'\\''".as_slice(),
+            byte => std::slice::from_ref(byte),
+        }));
+        words.extend(b"'\n");
+    }
+    words
+}
+
+/// Whether a shell can set a variable of this name, and does not do it by itself.
+fn is_settable(name: &OsStr) -> bool {
+    const ITS_OWN: [&str; 9] =
+        ["BASHOPTS", "BASH_VERSINFO", "EUID", "OLDPWD", "PPID", "PWD", "SHELLOPTS", "SHLVL", "UID"];
+    let bytes = name.as_bytes();
+    let is_name = bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let begins_well = bytes.first().is_some_and(|byte| !byte.is_ascii_digit()) && bytes != b"_";
+    is_name && begins_well && !ITS_OWN.iter().any(|own| name == *own)
 }
 
 #[cfg(test)]
@@ -74,9 +96,11 @@ mod tests {
     #[tokio::test]
     async fn the_shell_has_our_variables_and_none_of_the_editors() {
         let scratch = tempfile::tempdir().unwrap();
-        let environment = crate::command_environment([("PATH".into(), "/usr/bin:/bin".into())], &[]);
+        let ours = [("PATH", "/usr/bin:/bin"), ("QUOTED", "it's $HOME\n`x`"), ("UID", "7"), ("1X", "no")];
+        let ours = ours.map(|(name, value)| (name.into(), value.into()));
+        let environment = crate::command_environment(ours, &[]);
         let mark = Uuid::new_v4().to_string();
-        let command = "read x; echo \"$x|$SECRET|$TERM|${BASH_ENV-none}|$(type -t trick)|$0|$(ulimit -S -x)|$(ulimit -H -x)\"";
+        let command = "read x; echo \"$x|$SECRET|$TERM|${BASH_ENV-none}|$(type -t trick)|$0|$(ulimit -S -x)|$(ulimit -H -x)|$QUOTED\"";
         let shell = Shell { command, cwd: Path::new("/"), environment: &environment };
         let first = First::write(scratch.path(), &environment, &mark).unwrap();
         let order = terminal::order(shell, &mark, first.path());
@@ -88,7 +112,7 @@ mod tests {
         let [soft, hard] = Brand::of(&mark).texts();
         assert_eq!(
             String::from_utf8_lossy(&output.stdout),
-            format!("||dumb|none||{}|{soft}|{hard}\n", order.program)
+            format!("||dumb|none||{}|{soft}|{hard}|it's $HOME\n`x`\n", order.program)
         );
         assert_eq!(String::from_utf8_lossy(&output.stderr), "");
         assert!(order.variables.iter().any(|(name, value)| name == spawn::MARKS && value.ends_with(&mark)));

@@ -4,7 +4,6 @@
 //! It carries our marks, in its environment and in its limits, so it is ended with everything below it, also by the warden, wherever the
 //! editor has started it. What an editor cannot give: all of a very long output, for it keeps only the end.
 
-use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -16,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::capture::Capture;
+use super::environment::MANNERS;
 use super::first::First;
 use super::tree::Family;
 use super::{Ended, Finished, GRACE, Processes, Shell, plain, spawn, tree, warden};
@@ -108,17 +108,17 @@ fn lost(reason: &str) -> io::Error {
 }
 
 pub(super) fn order(shell: Shell<'_>, mark: &str, first: &Path) -> TerminalOrder {
-    let text =
-        |(name, value): &(OsString, OsString)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()));
     let ours = [
         (spawn::MARKS.to_owned(), spawn::marks(mark)),
         // read by the shell before its command
         ("BASH_ENV".to_owned(), first.to_string_lossy().into_owned()),
     ];
+    let manners = MANNERS.map(|(name, value)| (name.to_owned(), value.to_owned()));
     TerminalOrder {
         program: spawn::bash().to_owned(),
         arguments: ["--noprofile", "--norc", "-c", shell.command].map(str::to_owned).into(),
-        variables: shell.environment.iter().filter_map(text).chain(ours).collect(),
+        // the rest is in the file
+        variables: ours.into_iter().chain(manners).collect(),
         cwd: shell.cwd.to_owned(),
         kept: KEPT,
     }

@@ -35,7 +35,7 @@ async fn gone(stage: &Stage, words: &str) {
 pub(crate) async fn a_command_runs_in_the_editors_terminal_and_is_told_like_any_other(
     who: &Who,
 ) -> anyhow::Result<()> {
-    let command = "cat; echo \"out:$TERM:$EDITORS_OWN:\"; echo err >&2; exit 3";
+    let command = "cat; test -n \"$MUSHER_HOME\" && echo \"out:$TERM:$EDITORS_OWN:\"; echo err >&2; exit 3";
     let mut stage = Stage::new(who, script(execute(command, "low")))?;
     let editor = &mut stage.editor;
     let session = open(editor).await?;
@@ -48,6 +48,9 @@ pub(crate) async fn a_command_runs_in_the_editors_terminal_and_is_told_like_any_
         (&json!(editor.cwd), &json!(session))
     );
     assert_eq!(created["params"]["args"].as_array().unwrap().last(), Some(&json!(command)));
+    // editors keep logs of what they are told
+    let told = created["params"]["env"].to_string();
+    assert!(told.contains("BASH_ENV") && !told.contains("MUSHER_HOME"), "{told}");
     let call = call_of(&updates, "execute");
     assert_eq!(call["content"], json!([{"type": "terminal", "terminalId": "terminal-1"}]), "{call:#}");
     assert_eq!((&call["status"], call["_meta"].get("terminal_info")), (&json!("failed"), None), "{call:#}");
