@@ -98,7 +98,7 @@ impl Stage {
         eventually("the agent has to wait", || {
             let now = self.written_by_agent();
             let (before, times) = last.get();
-            last.set(if before == now && now > 1_000_000 { (now, times + 1) } else { (now, 0) });
+            last.set(if before == now && now > 100_000 { (now, times + 1) } else { (now, 0) });
             last.get().1 >= 10
         })
         .await;
