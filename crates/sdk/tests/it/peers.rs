@@ -15,7 +15,6 @@ macro_rules! stage {
     };
 }
 
-mod compact;
 mod examples;
 #[path = "features/mod.rs"]
 mod features;

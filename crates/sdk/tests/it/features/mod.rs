@@ -3,6 +3,7 @@
 //! Which agent, is the business of whoever includes this module. It defines `stage!(script)` before, which gives a [`stage::Stage`]:
 //! here with the real droid, in `musher-server` with the engine in the same process, in `musher-cli` with `musher exec`.
 
+mod compact;
 mod control;
 mod errors;
 pub(crate) mod handlers;

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::features::sessions::remembers;
+use super::sessions::remembers;
 
 #[tokio::test]
 async fn a_session_goes_on_with_a_summary() -> Result<()> {
