@@ -5,7 +5,10 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 
-use agent_client_protocol::v1::schema::ClientCapabilities;
+use agent_client_protocol::v1::schema::{
+    ClientCapabilities, CreateTerminalRequest, EnvVariable, KillTerminalRequest, ReleaseTerminalRequest,
+    TerminalOutputRequest, WaitForTerminalExitRequest, WriteTextFileRequest,
+};
 
 use crate::session::Session;
 
@@ -46,7 +49,8 @@ impl Editor {
 
     /// Puts a text into a file and saves it.
     pub async fn write_text(&self, path: PathBuf, text: String) -> Result<(), String> {
-        self.session()?.write_text(path, text).await
+        let session = self.session()?;
+        session.request(WriteTextFileRequest::new(session.id().clone(), path, text)).await.map(drop)
     }
 
     /// Runs a program in a new terminal, which keeps the last so many bytes of its output, and tells the terminal's id.
@@ -58,27 +62,43 @@ impl Editor {
         cwd: PathBuf,
         kept: u64,
     ) -> Result<String, String> {
-        self.session()?.open_terminal(program, arguments, variables, cwd, kept).await
+        let session = self.session()?;
+        let variables = variables.into_iter().map(|(name, value)| EnvVariable::new(name, value));
+        let request = CreateTerminalRequest::new(session.id().clone(), program)
+            .args(arguments)
+            .env(variables.collect::<Vec<_>>())
+            .cwd(cwd)
+            .output_byte_limit(kept);
+        let id = session.request(request).await?.terminal_id.0.to_string();
+        session.opened_terminal(id.clone());
+        Ok(id)
     }
 
     /// Waits until the program of a terminal has ended: its exit code, or the name of the signal that ended it.
     pub async fn terminal_exit(&self, id: String) -> Result<(Option<u32>, Option<String>), String> {
-        self.session()?.terminal_exit(id).await
+        let session = self.session()?;
+        let request = WaitForTerminalExitRequest::new(session.id().clone(), id);
+        let exit = session.request(request).await?.exit_status;
+        Ok((exit.exit_code, exit.signal))
     }
 
     /// What a terminal shows, and whether the beginning of it is gone.
     pub async fn terminal_output(&self, id: String) -> Result<(String, bool), String> {
-        self.session()?.terminal_output(id).await
+        let session = self.session()?;
+        let shown = session.request(TerminalOutputRequest::new(session.id().clone(), id)).await?;
+        Ok((shown.output, shown.truncated))
     }
 
     /// Ends the program of a terminal.
     pub async fn kill_terminal(&self, id: String) -> Result<(), String> {
-        self.session()?.kill_terminal(id).await
+        let session = self.session()?;
+        session.request(KillTerminalRequest::new(session.id().clone(), id)).await.map(drop)
     }
 
     /// Says that nobody asks about a terminal any more.
     pub async fn release_terminal(&self, id: String) -> Result<(), String> {
-        self.session()?.release_terminal(id).await
+        let session = self.session()?;
+        session.request(ReleaseTerminalRequest::new(session.id().clone(), id)).await.map(drop)
     }
 
     fn session(&self) -> Result<Arc<Session>, String> {

@@ -1,6 +1,6 @@
 //! What the editor has and the disk has not: files with changes that are not saved.
 //!
-//! The agent reads files itself, from the disk. So the files that a prompt names are asked of the editor, if it lets us, and
+//! An agent that is a program of its own reads files from the disk. So the files that a prompt names are asked of the editor, if it lets us, and
 //! where its text is another one, that is put beside the prompt.
 
 use std::path::{Path, PathBuf};
