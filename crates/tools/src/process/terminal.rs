@@ -88,7 +88,7 @@ pub(crate) async fn run_in_terminal(
         () = sleep(limit) => Ended::TimedOut,
     };
     if matches!(ended, Ended::Cancelled | Ended::TimedOut) {
-        terminal.end().await;
+        end(editor, Some(&id), terminal.mark.clone()).await;
     }
     let mut capture = Capture::new(scratch);
     if ended != Ended::Cancelled {
@@ -163,16 +163,6 @@ impl Terminal {
         });
     }
 
-    /// Ends the command with everything below it.
-    async fn end(&self) {
-        if let Some(id) = &self.id {
-            // an editor that does not do it has done nothing worse than we do next
-            timeout(GRACE, self.editor.kill_terminal(id.clone())).await.ok();
-        }
-        let mark = self.mark.clone();
-        tokio::task::spawn_blocking(move || tree::kill(Family::default(), None, &mark)).await.ok();
-    }
-
     async fn output(&self, id: &str) -> String {
         match timeout(ANSWERING, self.editor.terminal_output(id.to_owned())).await {
             Ok(Ok(output)) => {
@@ -212,16 +202,22 @@ impl Drop for Terminal {
             (Arc::clone(&self.editor), self.id.take(), std::mem::take(&mut self.mark), self.is_over);
         runtime.spawn(async move {
             if !is_over {
-                if let Some(id) = &id {
-                    timeout(GRACE, editor.kill_terminal(id.clone())).await.ok();
-                }
-                tokio::task::spawn_blocking(move || tree::kill(Family::default(), None, &mark)).await.ok();
+                end(&editor, id.as_deref(), mark).await;
             }
             if let Some(id) = id {
                 timeout(ANSWERING, editor.release_terminal(id)).await.ok();
             }
         });
     }
+}
+
+/// Ends a command with everything below it.
+async fn end(editor: &Arc<dyn Editor>, id: Option<&str>, mark: String) {
+    if let Some(id) = id {
+        // an editor that does not do it has done nothing worse than we do next
+        timeout(GRACE, editor.kill_terminal(id.to_owned())).await.ok();
+    }
+    tokio::task::spawn_blocking(move || tree::kill(Family::default(), None, &mark)).await.ok();
 }
 
 fn how(exit: &TerminalExit) -> Ended {
