@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
+use testkit::bench::{letters, median, words};
 use testkit::rehearse::{Pieces, Reply, Script, when};
 use testkit::{Backend, Launch, Program, Sandbox, droid, peers, require_peer};
 
@@ -68,7 +69,12 @@ async fn compare() -> Result<()> {
                 side.turns.push(turn.took);
             }
             let long = side.turn("many deltas").await?;
-            anyhow::ensure!(long.characters == letters(), "{}: {} characters", side.name, long.characters);
+            anyhow::ensure!(
+                long.characters == letters(&words(DELTAS)),
+                "{}: {} characters",
+                side.name,
+                long.characters
+            );
             side.long.push(long);
         }
     }
@@ -81,18 +87,8 @@ async fn compare() -> Result<()> {
     sandbox.finish().await
 }
 
-/// Words that are all different, because droid takes a repetition for a fault of the model.
-fn words() -> impl Iterator<Item = String> {
-    (0..DELTAS).map(|number| format!("w{number} "))
-}
-
-fn letters() -> usize {
-    // the last blank of an answer may be lost
-    words().collect::<String>().trim_end().len()
-}
-
 fn script() -> Script {
-    let many = Reply::text(Pieces::Explicit(words().collect()));
+    let many = Reply::text(Pieces::Explicit(words(DELTAS)));
     Script::new().reply(many.when(when().with_tools().prompt("many deltas"))).otherwise(Reply::text("Hello."))
 }
 
@@ -247,9 +243,4 @@ fn report(sides: &[Side]) {
             );
         }
     }
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
 }

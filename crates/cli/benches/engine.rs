@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail};
 use musher_rpc::{Child, Connection};
 use musher_wire::{Frame, Json, Request};
 use serde_json::{Value, json};
+use testkit::bench::{letters, median, words};
 use testkit::peers::DROID;
 use testkit::rehearse::{Pieces, Reply, Script, when};
 use testkit::{Backend, Launch, Sandbox, droid, require_peer};
@@ -78,9 +79,9 @@ async fn measure(program: &std::path::Path) -> Result<Vec<Figure>> {
     let cpu = agent.cpu()?;
     let deltas = agent.turn("many deltas").await?;
     let deltas_cpu = agent.cpu()? - cpu;
-    // the last blank of an answer may be lost
-    if deltas.characters + 1 < letters() {
-        bail!("of {} characters only {} came", letters(), deltas.characters);
+    let letters = letters(&words(DELTAS));
+    if deltas.characters < letters {
+        bail!("of {letters} characters only {} came", deltas.characters);
     }
     let reads = agent.turn("ten reads").await?;
     let shells = agent.turn("ten shells").await?;
@@ -109,15 +110,6 @@ async fn measure(program: &std::path::Path) -> Result<Vec<Figure>> {
     ])
 }
 
-/// Words that are all different, because droid takes a repetition for a fault of the model.
-fn words() -> impl Iterator<Item = String> {
-    (0..DELTAS).map(|number| format!("w{number} "))
-}
-
-fn letters() -> usize {
-    words().map(|word| word.len()).sum()
-}
-
 fn script(sandbox: &Sandbox) -> Script {
     let workspace = sandbox.workspace();
     let on = |word: &str, call: u32| when().with_tools().prompt(word).call(call);
@@ -127,7 +119,7 @@ fn script(sandbox: &Sandbox) -> Script {
     let shells =
         (1..10).fold(Reply::tool("Execute", shell(0)), |reply, n| reply.and_tool("Execute", shell(n)));
     Script::new()
-        .reply(Reply::text(Pieces::Explicit(words().collect())).when(on("many deltas", 1)))
+        .reply(Reply::text(Pieces::Explicit(words(DELTAS))).when(on("many deltas", 1)))
         .reply(reads.when(on("ten reads", 1)))
         .reply(shells.when(on("ten shells", 1)))
         .otherwise(Reply::text("Hello."))
@@ -215,9 +207,4 @@ impl Agent {
         // a hundredth of a second each, on every Linux there is
         Ok(ticks / 100.0)
     }
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
 }

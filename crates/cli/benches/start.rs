@@ -64,10 +64,9 @@ async fn compare() -> Result<()> {
     Ok(())
 }
 
-fn figures(mut it: Candidate) -> (&'static str, f64, f64) {
-    it.times.sort_unstable();
-    let median = it.times[it.times.len() / 2].as_secs_f64() * 1000.0;
-    (it.name, median, it.cpu * 1000.0 / f64::from(ROUNDS))
+fn figures(it: Candidate) -> (&'static str, f64, f64) {
+    let wall = testkit::bench::median(it.times).as_secs_f64() * 1000.0;
+    (it.name, wall, it.cpu * 1000.0 / f64::from(ROUNDS))
 }
 
 /// Seconds of processor time that the children which were waited for have used.

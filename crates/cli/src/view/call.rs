@@ -99,11 +99,11 @@ mod tests {
 
     #[test]
     fn a_call_is_named_with_what_says_most_about_it() {
-        let title = |name: &str, input: &Value| title(name, input, Some(Path::new("/work")));
+        let title = |name: &str, input: &Value| title(name, input, Some(Path::new("/project")));
         assert_eq!(title("Read", &json!({"file_path": "a.rs"})), "Read a.rs");
-        assert_eq!(title("Read", &json!({"file_path": "/work/src/a.rs"})), "Read src/a.rs");
-        assert_eq!(title("LS", &json!({"directory_path": "/work"})), "LS /work");
-        assert_eq!(title("Read", &json!({"file_path": "/works/a.rs"})), "Read /works/a.rs");
+        assert_eq!(title("Read", &json!({"file_path": "/project/src/a.rs"})), "Read src/a.rs");
+        assert_eq!(title("LS", &json!({"directory_path": "/project"})), "LS /project");
+        assert_eq!(title("Read", &json!({"file_path": "/projects/a.rs"})), "Read /projects/a.rs");
         assert_eq!(title("Execute", &json!({"command": "ls\u{1b}[2J\nrm x"})), "Execute ls [2J");
         assert_eq!(title("Glob", &json!({"patterns": ["*.rs", "*.md"]})), "Glob *.rs, *.md");
         assert_eq!(
