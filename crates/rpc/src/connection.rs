@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use crate::lines::DEFAULT_LINE_LIMIT;
 use crate::message::{Message, RawLine};
 use crate::queue::{Lane, NotNow, Receiver, Sender, WeakSender, queue};
-use crate::{Bound, Closed};
+use crate::{Batch, Bound, Closed};
 
 /// How long a dying connection may take to say why it dies, and to deliver what is still on the way.
 pub(crate) const LINGER: Duration = Duration::from_secs(2);
@@ -115,12 +115,15 @@ impl<M: Message> MessageReceiver<M> {
         if self.queue.recv_all(taken).await { Ok(()) } else { Err(self.ending.settle(Closed::Ended)) }
     }
 
-    pub(crate) async fn next(&mut self) -> Option<M> {
-        self.queue.recv().await
+    /// Waits for a message and adds all that are there to `batch`, up to some dozen kilobytes. Loses nothing if dropped.
+    pub async fn recv_batch(&mut self, batch: &mut Batch<M>) -> Result<(), Closed> {
+        let is_open = self.queue.recv_many(&mut batch.0, Batch::<M>::ENOUGH).await;
+        if is_open { Ok(()) } else { Err(self.ending.settle(Closed::Ended)) }
     }
 
-    pub(crate) fn try_next(&mut self) -> Option<M> {
-        self.queue.try_recv()
+    /// [`recv_batch`](Self::recv_batch) without waiting; false if there is nothing.
+    pub(crate) fn try_recv_batch(&mut self, batch: &mut Batch<M>) -> bool {
+        self.queue.try_recv_many(&mut batch.0, Batch::<M>::ENOUGH)
     }
 }
 
@@ -154,17 +157,17 @@ impl<M: Message> MessageSender<M> {
         }
     }
 
-    pub(crate) async fn send_in(&self, lane: Lane, message: M) -> Result<(), Closed> {
-        let weight = message.weight();
-        match self.queue.send(lane, message, weight).await {
+    /// Sends all messages of `batch` in order, as there is room for them. What was not sent when the future is dropped is still there.
+    pub(crate) async fn send_batch(&self, batch: &mut Batch<M>) -> Result<(), Closed> {
+        match self.queue.send_all(Lane::Data, &mut batch.0).await {
             Ok(()) => Ok(()),
             Err(_gone) => Err(self.why_closed().await),
         }
     }
 
-    /// Sends all of `messages` in order, each with its weight, as there is room.
-    pub(crate) async fn send_all(&self, messages: &mut VecDeque<(M, usize)>) -> Result<(), Closed> {
-        match self.queue.send_all(Lane::Data, messages).await {
+    pub(crate) async fn send_in(&self, lane: Lane, message: M) -> Result<(), Closed> {
+        let weight = message.weight();
+        match self.queue.send(lane, message, weight).await {
             Ok(()) => Ok(()),
             Err(_gone) => Err(self.why_closed().await),
         }

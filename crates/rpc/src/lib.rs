@@ -22,6 +22,7 @@
 //!
 //! What is not here: methods and their meaning, sessions, retries. Nothing above this crate touches stdin, stdout or a process.
 
+mod batch;
 mod child;
 mod connection;
 mod error;
@@ -32,10 +33,12 @@ mod peer;
 mod pending;
 mod pump;
 mod queue;
+mod scratch;
 mod stdio;
 mod stream;
 mod websocket;
 
+pub use batch::Batch;
 pub use child::{Child, Exit, Launch, ParentDeath, Spawner};
 pub use connection::{
     Connection, FrameReceiver, FrameSender, Limits, LineConnection, LineReceiver, LineSender,
@@ -44,7 +47,7 @@ pub use connection::{
 pub use error::{Closed, Error};
 pub use lines::{DEFAULT_LINE_LIMIT, Line, LineSplitter, MAX_LINE_LIMIT};
 pub use memory::{memory, memory_with};
-pub use message::{Message, RawLine};
+pub use message::{Lines, Message, RawLine};
 pub use peer::{Inbox, InboxLimits, Incoming, Peer, Stray, Watch};
 pub use pending::{Pending, Settled};
 pub use queue::Bound;

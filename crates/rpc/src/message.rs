@@ -60,10 +60,78 @@ impl RawLine {
 impl From<String> for RawLine {
     fn from(text: String) -> Self {
         let mut bytes = text.into_bytes();
-        if memchr::memchr2(b'\n', b'\r', &bytes).is_some() {
-            bytes.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
-        }
+        keep_to_one_line(&mut bytes);
         Self { bytes, is_cut: false }
+    }
+}
+
+fn keep_to_one_line(text: &mut [u8]) {
+    if memchr::memchr2(b'\n', b'\r', text).is_some() {
+        text.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
+    }
+}
+
+/// How much room more than one line get at once.
+const SPARE: usize = 8 * 1024;
+
+/// Lines to be sent as one message, for who has many at once: it costs what one does.
+///
+/// ```
+/// let mut lines = musher_rpc::Lines::default();
+/// lines.push(&["{\"payload\":", "{\n}", "}"]);
+/// lines.push(&["{}"]);
+/// assert_eq!(lines.len(), 2);
+/// assert_eq!(lines.take().bytes(), b"{\"payload\":{ }}\n{}");
+/// assert!(lines.is_empty());
+/// ```
+#[derive(Debug, Default)]
+pub struct Lines {
+    text: Vec<u8>,
+    count: usize,
+}
+
+impl Lines {
+    /// Adds a line that is made of these parts. A line feed in it is printed as a space, as in a [`RawLine`].
+    pub fn push(&mut self, parts: &[&str]) {
+        if self.count > 0 {
+            self.text.push(b'\n');
+        }
+        self.count += 1;
+        let start = self.text.len();
+        let length = parts.iter().map(|part| part.len()).sum();
+        if length > self.text.capacity() - start {
+            // who has a second line has many
+            self.text.reserve(if start == 0 { length } else { length.max(SPARE) });
+        }
+        for part in parts {
+            self.text.extend_from_slice(part.as_bytes());
+        }
+        keep_to_one_line(&mut self.text[start..]);
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// How many bytes they are.
+    pub fn size(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Throws them away.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Takes them, as one message to send.
+    pub fn take(&mut self) -> RawLine {
+        RawLine { bytes: std::mem::take(self).text, is_cut: false }
     }
 }
 

@@ -2,15 +2,14 @@
 //!
 //! Each is the only owner of its half of the transport. They know no method and no id.
 
-use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
 
 use tokio::time::sleep;
 
-use crate::Closed;
 use crate::connection::{Connection, Ending, LINGER, Limits, MessageReceiver, MessageSender, pair};
 use crate::message::Message;
+use crate::{Batch, Closed};
 
 /// Where messages come from.
 pub(crate) trait Source: Send + 'static {
@@ -22,17 +21,6 @@ pub(crate) trait Source: Send + 'static {
         &mut self,
         messages: &mut Batch<Self::Message>,
     ) -> impl Future<Output = Result<(), Closed>> + Send;
-}
-
-/// Messages that came in one go, each with its weight.
-#[derive(Debug)]
-pub(crate) struct Batch<M>(VecDeque<(M, usize)>);
-
-impl<M: Message> Batch<M> {
-    pub(crate) fn push(&mut self, message: M) {
-        let weight = message.weight();
-        self.0.push_back((message, weight));
-    }
 }
 
 /// Where messages go.
@@ -90,7 +78,7 @@ where
 }
 
 async fn read<S: Source>(mut source: S, outgoing: &MessageSender<S::Message>, dying: &Dying) -> Closed {
-    let mut messages = Batch(VecDeque::new());
+    let mut messages = Batch::new();
     loop {
         // What is raced here is one read of some bytes, not the reading of a line: `fill` keeps its state in the source.
         let filled = tokio::select! {
@@ -99,7 +87,7 @@ async fn read<S: Source>(mut source: S, outgoing: &MessageSender<S::Message>, dy
             filled = source.fill(&mut messages) => filled,
             reason = silence(dying) => Err(reason),
         };
-        if !messages.0.is_empty() && outgoing.send_all(&mut messages.0).await.is_err() {
+        if !messages.is_empty() && outgoing.send_batch(&mut messages).await.is_err() {
             return Closed::Local;
         }
         if let Err(reason) = filled {
@@ -131,20 +119,25 @@ async fn write_all<S: Sink>(
     incoming: &mut MessageReceiver<S::Message>,
     dying: &Dying,
 ) -> Result<(), Closed> {
+    let mut messages = Batch::new();
     loop {
         let next = tokio::select! {
             biased;
-            next = incoming.next() => next,
+            next = incoming.recv_batch(&mut messages) => next,
             () = sink.due() => {
                 sink.tend().await?;
                 continue;
             }
             reason = dying.wait() => return Err(reason),
         };
-        let Some(message) = next else { return sink.close().await };
-        sink.write(message).await?;
-        while let Some(message) = incoming.try_next() {
-            sink.write(message).await?;
+        if next.is_err() {
+            return sink.close().await;
+        }
+        while !messages.is_empty() {
+            while let Some(message) = messages.pop() {
+                sink.write(message).await?;
+            }
+            incoming.try_recv_batch(&mut messages);
         }
         sink.flush().await?;
     }

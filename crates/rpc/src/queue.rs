@@ -3,10 +3,14 @@
 //! Order within a lane is kept and nothing is dropped: who finds a lane full waits. The control lane is emptied first.
 //! Knows nothing of frames, tasks or IO.
 
+mod room;
+
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use tokio::sync::{Notify, Semaphore, SemaphorePermit, TryAcquireError, watch};
+use tokio::sync::{Notify, TryAcquireError, watch};
+
+use room::{Held, Places, Room};
 
 /// Which frames may overtake which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,77 +100,6 @@ struct State<T> {
     is_closed: bool,
 }
 
-/// The free places of one lane. Semaphores are fair, so waiting senders go on in the order they came.
-#[derive(Debug)]
-struct Room {
-    messages: Semaphore,
-    bytes: Semaphore,
-    max_bytes: usize,
-}
-
-impl Room {
-    fn new(bound: Bound) -> Self {
-        let max_bytes = bound.bytes.clamp(1, u32::MAX as usize / 2);
-        Self { messages: Semaphore::new(bound.messages.max(1)), bytes: Semaphore::new(max_bytes), max_bytes }
-    }
-
-    fn share(&self, weight: usize) -> u32 {
-        u32::try_from(weight.min(self.max_bytes)).unwrap_or(u32::MAX / 2)
-    }
-
-    async fn take(&self, weight: usize) -> Result<[SemaphorePermit<'_>; 2], Gone> {
-        let message = self.messages.acquire().await.map_err(|_closed| Gone)?;
-        let bytes = self.bytes.acquire_many(self.share(weight)).await.map_err(|_closed| Gone)?;
-        Ok([message, bytes])
-    }
-
-    fn try_take(&self, weight: usize) -> Result<[SemaphorePermit<'_>; 2], TryAcquireError> {
-        Ok([self.messages.try_acquire()?, self.bytes.try_acquire_many(self.share(weight))?])
-    }
-
-    /// How many of `values`, from the first on, there is room for now.
-    fn fitting<T>(&self, values: &VecDeque<(T, usize)>) -> Taken {
-        let (messages, bytes) = (self.messages.available_permits(), self.bytes.available_permits());
-        let mut fitting = Taken { messages: 0, shares: 0 };
-        for (_, weight) in values.iter().take(messages) {
-            let shares = fitting.shares + self.share(*weight) as usize;
-            if shares > bytes {
-                break;
-            }
-            fitting = Taken { messages: fitting.messages + 1, shares };
-        }
-        fitting
-    }
-
-    fn try_take_many(&self, wanted: Taken) -> Result<[SemaphorePermit<'_>; 2], TryAcquireError> {
-        let permits = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        let messages = self.messages.try_acquire_many(permits(wanted.messages))?;
-        Ok([messages, self.bytes.try_acquire_many(permits(wanted.shares))?])
-    }
-
-    fn give_back(&self, taken: Taken) {
-        self.messages.add_permits(taken.messages);
-        self.bytes.add_permits(taken.shares);
-    }
-
-    fn taken<T>(&self, entries: &VecDeque<(T, usize)>) -> Taken {
-        let shares = entries.iter().map(|(_, weight)| self.share(*weight) as usize).sum();
-        Taken { messages: entries.len(), shares }
-    }
-
-    fn close(&self) {
-        self.messages.close();
-        self.bytes.close();
-    }
-}
-
-/// Places that are taken, or free again.
-#[derive(Clone, Copy)]
-struct Taken {
-    messages: usize,
-    shares: usize,
-}
-
 impl<T> Shared<T> {
     fn state(&self) -> MutexGuard<'_, State<T>> {
         // no code panics while it holds the lock, and a half-done change is not possible
@@ -180,26 +113,50 @@ impl<T> Shared<T> {
         }
     }
 
-    fn put(
+    fn put(&self, lane: Lane, value: T, weight: usize, places: Held<'_>) -> Result<(), Gone> {
+        let mut state = self.state();
+        if state.is_closed {
+            return Err(Gone);
+        }
+        places.use_up();
+        state.bytes += weight;
+        state.lane(lane).push_back((value, weight));
+        drop(state);
+        self.arrived.notify_one();
+        Ok(())
+    }
+
+    /// Puts the first of `values` in, as many as have their place.
+    fn put_many(
         &self,
         lane: Lane,
-        value: T,
-        weight: usize,
-        permits: [SemaphorePermit<'_>; 2],
+        values: &mut VecDeque<(T, usize)>,
+        count: usize,
+        places: Held<'_>,
     ) -> Result<(), Gone> {
         let mut state = self.state();
         if state.is_closed {
             return Err(Gone);
         }
-        permits.into_iter().for_each(SemaphorePermit::forget);
-        state.bytes += weight;
-        match lane {
-            Lane::Control => state.control.push_back((value, weight)),
-            Lane::Data => state.data.push_back((value, weight)),
-        }
+        places.use_up();
+        state.bytes += values.iter().take(count).map(|(_, weight)| weight).sum::<usize>();
+        state.lane(lane).extend(values.drain(..count));
         drop(state);
         self.arrived.notify_one();
         Ok(())
+    }
+
+    /// Puts in from `values` what there is room for now: one lock and one wake-up for many.
+    fn put_fitting(&self, lane: Lane, values: &mut VecDeque<(T, usize)>) -> Result<(), Gone> {
+        let room = self.room(lane);
+        let fitting = room.fitting(weights(values));
+        match room.try_take(fitting) {
+            Ok(_none) if fitting.messages == 0 => Ok(()),
+            Ok(places) => self.put_many(lane, values, fitting.messages, places),
+            // another sender was faster
+            Err(TryAcquireError::NoPermits) => Ok(()),
+            Err(TryAcquireError::Closed) => Err(Gone),
+        }
     }
 
     fn pop(&self) -> Popped<T> {
@@ -214,56 +171,36 @@ impl<T> Shared<T> {
         state.bytes -= weight;
         drop(state);
         let room = self.room(lane);
-        room.give_back(Taken { messages: 1, shares: room.share(weight) as usize });
+        room.give_back(room.one(weight));
         self.taken.notify_one();
         Popped::Value(value)
     }
 
-    /// Puts in from `values` what there is room for now: one lock and one wake-up for many.
-    fn put_many(&self, lane: Lane, values: &mut VecDeque<(T, usize)>) -> Result<(), Gone> {
-        let room = self.room(lane);
-        let mut state = self.state();
-        let fitting = room.fitting(values);
-        let permits = match room.try_take_many(fitting) {
-            Ok(permits) => permits,
-            // another sender was faster
-            Err(TryAcquireError::NoPermits) => return Ok(()),
-            Err(TryAcquireError::Closed) => return Err(Gone),
-        };
-        if state.is_closed {
-            return Err(Gone);
-        }
-        permits.into_iter().for_each(SemaphorePermit::forget);
-        state.bytes += values.iter().take(fitting.messages).map(|(_, weight)| weight).sum::<usize>();
-        let moved = values.drain(..fitting.messages);
-        match lane {
-            Lane::Control => state.control.extend(moved),
-            Lane::Data => state.data.extend(moved),
-        }
-        drop(state);
-        self.arrived.notify_one();
-        Ok(())
-    }
-
-    /// Takes out all there is, control lane first, by swapping instead of moving where possible.
-    fn pop_all(&self, taken: &mut VecDeque<(T, usize)>) -> Popped<()> {
+    /// Adds to `taken` what there is, control lane first, until it is `enough` bytes; by swapping instead of moving where possible.
+    fn pop_many(&self, taken: &mut VecDeque<(T, usize)>, enough: usize) -> Popped<()> {
         let mut state = self.state();
         if state.control.is_empty() && state.data.is_empty() {
             return if state.is_closed { Popped::Closed } else { Popped::Empty };
         }
-        state.bytes = 0;
-        let control = self.control.taken(&state.control);
-        let data = self.data.taken(&state.data);
-        if taken.is_empty() {
-            std::mem::swap(taken, &mut state.control);
-        } else {
-            taken.append(&mut state.control);
-        }
-        if taken.is_empty() {
-            std::mem::swap(taken, &mut state.data);
-        } else {
-            taken.append(&mut state.data);
-        }
+        let mut left = enough;
+        let [control, data] = [Lane::Control, Lane::Data].map(|lane| {
+            let (room, waiting) = (self.room(lane), state.lane(lane));
+            let (mut places, mut bytes) = (Places::default(), 0);
+            for weight in weights(waiting) {
+                if left == 0 {
+                    break;
+                }
+                left = left.saturating_sub(weight.max(1));
+                (places, bytes) = (places.and(room.one(weight)), bytes + weight);
+            }
+            if places.messages == waiting.len() && taken.is_empty() {
+                std::mem::swap(taken, waiting);
+            } else {
+                taken.extend(waiting.drain(..places.messages));
+            }
+            state.bytes -= bytes;
+            places
+        });
         drop(state);
         self.control.give_back(control);
         self.data.give_back(data);
@@ -280,6 +217,19 @@ impl<T> Shared<T> {
     }
 }
 
+impl<T> State<T> {
+    fn lane(&mut self, lane: Lane) -> &mut VecDeque<(T, usize)> {
+        match lane {
+            Lane::Control => &mut self.control,
+            Lane::Data => &mut self.data,
+        }
+    }
+}
+
+fn weights<T>(values: &VecDeque<(T, usize)>) -> impl Iterator<Item = usize> {
+    values.iter().map(|(_, weight)| *weight)
+}
+
 enum Popped<T> {
     Value(T),
     Empty,
@@ -290,28 +240,30 @@ impl<T> Sender<T> {
     /// Puts `value` in when there is room. Not sent if the future is dropped before it is done.
     pub(crate) async fn send(&self, lane: Lane, value: T, weight: usize) -> Result<(), Gone> {
         let shared = &self.end.0;
-        let permits = shared.room(lane).take(weight).await?;
-        shared.put(lane, value, weight, permits)
+        let room = shared.room(lane);
+        let places = room.take(room.one(weight)).await?;
+        shared.put(lane, value, weight, places)
     }
 
     /// Puts all of `values` in, each with its weight, as there is room. What was not sent when the future is dropped is still in `values`.
     pub(crate) async fn send_all(&self, lane: Lane, values: &mut VecDeque<(T, usize)>) -> Result<(), Gone> {
         let shared = &self.end.0;
+        let room = shared.room(lane);
         loop {
-            shared.put_many(lane, values)?;
-            let Some((_, weight)) = values.front() else { return Ok(()) };
-            let permits = shared.room(lane).take(*weight).await?;
-            if let Some((first, weight)) = values.pop_front() {
-                shared.put(lane, first, weight, permits)?;
-            }
+            shared.put_fitting(lane, values)?;
+            let Some((_, first)) = values.front() else { return Ok(()) };
+            let portion = room.portion(*first, weights(values));
+            let places = room.take(portion).await?;
+            shared.put_many(lane, values, portion.messages, places)?;
         }
     }
 
     /// Puts `value` in if there is room now.
     pub(crate) fn try_send(&self, lane: Lane, value: T, weight: usize) -> Result<(), NotNow<T>> {
         let shared = &self.end.0;
-        match shared.room(lane).try_take(weight) {
-            Ok(permits) => shared.put(lane, value, weight, permits).map_err(|Gone| NotNow::Gone),
+        let room = shared.room(lane);
+        match room.try_take(room.one(weight)) {
+            Ok(places) => shared.put(lane, value, weight, places).map_err(|Gone| NotNow::Gone),
             Err(TryAcquireError::NoPermits) => Err(NotNow::Full(value)),
             Err(TryAcquireError::Closed) => Err(NotNow::Gone),
         }
@@ -381,8 +333,13 @@ impl<T> Receiver<T> {
 
     /// Waits for a value and takes all there are, control lane first; false when the queue is closed and empty.
     pub(crate) async fn recv_all(&mut self, taken: &mut VecDeque<(T, usize)>) -> bool {
+        self.recv_many(taken, usize::MAX).await
+    }
+
+    /// Waits for a value and takes what there is, control lane first, until it is `enough` bytes; false when the queue is closed and empty.
+    pub(crate) async fn recv_many(&mut self, taken: &mut VecDeque<(T, usize)>, enough: usize) -> bool {
         loop {
-            match self.shared.pop_all(taken) {
+            match self.shared.pop_many(taken, enough) {
                 Popped::Value(()) => return true,
                 Popped::Closed => return false,
                 Popped::Empty => self.shared.arrived.notified().await,
@@ -390,17 +347,9 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Takes all there are now, control lane first.
-    pub(crate) fn try_recv_all(&mut self, taken: &mut VecDeque<(T, usize)>) {
-        self.shared.pop_all(taken);
-    }
-
-    /// The next value, if one is there.
-    pub(crate) fn try_recv(&mut self) -> Option<T> {
-        match self.shared.pop() {
-            Popped::Value(value) => Some(value),
-            Popped::Empty | Popped::Closed => None,
-        }
+    /// Takes what there is now, control lane first, until it is `enough` bytes; false if there is nothing.
+    pub(crate) fn try_recv_many(&mut self, taken: &mut VecDeque<(T, usize)>, enough: usize) -> bool {
+        matches!(self.shared.pop_many(taken, enough), Popped::Value(()))
     }
 }
 

@@ -1,18 +1,17 @@
 //! A connection over any pair of byte streams: one message per line.
 
+use std::future::poll_fn;
 use std::marker::PhantomData;
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
 use crate::lines::LineSplitter;
 use crate::message::{Message, RawLine};
-use crate::pump::{self, Batch, Sink, Source};
-use crate::{Closed, Connection, Limits, LineConnection};
+use crate::pump::{self, Sink, Source};
+use crate::{Batch, Closed, Connection, Limits, LineConnection, scratch};
 
 /// How much is written at a time.
 const CHUNK: usize = 64 * 1024;
-/// How much is read at a time: dozens of messages, and yet little for a process that has many connections.
-const READ_CHUNK: usize = 16 * 1024;
 
 /// A connection over two byte streams. Needs a runtime, in which its two tasks live.
 ///
@@ -51,13 +50,11 @@ pub(crate) struct LineSource<R, M> {
     message: PhantomData<fn() -> M>,
     reader: R,
     splitter: LineSplitter,
-    chunk: Vec<u8>,
 }
 
 impl<R, M> LineSource<R, M> {
     pub(crate) fn new(reader: R, limit: usize) -> Self {
-        let chunk = vec![0; READ_CHUNK];
-        Self { message: PhantomData, reader, splitter: LineSplitter::new(limit), chunk }
+        Self { message: PhantomData, reader, splitter: LineSplitter::new(limit) }
     }
 }
 
@@ -65,22 +62,22 @@ impl<R: AsyncRead + Unpin + Send + 'static, M: Message> Source for LineSource<R,
     type Message = M;
 
     async fn fill(&mut self, messages: &mut Batch<M>) -> Result<(), Closed> {
-        let limit = self.splitter.limit();
+        let Self { reader, splitter, .. } = self;
+        let limit = splitter.limit();
         let mut add = |line: crate::Line<'_>| messages.push(M::from_line(line, limit));
-        match self.reader.read(&mut self.chunk).await {
-            Ok(0) => {
-                self.splitter.finish(add);
-                Err(Closed::Ended)
-            }
-            Ok(length) => {
-                self.splitter.push(&self.chunk[..length], &mut add);
-                Ok(())
-            }
-            Err(error) => {
-                self.splitter.finish(add);
-                Err(pump::broken(error))
-            }
-        }
+        let read = poll_fn(|context| {
+            scratch::poll_read(reader, context, |bytes| {
+                splitter.push(bytes, &mut add);
+                !bytes.is_empty()
+            })
+        });
+        let end = match read.await {
+            Ok(true) => return Ok(()),
+            Ok(false) => Closed::Ended,
+            Err(error) => pump::broken(error),
+        };
+        splitter.finish(add);
+        Err(end)
     }
 }
 
@@ -102,7 +99,10 @@ impl<W: AsyncWrite + Unpin + Send + 'static, M> LineSink<W, M> {
     async fn write_out(&mut self) -> Result<(), Closed> {
         self.writer.write_all(&self.buffer).await.map_err(pump::broken)?;
         self.buffer.clear();
-        self.buffer.shrink_to(CHUNK);
+        // it is a little more than a chunk as a rule, which is no reason to give memory back and ask for it again
+        if self.buffer.capacity() > 2 * CHUNK {
+            self.buffer.shrink_to(CHUNK);
+        }
         Ok(())
     }
 }

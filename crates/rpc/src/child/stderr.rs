@@ -1,11 +1,13 @@
 //! Reads what an agent writes to stderr, always, and keeps the end of it.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::io::AsyncRead;
 
 use super::process::OpenPipe;
+use crate::scratch;
 
 /// Shorter values are not taken for secrets: replacing them would only garble the text.
 const SHORTEST_SECRET: usize = 4;
@@ -73,10 +75,11 @@ impl std::fmt::Debug for Inner {
 /// Starts the task that reads `stderr` to its end.
 pub(super) fn drain(mut stderr: impl AsyncRead + Unpin + Send + 'static, tail: Tail, pipe: OpenPipe) {
     tokio::spawn(async move {
-        let mut chunk = [0; 4096];
-        while let Ok(length @ 1..) = stderr.read(&mut chunk).await {
-            tail.push(&chunk[..length]);
-        }
+        let mut read = |bytes: &[u8]| {
+            tail.push(bytes);
+            !bytes.is_empty()
+        };
+        while let Ok(true) = poll_fn(|context| scratch::poll_read(&mut stderr, context, &mut read)).await {}
         drop(pipe);
     });
 }

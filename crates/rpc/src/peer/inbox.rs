@@ -80,7 +80,7 @@ impl Inbox {
     /// What has come already, without waiting for more.
     pub fn try_recv(&mut self) -> Option<Incoming> {
         if self.taken.is_empty() {
-            self.queue.try_recv_all(&mut self.taken);
+            self.queue.try_recv_many(&mut self.taken, usize::MAX);
         }
         self.taken.pop_front().map(|(incoming, _)| incoming)
     }

@@ -1,3 +1,4 @@
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use tokio::time::timeout;
@@ -71,7 +72,56 @@ async fn a_dropped_send_sends_nothing_and_keeps_no_room() {
     sender.send(Lane::Data, "d", 5).await.unwrap();
     assert_eq!(receiver.recv().await, Some("c"));
     assert_eq!(receiver.recv().await, Some("d"));
-    assert_eq!(receiver.try_recv(), None);
+    assert!(waits(receiver.recv()).await, "there is nothing more");
+}
+
+fn values(range: std::ops::Range<u32>) -> VecDeque<(u32, usize)> {
+    range.map(|n| (n, 1)).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_does_not_fit_of_many_waits_and_what_a_dropped_send_did_not_send_is_still_there() {
+    let (sender, mut receiver) = queue(WIDE, Bound { messages: 8, bytes: 100 });
+    let mut many = values(0..20);
+    assert!(waits(sender.send_all(Lane::Data, &mut many)).await);
+    assert_eq!(many, values(8..20));
+    // a quarter of the room is waited for together
+    assert_eq!(receiver.recv().await, Some(0));
+    assert!(waits(sender.send_all(Lane::Data, &mut many)).await);
+    assert_eq!(many, values(9..20), "one place is free, and taken at once");
+    let rest = tokio::spawn(async move { sender.send_all(Lane::Data, &mut many).await });
+    for n in 1..20 {
+        assert_eq!(receiver.recv().await, Some(n));
+    }
+    rest.await.unwrap().unwrap();
+    assert_eq!(receiver.recv().await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_many_a_value_larger_than_the_room_passes_alone() {
+    let (sender, mut receiver) = queue(WIDE, NARROW);
+    let all = [("small", 1), ("large", 1_000_000), ("last", 1)];
+    let sending = tokio::spawn(async move { sender.send_all(Lane::Data, &mut all.into()).await });
+    for (value, _) in all {
+        assert_eq!(receiver.recv().await, Some(value));
+    }
+    sending.await.unwrap().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_are_received_until_it_is_enough_with_the_control_lane_first_and_their_room_is_free_again() {
+    let (sender, mut receiver) = queue(WIDE, Bound { messages: 4, bytes: 100 });
+    sender.send_all(Lane::Data, &mut [(1, 10), (2, 10), (3, 10), (4, 10)].into()).await.unwrap();
+    sender.send(Lane::Control, 0, 10).await.unwrap();
+    let mut taken = VecDeque::new();
+    assert!(receiver.recv_many(&mut taken, 25).await);
+    assert_eq!(taken, [(0, 10), (1, 10), (2, 10)]);
+    assert_eq!(sender.try_send(Lane::Data, 5, 80), Ok(()), "two places and twenty bytes are free again");
+    assert_eq!(sender.try_send(Lane::Data, 6, 1), Err(NotNow::Full(6)));
+    taken.clear();
+    assert!(receiver.try_recv_many(&mut taken, usize::MAX));
+    assert_eq!(taken, [(3, 10), (4, 10), (5, 80)]);
+    assert!(!receiver.try_recv_many(&mut taken, usize::MAX));
 }
 
 #[tokio::test(start_paused = true)]
@@ -122,6 +172,10 @@ async fn nothing_is_lost_or_reordered_between_threads() {
             let sender = sender.clone();
             let lane = if who == 0 { Lane::Control } else { Lane::Data };
             tokio::spawn(async move {
+                if who == 3 {
+                    let mut all = (0..2000).map(|n| ((who, n), 1 + n % 12)).collect();
+                    return sender.send_all(lane, &mut all).await.unwrap();
+                }
                 for n in 0..2000 {
                     sender.send(lane, (who, n), 1 + n % 12).await.unwrap();
                 }

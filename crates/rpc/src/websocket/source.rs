@@ -13,9 +13,9 @@ use tokio_tungstenite::tungstenite::{Error, Message, error};
 
 use super::WebSocketOptions;
 use super::shared::Shared;
-use crate::Closed;
 use crate::connection::LINGER;
-use crate::pump::{Batch, Source};
+use crate::pump::Source;
+use crate::{Batch, Closed};
 
 #[derive(Debug)]
 pub(super) struct WebSocketSource<S> {
