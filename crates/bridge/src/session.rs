@@ -3,12 +3,12 @@
 //! It waits for nobody in particular: a front end that does not read stops the agent's stream, and nothing else. Every
 //! request that has a reply gets exactly one, also when the session ends under it.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use musher_claude::Call;
-use musher_rpc::{Closed, LineSender, RawLine};
+use musher_rpc::{Closed, LineSender, Lines};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
@@ -21,6 +21,9 @@ use crate::wire::request::{Command, Create};
 
 /// How many replies may wait for a front end that does not read, before its commands wait as well.
 const REPLIES: usize = 256;
+
+/// How much of what the agent says is taken at once, in bytes, before anybody else is listened to.
+const AT_ONCE: usize = 16 * 1024;
 
 /// A command with the id of the request it came in.
 pub(crate) struct Asked {
@@ -95,7 +98,7 @@ struct Session<A: Agent> {
     callbacks: Callbacks<A::Key>,
     calls: HashMap<A::Key, Waiting>,
     /// Lines for the front end, in order.
-    outbox: VecDeque<String>,
+    outbox: Lines,
 }
 
 /// Who waits for the answer to a call.
@@ -123,7 +126,8 @@ type Sending = Pin<Box<dyn Future<Output = Result<(), Closed>> + Send>>;
 
 impl<A: Agent> Session<A> {
     fn new(wiring: Wiring, agent: A, greeting: Greeting, first: String) -> Self {
-        let outbox = VecDeque::from([first]);
+        let mut outbox = Lines::default();
+        outbox.push(&[&first]);
         Self { wiring, agent, greeting, callbacks: Callbacks::new(), calls: HashMap::new(), outbox }
     }
 
@@ -133,7 +137,7 @@ impl<A: Agent> Session<A> {
                 self.settle_all("the agent ended");
                 let error = ErrorPayload::new(Code::SdkError, format!("the agent ended: {}", gone.reason));
                 let last = error.details(gone.details.into()).frame(None, Some(&self.wiring.session_id));
-                self.outbox.push_back(last);
+                self.outbox.push(&[&last]);
                 self.leave().await;
             }
             Over::Ended(End::Kill { id }) => {
@@ -141,7 +145,7 @@ impl<A: Agent> Session<A> {
                 self.outbox.clear();
                 self.settle_all("the session was killed");
                 let killed = frame::killed(&id, &self.wiring.session_id);
-                self.outbox.push_back(killed);
+                self.outbox.push(&[&killed]);
                 self.leave().await;
             }
             Over::Ended(End::Shutdown) | Over::Unheard => self.agent.end().await,
@@ -151,15 +155,13 @@ impl<A: Agent> Session<A> {
     async fn converse(&mut self) -> Over {
         let mut sending: Option<Sending> = None;
         loop {
-            while sending.is_none()
-                && let Some(line) = self.outbox.pop_front()
-            {
-                match self.wiring.out.offer(RawLine::from(line)) {
+            if sending.is_none() && !self.outbox.is_empty() {
+                match self.wiring.out.offer(self.outbox.take()) {
                     Ok(None) => {}
                     // only who finds no room stands in line for it
-                    Ok(Some(line)) => {
+                    Ok(Some(lines)) => {
                         let out = self.wiring.out.clone();
-                        sending = Some(Box::pin(async move { out.send(line).await }));
+                        sending = Some(Box::pin(async move { out.send(lines).await }));
                     }
                     Err(_gone) => return Over::Unheard,
                 }
@@ -174,7 +176,7 @@ impl<A: Agent> Session<A> {
                 }
                 // what it says has to wait for what was said before
                 event = self.agent.next(), if sending.is_none() => match event {
-                    Ok(event) => self.heard(event),
+                    Ok(event) => self.heard_all(event),
                     Err(gone) => return Over::Exited(gone),
                 },
                 Some(asked) = self.wiring.commands.recv(), if self.outbox.len() < REPLIES => self.obey(asked),
@@ -184,13 +186,22 @@ impl<A: Agent> Session<A> {
         }
     }
 
+    fn heard_all(&mut self, first: Event<A::Key>) {
+        self.heard(first);
+        while self.outbox.size() < AT_ONCE
+            && let Some(event) = self.agent.more()
+        {
+            self.heard(event);
+        }
+    }
+
     fn heard(&mut self, event: Event<A::Key>) {
         let session_id = &self.wiring.session_id;
         match event {
-            Event::Message(message) => self.outbox.push_back(frame::sdk_message(session_id, &message)),
+            Event::Message(message) => self.outbox.push(&frame::sdk_message(session_id, &message)),
             Event::Answered { key, outcome } => {
                 let Some(waiting) = self.calls.remove(&key) else { return };
-                self.outbox.push_back(match (waiting.purpose, outcome) {
+                let reply = match (waiting.purpose, outcome) {
                     (Purpose::Interrupt, Ok(_)) => frame::interrupted(&waiting.id, session_id),
                     (Purpose::Interrupt, Err(reason)) => {
                         ErrorPayload::new(Code::SdkError, reason).frame(Some(&waiting.id), Some(session_id))
@@ -198,12 +209,13 @@ impl<A: Agent> Session<A> {
                     (Purpose::Query(give), outcome) => {
                         frame::query_result(&waiting.id, session_id, outcome.map(|answer| give.of(answer)))
                     }
-                });
+                };
+                self.outbox.push(&[&reply]);
             }
             Event::Question { key, kind, payload } => {
                 let deadline = Instant::now() + self.wiring.config.callback_timeout;
                 let id = self.callbacks.ask(key, kind, deadline);
-                self.outbox.push_back(frame::callback_request(&id, session_id, &payload));
+                self.outbox.push(&[&frame::callback_request(&id, session_id, &payload)]);
             }
             Event::Cancelled { key } => self.callbacks.cancel(&key),
             Event::Commands(commands) => self.greeting.commands = commands,
@@ -230,7 +242,7 @@ impl<A: Agent> Session<A> {
                         self.trouble(Some(&id), &reason);
                     }
                 }
-                Err(error) => self.outbox.push_back(error.frame(Some(&id), Some(&self.wiring.session_id))),
+                Err(error) => self.outbox.push(&[&error.frame(Some(&id), Some(&self.wiring.session_id))]),
             },
             Command::Query { method, args } => match Query::parse(&method, &args) {
                 Ok(Query::Stored(stored)) => {
@@ -241,7 +253,7 @@ impl<A: Agent> Session<A> {
                     };
                     let known = known.cloned().ok_or_else(|| format!("this agent does not have `{method}`"));
                     let result = frame::query_result(&id, &self.wiring.session_id, known);
-                    self.outbox.push_back(result);
+                    self.outbox.push(&[&result]);
                 }
                 Ok(Query::Ask(call, give)) => match self.agent.call(&call) {
                     Ok(key) => self.wait(key, id, Purpose::Query(give)),
@@ -249,7 +261,7 @@ impl<A: Agent> Session<A> {
                 },
                 Err(reason) => {
                     let result = frame::query_result(&id, &self.wiring.session_id, Err(reason));
-                    self.outbox.push_back(result);
+                    self.outbox.push(&[&result]);
                 }
             },
             // comes another way, so that nothing can be in its way
@@ -264,7 +276,7 @@ impl<A: Agent> Session<A> {
                 self.log(&reason);
             }
             let error = ErrorPayload::new(Code::CallbackTimeout, "the callback was not answered in time");
-            self.outbox.push_back(error.frame(Some(&id), Some(&self.wiring.session_id)));
+            self.outbox.push(&[&error.frame(Some(&id), Some(&self.wiring.session_id))]);
         }
         let late: Vec<_> =
             self.calls.iter().filter(|(_, it)| it.deadline <= now).map(|(key, _)| key.clone()).collect();
@@ -298,7 +310,7 @@ impl<A: Agent> Session<A> {
                 Command::Query { .. } => self.query_failed(&id, reason),
                 Command::Answer(_) => {
                     let error = ErrorPayload::new(Code::CallbackNotFound, reason);
-                    self.outbox.push_back(error.frame(Some(&id), Some(&self.wiring.session_id)));
+                    self.outbox.push(&[&error.frame(Some(&id), Some(&self.wiring.session_id))]);
                 }
             }
         }
@@ -306,17 +318,11 @@ impl<A: Agent> Session<A> {
 
     /// Ends the agent, then says the last words.
     async fn leave(self) {
-        let Self { agent, outbox, mut wiring, .. } = self;
+        let Self { agent, mut outbox, mut wiring, .. } = self;
         agent.end().await;
-        let farewell = async {
-            for line in outbox {
-                if wiring.out.send(RawLine::from(line)).await.is_err() {
-                    return;
-                }
-            }
-        };
         tokio::select! {
-            () = farewell => {}
+            // if nobody reads any more, nobody misses it
+            _ = wiring.out.send(outbox.take()) => {}
             // the bridge does not wait for a front end that does not read
             Some(_) = wiring.ends.recv() => {}
         }
@@ -331,12 +337,12 @@ impl<A: Agent> Session<A> {
 
     fn query_failed(&mut self, id: &str, reason: &str) {
         let error = ErrorPayload::new(Code::QueryMethodFailed, reason);
-        self.outbox.push_back(error.frame(Some(id), Some(&self.wiring.session_id)));
+        self.outbox.push(&[&error.frame(Some(id), Some(&self.wiring.session_id))]);
     }
 
     fn trouble(&mut self, id: Option<&str>, reason: &str) {
         let error = ErrorPayload::new(Code::SdkError, reason);
-        self.outbox.push_back(error.frame(id, Some(&self.wiring.session_id)));
+        self.outbox.push(&[&error.frame(id, Some(&self.wiring.session_id))]);
     }
 
     fn log(&self, text: &str) {

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use musher_rpc::{Child, Closed, Exit, Launch, LineReceiver, LineSender, NotSent, RawLine};
+use musher_rpc::{Batch, Child, Closed, Exit, Launch, LineReceiver, LineSender, NotSent, RawLine};
 use tempfile::NamedTempFile;
 
 use crate::options::Started;
@@ -36,6 +36,8 @@ pub struct Process {
     protocol: Protocol,
     child: Child,
     incoming: LineReceiver,
+    /// Lines that came together with one that was handed out.
+    lines: Batch<RawLine>,
     outgoing: LineSender,
     _files: Vec<NamedTempFile>,
 }
@@ -56,6 +58,7 @@ impl Process {
             protocol: Protocol::new(),
             child,
             incoming: connection.incoming,
+            lines: Batch::new(),
             outgoing: connection.outgoing,
             _files: files,
         })
@@ -65,12 +68,22 @@ impl Process {
     ///
     /// Requests of a kind nobody knows are answered before they are told.
     pub async fn next(&mut self) -> Result<Event, Closed> {
-        let event = self.protocol.receive(self.incoming.recv().await?);
+        loop {
+            if let Some(event) = self.try_next() {
+                return Ok(event);
+            }
+            self.incoming.recv_batch(&mut self.lines).await?;
+        }
+    }
+
+    /// The next event, if its line came together with the one before: for who can take many at once.
+    pub fn try_next(&mut self) -> Option<Event> {
+        let event = self.protocol.receive(self.lines.pop()?);
         if let Event::Unsupported { reply, .. } = &event {
             // if this cannot be written, nothing can, and that will be seen elsewhere
             self.write(reply.clone()).ok();
         }
-        Ok(event)
+        Some(event)
     }
 
     /// Says something as the user.

@@ -166,14 +166,19 @@ impl Agent for Claude {
     }
 
     async fn next(&mut self) -> Result<Event<RequestId>, Gone> {
-        if let Some(message) = self.held_back.take() {
-            return Ok(Event::Message(message.into_text()));
+        if let Some(event) = self.more() {
+            return Ok(event);
         }
-        let event = match self.early.pop_front() {
-            Some(event) => event,
-            None => self.process.next().await?,
-        };
+        let event = self.process.next().await?;
         Ok(self.translate(event))
+    }
+
+    fn more(&mut self) -> Option<Event<RequestId>> {
+        if let Some(message) = self.held_back.take() {
+            return Some(Event::Message(message.into_text()));
+        }
+        let event = self.early.pop_front().or_else(|| self.process.try_next())?;
+        Some(self.translate(event))
     }
 
     fn user(&mut self, said: Said) -> Result<(), String> {

@@ -24,6 +24,8 @@ pub(crate) trait Agent: Send + Sized + 'static {
     fn greet(&mut self) -> impl Future<Output = Result<Greeting, Failure>> + Send;
     /// What it says next; loses nothing if dropped.
     fn next(&mut self) -> impl Future<Output = Result<Event<Self::Key>, Gone>> + Send;
+    /// What it has said already, without waiting; not necessarily all of it.
+    fn more(&mut self) -> Option<Event<Self::Key>>;
     /// Tells it what the user says. Never waits.
     fn user(&mut self, said: Said) -> Result<(), String>;
     /// Asks it something. Never waits.

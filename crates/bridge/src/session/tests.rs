@@ -46,6 +46,10 @@ impl Agent for Puppet {
         self.says.recv().await.ok_or_else(|| Closed::Ended.into())
     }
 
+    fn more(&mut self) -> Option<Event<u32>> {
+        self.says.try_recv().ok()
+    }
+
     fn user(&mut self, _said: Said) -> Result<(), String> {
         self.note("user".to_owned())
     }

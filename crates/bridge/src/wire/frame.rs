@@ -97,10 +97,10 @@ pub(crate) fn query_result(id: &str, session_id: &str, outcome: Result<Json, Str
     frame("query.result", id, session_id, &payload)
 }
 
-/// A message of the agent, which is not read again: it is JSON on one line, and stays what it is.
-pub(crate) fn sdk_message(session_id: &str, message: &str) -> String {
+/// A message of the agent, in parts: it is not read again, but is JSON on one line, and stays what it is.
+pub(crate) fn sdk_message<'a>(session_id: &'a str, message: &'a str) -> [&'a str; 5] {
     // a session id of ours needs no escaping
-    ["{\"type\":\"sdk.message\",\"session_id\":\"", session_id, "\",\"payload\":", message, "}"].concat()
+    ["{\"type\":\"sdk.message\",\"session_id\":\"", session_id, "\",\"payload\":", message, "}"]
 }
 
 #[derive(Serialize)]

@@ -119,7 +119,7 @@ impl Options {
     pub(crate) fn start(&self, program: &Path, cwd: &Path) -> io::Result<Started> {
         let limits = Limits {
             line: MAX_LINE_LIMIT,
-            incoming: Bound { messages: 64, bytes: 4 * MIB },
+            incoming: Bound { messages: 32, bytes: 4 * MIB },
             data: Bound { messages: 1024, bytes: 16 * MIB },
             ..Limits::default()
         };

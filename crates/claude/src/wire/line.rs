@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use musher_rpc::RawLine;
-use musher_wire::Json;
+use musher_wire::{Json, Word};
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use super::message::Message;
@@ -49,7 +49,7 @@ impl CliLine {
         if !text.trim_start().starts_with('{') {
             return Self::Noise(text);
         }
-        let head: Head<'_> = match serde_json::from_str(&text) {
+        let head = match serde_json::from_str::<Head<'_>>(&text) {
             Ok(head) => head,
             Err(error) => return Self::Malformed(error.to_string()),
         };
@@ -61,7 +61,7 @@ impl CliLine {
             }
             "keep_alive" | "transcript_mirror" => Ok(Self::Housekeeping),
             kind => {
-                let (kind, subtype) = (kind.into(), head.subtype.as_deref().map(Into::into));
+                let (kind, subtype) = (known(kind), head.subtype.as_deref().map(known));
                 Ok(Self::Message(Message::new(text, kind, subtype)))
             }
         };
@@ -155,6 +155,13 @@ impl<'de> Deserialize<'de> for Head<'de> {
 /// A value that should be a word.
 fn word(value: &serde_json::value::RawValue) -> Option<Cow<'_, str>> {
     serde_json::from_str::<Text<'_>>(value.get()).ok().map(|text| text.0)
+}
+
+/// The words of nearly all messages, which then cost no allocation.
+fn known(word: &str) -> Word {
+    const WORDS: [&str; 8] =
+        ["stream_event", "assistant", "user", "system", "result", "init", "success", "status"];
+    WORDS.into_iter().find(|known| *known == word).map_or_else(|| word.to_owned().into(), Word::Borrowed)
 }
 
 #[derive(serde::Deserialize)]

@@ -3,7 +3,7 @@
 //! The text is never changed and never lost. The view names what is usually wanted; a message of a kind or shape it does not
 //! know is [`View::Unknown`].
 
-use musher_wire::Json;
+use musher_wire::{Json, Word};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -15,13 +15,13 @@ use super::system::{Init, System};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     text: Box<str>,
-    kind: Box<str>,
-    subtype: Option<Box<str>>,
+    kind: Word,
+    subtype: Option<Word>,
 }
 
 impl Message {
     /// Takes the text as it is: of the many messages of a session none is copied to be kept.
-    pub(crate) fn new(text: String, kind: Box<str>, subtype: Option<Box<str>>) -> Self {
+    pub(crate) fn new(text: String, kind: Word, subtype: Option<Word>) -> Self {
         Self { text: text.into(), kind, subtype }
     }
 

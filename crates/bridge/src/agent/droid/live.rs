@@ -117,7 +117,7 @@ impl Live {
 
     pub(super) async fn next(&mut self) -> Result<Event<u64>, Gone> {
         loop {
-            if let Some(event) = self.ready.pop_front() {
+            if let Some(event) = self.more() {
                 return Ok(event);
             }
             self.begin_turn();
@@ -137,6 +137,11 @@ impl Live {
                 }
             }
         }
+    }
+
+    /// What is said already.
+    pub(super) fn more(&mut self) -> Option<Event<u64>> {
+        self.ready.pop_front()
     }
 
     pub(super) fn user(&mut self, said: Said) -> Result<(), String> {

@@ -104,6 +104,10 @@ impl Agent for Droid {
         }
     }
 
+    fn more(&mut self) -> Option<Event<u64>> {
+        self.live().ok()?.more()
+    }
+
     fn user(&mut self, said: Said) -> Result<(), String> {
         self.live()?.user(said)
     }
