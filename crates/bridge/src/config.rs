@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Gives an agent when it is needed.
+pub type MakeEngine = Arc<dyn Fn() -> Result<musher::Agent, String> + Send + Sync>;
+
 /// How the bridge works.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -13,8 +16,8 @@ pub struct Config {
     pub claude: PathBuf,
     /// Droid: a path, or a name to look up in `PATH`.
     pub droid: PathBuf,
-    /// The engine, if there is one: what `agent: "engine"` is.
-    pub engine: Option<musher::Agent>,
+    /// Gives the engine, which is what `agent: "engine"` is, or says why there is none. Asked for each session that wants it.
+    pub engine: MakeEngine,
     /// How long a front end may take to answer a callback.
     pub callback_timeout: Duration,
     /// How long an agent may take to be ready, and to answer a call.
@@ -28,7 +31,7 @@ impl Default for Config {
         Self {
             claude: "claude".into(),
             droid: "droid".into(),
-            engine: None,
+            engine: Arc::new(|| Err("the engine is not available".to_owned())),
             callback_timeout: Duration::from_mins(5),
             agent_timeout: Duration::from_mins(1),
             log: Arc::new(|_line| {}),
@@ -41,7 +44,6 @@ impl fmt::Debug for Config {
         f.debug_struct("Config")
             .field("claude", &self.claude)
             .field("droid", &self.droid)
-            .field("engine", &self.engine)
             .field("callback_timeout", &self.callback_timeout)
             .finish_non_exhaustive()
     }

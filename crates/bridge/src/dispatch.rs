@@ -116,7 +116,7 @@ impl Bridge {
         }
         let plan = Plan::new(std::mem::take(&mut create.options), &create.cwd)?;
         let agent = match kind {
-            AgentKind::Engine => self.config.engine.clone().ok_or("the engine is not available")?,
+            AgentKind::Engine => (self.config.engine)()?,
             _ => Droid::program(&self.config.droid, plan.cwd()),
         };
         Ok(Chosen::Droid(create, agent, Box::new(plan)))

@@ -3,11 +3,12 @@
 //! Only wiring: the sessions are the crate `musher-bridge`.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use musher_bridge::Config;
+use musher::Agent;
+use musher_bridge::{Config, MakeEngine};
 use musher_rpc::{Bound, Limits, MAX_LINE_LIMIT, stdio_lines};
 
 use super::stop::Stop;
@@ -21,8 +22,9 @@ use crate::sanitize::sanitized;
 /// How long a line for the log may be: some of it comes from outside.
 const LONGEST_NOTE: usize = 500;
 
-/// How much waits for an app that does not read. All sessions together fill it, so it need not be long to keep the pipe full.
-const WAITING: Bound = Bound { messages: 512, bytes: 8 * 1024 * 1024 };
+/// How much waits for an app that does not read. All sessions together fill it, and what does not fit waits in the agents' pipes, where it
+/// is read in larger pieces; so it is just enough to keep the pipe to the app full.
+const WAITING: Bound = Bound { messages: 512, bytes: 256 * 1024 };
 
 pub(crate) async fn run(args: Bridge, printer: Printer) -> Result<Exit, Failure> {
     if args.schema {
@@ -40,14 +42,22 @@ pub(crate) async fn run(args: Bridge, printer: Printer) -> Result<Exit, Failure>
     config.droid = args.droid.or(named(DROID_VARIABLE)).unwrap_or(config.droid);
     config.callback_timeout = Duration::from_secs(args.callback_timeout);
     config.agent_timeout = Duration::from_secs(args.agent_timeout);
-    config.engine = match embedded::environment(None, None) {
-        Ok(environment) => Some(embedded::agent(Arc::new(environment))),
-        // whoever wants another agent does not need it
-        Err(_failure) => None,
-    };
+    config.engine = engine();
     config.log = Arc::new(move |line| printer.note(&sanitized(line, LONGEST_NOTE)));
     let limits = Limits { line: MAX_LINE_LIMIT, data: WAITING, ..Limits::default() };
     let front_end = stdio_lines(limits).context("cannot serve stdin and stdout")?;
     musher_bridge::run(config, front_end, stop.wait()).await;
     Ok(Exit::Done)
+}
+
+/// The engine, made when the first session asks for it: most front ends never do.
+fn engine() -> MakeEngine {
+    let made = OnceLock::new();
+    Arc::new(move || {
+        if let Some(agent) = made.get() {
+            return Ok(Agent::clone(agent));
+        }
+        let environment = embedded::environment(None, None).map_err(|failure| failure.error.to_string())?;
+        Ok(made.get_or_init(|| embedded::agent(Arc::new(environment))).clone())
+    })
 }
