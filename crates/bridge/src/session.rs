@@ -132,28 +132,28 @@ impl<A: Agent> Session<A> {
     }
 
     async fn run(mut self) {
-        match self.converse().await {
+        let mut sending = None;
+        match self.converse(&mut sending).await {
             Over::Exited(gone) => {
                 self.settle_all("the agent ended");
                 let error = ErrorPayload::new(Code::SdkError, format!("the agent ended: {}", gone.reason));
                 let last = error.details(gone.details.into()).frame(None, Some(&self.wiring.session_id));
                 self.outbox.push(&[&last]);
-                self.leave().await;
+                self.leave(sending).await;
             }
             Over::Ended(End::Kill { id }) => {
-                // from here on nothing of the agent is passed on
-                self.outbox.clear();
+                // From here on nothing of the agent is passed on. What it said before goes out, and so do the replies among it.
                 self.settle_all("the session was killed");
                 let killed = frame::killed(&id, &self.wiring.session_id);
                 self.outbox.push(&[&killed]);
-                self.leave().await;
+                self.leave(sending).await;
             }
             Over::Ended(End::Shutdown) | Over::Unheard => self.agent.end().await,
         }
     }
 
-    async fn converse(&mut self) -> Over {
-        let mut sending: Option<Sending> = None;
+    /// Goes on until something ends it. What was on its way to the front end by then stays in `sending`.
+    async fn converse(&mut self, sending: &mut Option<Sending>) -> Over {
         loop {
             if sending.is_none() && !self.outbox.is_empty() {
                 match self.wiring.out.offer(self.outbox.take()) {
@@ -161,15 +161,15 @@ impl<A: Agent> Session<A> {
                     // only who finds no room stands in line for it
                     Ok(Some(lines)) => {
                         let out = self.wiring.out.clone();
-                        sending = Some(Box::pin(async move { out.send(lines).await }));
+                        *sending = Some(Box::pin(async move { out.send(lines).await }));
                     }
                     Err(_gone) => return Over::Unheard,
                 }
             }
             let deadline = self.next_deadline();
             tokio::select! {
-                sent = wait_for(&mut sending), if sending.is_some() => {
-                    sending = None;
+                sent = wait_for(sending), if sending.is_some() => {
+                    *sending = None;
                     if sent.is_err() {
                         return Over::Unheard;
                     }
@@ -316,13 +316,19 @@ impl<A: Agent> Session<A> {
         }
     }
 
-    /// Ends the agent, then says the last words.
-    async fn leave(self) {
+    /// Ends the agent, then says the last words, behind what is on its way.
+    async fn leave(self, sending: Option<Sending>) {
         let Self { agent, mut outbox, mut wiring, .. } = self;
         agent.end().await;
+        let farewell = async {
+            if let Some(sending) = sending {
+                sending.await?;
+            }
+            wiring.out.send(outbox.take()).await
+        };
         tokio::select! {
             // if nobody reads any more, nobody misses it
-            _ = wiring.out.send(outbox.take()) => {}
+            _ = farewell => {}
             // the bridge does not wait for a front end that does not read
             Some(_) = wiring.ends.recv() => {}
         }

@@ -22,7 +22,7 @@ pub struct Batch<M>(pub(crate) VecDeque<(M, usize)>);
 
 impl<M> Batch<M> {
     /// About how many bytes are received at once. No more, because what is received cannot be overtaken any more.
-    pub(crate) const ENOUGH: usize = 32 * 1024;
+    pub(crate) const ENOUGH: usize = 16 * 1024;
 
     /// No messages.
     pub const fn new() -> Self {

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """A stand-in for the Claude Code CLI that only writes messages: `many COUNT` at once, `pace COUNT MILLISECONDS` one by one.
 
-Each message carries the time it was written, so that the reader can tell how long it was on the way.
+Each message is written by itself, as the CLI does, whatever the environment says of buffers. It carries the time it was written, so that the reader can
+tell how long it was on the way.
 """
 import json
 import sys
 import time
 
 FILLER = "x" * 400
+
+sys.stdout.reconfigure(line_buffering=True)
 
 
 def write(text):
@@ -30,7 +33,6 @@ def result():
         '"session_id":"00000000-0000-4000-8000-000000000000","total_cost_usd":0,"usage":{},"modelUsage":{},"permission_denials":[],'
         '"uuid":"00000000-0000-4000-8000-000000000001"}'
     )
-    sys.stdout.flush()
 
 
 for line in sys.stdin:
@@ -39,7 +41,6 @@ for line in sys.stdin:
         response = {"commands": [], "models": [], "account": {}, "agents": [], "output_style": "default", "available_output_styles": []}
         answer = {"subtype": "success", "request_id": asked["request_id"], "response": response}
         write(json.dumps({"type": "control_response", "response": answer}))
-        sys.stdout.flush()
     elif asked["type"] == "user":
         content = asked["message"]["content"]
         if not isinstance(content, str):
@@ -51,6 +52,5 @@ for line in sys.stdin:
         elif word == "pace":
             for number in range(int(numbers[0])):
                 write(message(number))
-                sys.stdout.flush()
                 time.sleep(float(numbers[1]) / 1000)
         result()

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use musher_claude::{Extra, Json};
-use musher_rpc::{Limits, LineConnection, LineReceiver, lines_over};
+use musher_rpc::{Bound, Limits, LineConnection, LineReceiver, lines_over};
 use serde_json::{Value, json};
 
 use super::*;
@@ -81,11 +81,15 @@ struct Stage {
 }
 
 fn stage(is_ready: bool) -> Stage {
+    stage_with(is_ready, Limits::default())
+}
+
+fn stage_with(is_ready: bool, limits: Limits) -> Stage {
     let (front_end, ours) = tokio::io::duplex(1024);
     let (reader, _) = tokio::io::split(front_end);
     let (_, writer) = tokio::io::split(ours);
-    let LineConnection { outgoing: out, .. } = lines_over(tokio::io::empty(), writer, Limits::default());
-    let LineConnection { incoming: heard, .. } = lines_over(reader, tokio::io::sink(), Limits::default());
+    let LineConnection { outgoing: out, .. } = lines_over(tokio::io::empty(), writer, limits);
+    let LineConnection { incoming: heard, .. } = lines_over(reader, tokio::io::sink(), limits);
     let (says, script) = mpsc::channel(1000);
     let (notes, told) = mpsc::channel(1000);
     let (commands, inbox) = mpsc::channel(8);
@@ -181,6 +185,52 @@ async fn a_kill_answers_what_is_open_and_comes_last() {
     assert_eq!(lines[0]["payload"]["code"], "QUERY_METHOD_FAILED");
     assert_eq!(lines[1], json!({"type": "session.killed", "id": "k", "session_id": "s", "payload": {}}));
     assert!(stage.commands.is_closed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kill_loses_no_reply_of_a_session_whose_front_end_does_not_read() {
+    let narrow = Bound { messages: 1, bytes: 1024 };
+    // one message waits here for the front end, which holds a kilobyte; the test reads only at the end
+    let mut stage = stage_with(true, Limits { data: narrow, incoming: narrow, ..Limits::default() });
+    let long = format!("{{\"text\":\"{}\"}}", "x".repeat(20_000));
+    for _ in 0..10 {
+        stage.says.send(Event::Message(long.clone())).await.unwrap();
+    }
+    // in paused time this is the moment when all has come to rest
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let models = || Command::Query { method: "supportedModels".to_owned(), args: Vec::new() };
+    stage.asks("q1", models()).await;
+    stage.asks("q2", models()).await;
+    stage.asks("i", Command::Interrupt).await;
+    assert_eq!(stage.told.recv().await.as_deref(), Some("interrupt"), "all before it was taken");
+    stage.ends.send(End::Kill { id: "k".to_owned() }).await.unwrap();
+    assert_eq!(stage.told.recv().await.as_deref(), Some("end"));
+    let mut replies = Vec::new();
+    loop {
+        let line = stage.line().await;
+        if let Some(id) = line["id"].as_str() {
+            replies.push(id.to_owned());
+        }
+        if line["type"] == "session.killed" {
+            break;
+        }
+    }
+    assert_eq!(replies, ["c", "q1", "q2", "i", "k"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_messages_at_once_keep_their_order_and_the_end_comes_last() {
+    let mut stage = stage(true);
+    for n in 0..1000 {
+        stage.says.send(Event::Message(format!("{{\"n\":{n}}}"))).await.unwrap();
+    }
+    let Stage { says, .. } = &mut stage;
+    *says = mpsc::channel(1).0;
+    assert_eq!(stage.line().await["type"], "session.created");
+    for n in 0..1000 {
+        assert_eq!(stage.line().await["payload"]["n"], n);
+    }
+    assert_eq!(stage.line().await["payload"]["code"], "SDK_ERROR");
 }
 
 #[tokio::test]
