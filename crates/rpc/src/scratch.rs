@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, ReadBuf};
 
 /// How much is read at a time.
-const CHUNK: usize = 16 * 1024;
+const CHUNK: usize = 32 * 1024;
 
 thread_local! {
     /// One for all connections of a thread: what was read has been looked at before the next one reads.

@@ -17,6 +17,9 @@ use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 
 use super::{Reader, Writer};
 
+/// How much may be on the way to a slow reader.
+const PIPE: usize = 256 * 1024;
+
 /// Reads from `stream` if it is a pipe or a socket.
 pub(super) fn reader(stream: impl AsFd) -> Option<Reader> {
     let direct = Direct::open(stream.as_fd().try_clone_to_owned().ok()?, Interest::READABLE).ok()??;
@@ -46,7 +49,13 @@ impl Direct {
             let name = format!("/proc/self/fd/{}", stream.as_raw_fd());
             let mut options = OpenOptions::new();
             options.read(interest.is_readable()).write(interest.is_writable());
-            options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed()).open(name)?.into()
+            let pipe: OwnedFd =
+                options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed()).open(name)?.into();
+            if interest.is_writable() {
+                // a wish: the reader is woken less often, and there is a limit on what all pipes of a user may hold
+                rustix::pipe::fcntl_setpipe_size(&pipe, PIPE).ok();
+            }
+            pipe
         } else {
             return Ok(None);
         };
