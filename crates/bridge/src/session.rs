@@ -66,7 +66,7 @@ pub(crate) async fn serve<A: Agent>(
     match greeted {
         Ok(greeting) => {
             let created = frame::created(&create.id, &wiring.session_id, &greeting.session_id);
-            let mut session = Session::new(wiring, agent, greeting, created);
+            let mut session = Session::new(wiring, agent, greeting, &created);
             if let Some(prompt) = create.prompt
                 && let Err(reason) = session.agent.user(prompt)
             {
@@ -125,9 +125,9 @@ enum Over {
 type Sending = Pin<Box<dyn Future<Output = Result<(), Closed>> + Send>>;
 
 impl<A: Agent> Session<A> {
-    fn new(wiring: Wiring, agent: A, greeting: Greeting, first: String) -> Self {
+    fn new(wiring: Wiring, agent: A, greeting: Greeting, first: &str) -> Self {
         let mut outbox = Lines::default();
-        outbox.push(&[&first]);
+        outbox.push(&[first]);
         Self { wiring, agent, greeting, callbacks: Callbacks::new(), calls: HashMap::new(), outbox }
     }
 

@@ -75,11 +75,11 @@ impl std::fmt::Debug for Inner {
 /// Starts the task that reads `stderr` to its end.
 pub(super) fn drain(mut stderr: impl AsyncRead + Unpin + Send + 'static, tail: Tail, pipe: OpenPipe) {
     tokio::spawn(async move {
-        let mut read = |bytes: &[u8]| {
+        let read = |bytes: &[u8]| {
             tail.push(bytes);
             !bytes.is_empty()
         };
-        while let Ok(true) = poll_fn(|context| scratch::poll_read(&mut stderr, context, &mut read)).await {}
+        while let Ok(true) = poll_fn(|context| scratch::poll_read(&mut stderr, context, read)).await {}
         drop(pipe);
     });
 }
