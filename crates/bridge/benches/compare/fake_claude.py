@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A stand-in for the Claude Code CLI that only writes messages: `many COUNT` at once, `pace COUNT MILLISECONDS` one by one.
 
-Each message is written by itself, as the CLI does, whatever the environment says of buffers. It carries the time it was written, so that the reader can
+Each message is written by itself, whatever the environment says of buffers. It carries the time it was written, so that the reader can
 tell how long it was on the way.
 """
 import json
