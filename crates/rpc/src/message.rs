@@ -93,16 +93,17 @@ pub struct Lines {
 impl Lines {
     /// Adds a line that is made of these parts. A line feed in it is printed as a space, as in a [`RawLine`].
     pub fn push(&mut self, parts: &[&str]) {
-        if self.count > 0 {
+        // one more for what stands between two lines
+        let length = 1 + parts.iter().map(|part| part.len()).sum::<usize>();
+        if length > self.text.capacity() - self.text.len() {
+            // who has a second line has many
+            self.text.reserve(if self.is_empty() { length } else { length.max(SPARE) });
+        }
+        if !self.is_empty() {
             self.text.push(b'\n');
         }
         self.count += 1;
         let start = self.text.len();
-        let length = parts.iter().map(|part| part.len()).sum();
-        if length > self.text.capacity() - start {
-            // who has a second line has many
-            self.text.reserve(if start == 0 { length } else { length.max(SPARE) });
-        }
         for part in parts {
             self.text.extend_from_slice(part.as_bytes());
         }
@@ -122,11 +123,6 @@ impl Lines {
     /// How many bytes they are.
     pub fn size(&self) -> usize {
         self.text.len()
-    }
-
-    /// Throws them away.
-    pub fn clear(&mut self) {
-        *self = Self::default();
     }
 
     /// Takes them, as one message to send.
