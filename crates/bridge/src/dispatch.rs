@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::agent::{Claude, Droid, Failure, Plan};
-use crate::config::Config;
+use crate::config::{Config, Engine};
 use crate::options;
 use crate::session::{Asked, End, Wiring, serve};
 use crate::wire::frame::{Code, ErrorPayload};
@@ -115,8 +115,9 @@ impl Bridge {
             return Ok(Chosen::Claude(create));
         }
         let plan = Plan::new(std::mem::take(&mut create.options), &create.cwd)?;
-        let agent = match kind {
-            AgentKind::Engine => (self.config.engine)()?,
+        let agent = match (kind, &self.config.engine) {
+            (AgentKind::Engine, Engine::Embedded(make)) => make()?,
+            (AgentKind::Engine, Engine::Program(program)) => Droid::program(program, plan.cwd()),
             _ => Droid::program(&self.config.droid, plan.cwd()),
         };
         Ok(Chosen::Droid(create, agent, Box::new(plan)))

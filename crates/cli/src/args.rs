@@ -19,7 +19,7 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use acp::Acp;
 pub(crate) use agent::AgentArgs;
-pub(crate) use bridge::Bridge;
+pub(crate) use bridge::{Backend, Bridge};
 pub(crate) use demo::Demo;
 pub(crate) use doctor::Doctor;
 pub(crate) use exec::{Exec, InputFormat, OutputFormat};
@@ -71,5 +71,6 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         super::Args::command().debug_assert();
+        super::Backend::command().debug_assert();
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{CommandFactory as _, Parser as _, error::ErrorKind};
 
-use crate::args::Args;
+use crate::args::{Args, Backend};
 
 #[path = "../tests/it/docs/lines.rs"]
 mod lines;
@@ -73,6 +73,20 @@ fn every_example_of_the_help_is_right() {
     check_help(&Args::command(), &mut wrong, &mut count);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(count > 20, "{count}");
+}
+
+#[test]
+fn every_call_of_the_small_program_is_right() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/bridge.md");
+    let page = fs_err::read_to_string(page).unwrap();
+    let help = Backend::command().get_after_help().map(ToString::to_string).unwrap_or_default();
+    let calls =
+        page.lines().chain(help.lines()).filter(|line| line.trim_start().starts_with("musher-bridge"));
+    let calls: Vec<_> = calls.map(|line| line.trim_start().split("  ").next().unwrap()).collect();
+    assert!(calls.len() > 3, "{calls:?}");
+    for call in calls {
+        Backend::try_parse_from(call.split_whitespace()).unwrap();
+    }
 }
 
 #[test]

@@ -22,6 +22,9 @@ pub(crate) const DROID_VARIABLE: &str = "MUSHER_DROID";
 /// Where Claude Code is, if not in `PATH`.
 pub(crate) const CLAUDE_VARIABLE: &str = "MUSHER_CLAUDE";
 
+/// Where `musher` is, for a program that has no engine in it.
+pub(crate) const ENGINE_VARIABLE: &str = "MUSHER_ENGINE";
+
 /// Who does the work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Choice {
@@ -83,20 +86,20 @@ pub(crate) fn program(named: &OsStr, folders: Option<&OsStr>) -> Option<PathBuf>
     candidates.map(with_ending).find(|path| is_program(path))
 }
 
-fn with_exe(mut path: PathBuf) -> PathBuf {
+pub(crate) fn with_exe(mut path: PathBuf) -> PathBuf {
     path.set_extension(std::env::consts::EXE_EXTENSION);
     path
 }
 
 #[cfg(unix)]
-fn is_program(path: &Path) -> bool {
+pub(crate) fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     let Ok(metadata) = path.metadata() else { return false };
     metadata.is_file() && metadata.permissions().mode() & 0o111 != 0
 }
 
 #[cfg(not(unix))]
-fn is_program(path: &Path) -> bool {
+pub(crate) fn is_program(path: &Path) -> bool {
     path.is_file()
 }
 

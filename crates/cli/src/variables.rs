@@ -2,7 +2,7 @@
 
 use crate::embedded::HOME_VARIABLE;
 use crate::look::{CLICOLOR, CLICOLOR_FORCE, NO_COLOR};
-use crate::resolve::{AGENT_VARIABLE, CLAUDE_VARIABLE, DROID_VARIABLE};
+use crate::resolve::{AGENT_VARIABLE, CLAUDE_VARIABLE, DROID_VARIABLE, ENGINE_VARIABLE};
 
 /// A variable.
 #[derive(Debug)]
@@ -28,6 +28,11 @@ pub(crate) const VARIABLES: &[Variable] = &[
     },
     Variable { name: DROID_VARIABLE, meaning: "where droid is", otherwise: "`droid` in `PATH`" },
     Variable { name: CLAUDE_VARIABLE, meaning: "where Claude Code is", otherwise: "`claude` in `PATH`" },
+    Variable {
+        name: ENGINE_VARIABLE,
+        meaning: "where `musher` is, for `musher-bridge`, which has no engine in it",
+        otherwise: "`musher` beside it, else in `PATH`",
+    },
     Variable {
         name: NO_COLOR,
         meaning: "no colours, whatever it is set to",

@@ -124,7 +124,7 @@ pub(crate) enum AgentKind {
     Claude,
     /// Factory's Droid.
     Droid,
-    /// The engine of musher, in the bridge's own process.
+    /// The engine of musher.
     Engine,
 }
 

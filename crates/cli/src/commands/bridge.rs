@@ -1,4 +1,4 @@
-//! `musher bridge`: serves the app that started it until the app is gone.
+//! `musher bridge` and `musher-bridge`: serves the app that started it until the app is gone.
 //!
 //! Only wiring: the sessions are the crate `musher-bridge`.
 
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use musher::Agent;
-use musher_bridge::{Config, MakeEngine};
+use musher_bridge::{Config, Engine};
 use musher_rpc::{Bound, Limits, MAX_LINE_LIMIT, stdio_lines};
 
 use super::stop::Stop;
@@ -16,7 +16,7 @@ use crate::args::Bridge;
 use crate::embedded;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
-use crate::resolve::{CLAUDE_VARIABLE, DROID_VARIABLE};
+use crate::resolve::{CLAUDE_VARIABLE, DROID_VARIABLE, ENGINE_VARIABLE, is_program, with_exe};
 use crate::sanitize::sanitized;
 
 /// How long a line for the log may be: some of it comes from outside.
@@ -26,7 +26,7 @@ const LONGEST_NOTE: usize = 500;
 /// is read in larger pieces; so it is just enough to keep the pipe to the app full.
 const WAITING: Bound = Bound { messages: 512, bytes: 256 * 1024 };
 
-pub(crate) async fn run(args: Bridge, printer: Printer) -> Result<Exit, Failure> {
+pub(crate) async fn run(args: Bridge, engine: Engine, printer: Printer) -> Result<Exit, Failure> {
     if args.schema {
         printer.data(&serde_json::to_string_pretty(&musher_bridge::schema())?)?;
         return Ok(Exit::Done);
@@ -36,13 +36,12 @@ pub(crate) async fn run(args: Bridge, printer: Printer) -> Result<Exit, Failure>
         return Ok(Exit::Done);
     }
     let stop = Stop::listen().context("cannot listen for signals")?;
-    let named = |variable| std::env::var_os(variable).filter(|name| !name.is_empty()).map(PathBuf::from);
     let mut config = Config::default();
-    config.claude = args.claude.or(named(CLAUDE_VARIABLE)).unwrap_or(config.claude);
-    config.droid = args.droid.or(named(DROID_VARIABLE)).unwrap_or(config.droid);
+    config.claude = args.claude.or_else(|| named(CLAUDE_VARIABLE)).unwrap_or(config.claude);
+    config.droid = args.droid.or_else(|| named(DROID_VARIABLE)).unwrap_or(config.droid);
     config.callback_timeout = Duration::from_secs(args.callback_timeout);
     config.agent_timeout = Duration::from_secs(args.agent_timeout);
-    config.engine = engine();
+    config.engine = engine;
     config.log = Arc::new(move |line| printer.note(&sanitized(line, LONGEST_NOTE)));
     let limits = Limits { line: MAX_LINE_LIMIT, data: WAITING, ..Limits::default() };
     let front_end = stdio_lines(limits).context("cannot serve stdin and stdout")?;
@@ -50,14 +49,28 @@ pub(crate) async fn run(args: Bridge, printer: Printer) -> Result<Exit, Failure>
     Ok(Exit::Done)
 }
 
-/// The engine, made when the first session asks for it: most front ends never do.
-fn engine() -> MakeEngine {
+/// The engine in this process, made when the first session asks for it: most front ends never do.
+pub(crate) fn own_engine() -> Engine {
     let made = OnceLock::new();
-    Arc::new(move || {
+    Engine::Embedded(Arc::new(move || {
         if let Some(agent) = made.get() {
             return Ok(Agent::clone(agent));
         }
         let environment = embedded::environment(None, None).map_err(|failure| failure.error.to_string())?;
         Ok(made.get_or_init(|| embedded::agent(Arc::new(environment))).clone())
-    })
+    }))
+}
+
+/// The engine of another program: of this one, else of `musher` beside us, else of the one in `PATH`.
+pub(crate) fn engine_beside(wished: Option<PathBuf>) -> Engine {
+    let neighbour = || {
+        let path = with_exe(std::env::current_exe().ok()?.with_file_name("musher"));
+        is_program(&path).then_some(path)
+    };
+    Engine::Program(wished.or_else(|| named(ENGINE_VARIABLE)).or_else(neighbour).unwrap_or("musher".into()))
+}
+
+/// The path in a variable.
+fn named(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).filter(|name| !name.is_empty()).map(PathBuf::from)
 }

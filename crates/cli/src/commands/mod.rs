@@ -1,7 +1,7 @@
 //! One file per command, named as on the command line.
 
 mod acp;
-mod bridge;
+pub(crate) mod bridge;
 mod confirm;
 mod demo;
 mod doctor;
@@ -21,7 +21,7 @@ use crate::printer::Printer;
 pub(crate) async fn run(command: Command, printer: Printer) -> Result<Exit, Failure> {
     match command {
         Command::Acp(args) => acp::run(args).await,
-        Command::Bridge(args) => bridge::run(args, printer).await,
+        Command::Bridge(args) => bridge::run(args, bridge::own_engine(), printer).await,
         Command::Completions(args) => shell::completions(&args, printer),
         Command::Demo(args) => demo::run(args, printer).await,
         Command::Doctor(args) => doctor::run(args, printer).await,

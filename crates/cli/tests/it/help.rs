@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::program::musher;
+use crate::program::{Run, bridge_alone, musher};
 
 /// Set to write the files instead of comparing them.
 const WRITE: &str = "MUSHER_WRITE_HELP";
@@ -21,8 +21,17 @@ fn commands(help: &str) -> Vec<String> {
 
 fn compare(words: &[&str], wrong: &mut Vec<String>, seen: &mut Vec<PathBuf>) {
     let run = musher(&[words, &["--help"]].concat());
-    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{words:?}");
-    let file = file(words);
+    is_as_written(&run, file(words), wrong, seen);
+    if !words.is_empty() && !run.stdout.contains("Example") {
+        wrong.push(format!("the help of {words:?} has no example"));
+    }
+    for command in commands(&run.stdout) {
+        compare(&[words, &[command.as_str()]].concat(), wrong, seen);
+    }
+}
+
+fn is_as_written(run: &Run, file: PathBuf, wrong: &mut Vec<String>, seen: &mut Vec<PathBuf>) {
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{}", file.display());
     if std::env::var_os(WRITE).is_some() {
         fs_err::create_dir_all(file.parent().unwrap()).unwrap();
         fs_err::write(&file, &run.stdout).unwrap();
@@ -31,19 +40,14 @@ fn compare(words: &[&str], wrong: &mut Vec<String>, seen: &mut Vec<PathBuf>) {
     if expected != run.stdout {
         wrong.push(format!("{} differs from:\n{}", file.display(), run.stdout));
     }
-    if !words.is_empty() && !run.stdout.contains("Example") {
-        wrong.push(format!("the help of {words:?} has no example"));
-    }
     seen.push(file);
-    for command in commands(&run.stdout) {
-        compare(&[words, &[command.as_str()]].concat(), wrong, seen);
-    }
 }
 
 #[test]
 fn every_command_explains_itself_with_examples_and_as_it_did() {
     let (mut wrong, mut seen) = (Vec::new(), Vec::new());
     compare(&[], &mut wrong, &mut seen);
+    is_as_written(&bridge_alone(&["--help"]), file(&["musher-bridge"]), &mut wrong, &mut seen);
     assert!(seen.len() > 10, "{seen:?}");
     for entry in fs_err::read_dir(file(&[]).parent().unwrap()).unwrap() {
         let path = entry.unwrap().path();

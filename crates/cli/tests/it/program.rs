@@ -16,9 +16,13 @@ pub(crate) struct Run {
     pub(crate) stderr: String,
 }
 
-#[expect(clippy::disallowed_methods, reason = "the tests start the program under test")]
 pub(crate) fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_musher"));
+    command_of(env!("CARGO_BIN_EXE_musher"), arguments)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the tests start the program under test")]
+fn command_of(program: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program);
     command.args(arguments).env_clear().stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -26,6 +30,11 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
 /// Runs the program to its end.
 pub(crate) fn musher(arguments: &[&str]) -> Run {
     ended(command(arguments))
+}
+
+/// Runs the small program to its end.
+pub(crate) fn bridge_alone(arguments: &[&str]) -> Run {
+    ended(command_of(env!("CARGO_BIN_EXE_musher-bridge"), arguments))
 }
 
 /// Runs the program to its end, in another directory or with variables.

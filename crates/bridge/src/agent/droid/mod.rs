@@ -1,4 +1,4 @@
-//! An agent of the Droid protocol as an agent of the front end: droid itself, or the engine in our own process.
+//! An agent of the Droid protocol as an agent of the front end: droid itself, or the engine.
 //!
 //! `plan` reads the options, `scribe` and `stream` write what the front end sees, `ask` translates questions and answers: all
 //! pure. `live` brings them together with a session of the SDK; here is only the way from the start to the end.

@@ -1,4 +1,4 @@
-//! The engine of the bridge's own process, with a scripted model: no other program runs.
+//! The engine with a scripted model: in the bridge's own process, and in `musher` beside the small program.
 
 use anyhow::Result;
 use musher_rehearse::{Reply, Script, when};
@@ -17,10 +17,19 @@ fn options(more: Value) -> Value {
 
 #[tokio::test]
 async fn a_session_with_the_engine_is_like_one_with_any_agent() -> Result<()> {
+    greets(Stage::engine, 1).await
+}
+
+#[tokio::test]
+async fn a_session_with_the_engine_of_another_program_is_the_same() -> Result<()> {
+    greets(Stage::engine_beside, 2).await
+}
+
+async fn greets(stage: fn(Script) -> Result<Stage>, programs: usize) -> Result<()> {
     let script = Script::new()
         .reply(Reply::text("Hello from inside.").when(when().prompt("Greet")))
         .otherwise(Reply::text("A title"));
-    let mut stage = Stage::engine(script)?;
+    let mut stage = stage(script)?;
     let app = &mut stage.app;
     let session = app.create("Greet me.", options(json!({"include_partial_messages": true}))).await?;
     let first = app.told[0]["payload"]["sdk_session_id"].clone();
@@ -35,8 +44,10 @@ async fn a_session_with_the_engine_is_like_one_with_any_agent() -> Result<()> {
     let text: String = messages.iter().filter_map(|it| it["event"]["delta"]["text"].as_str()).collect();
     assert_eq!(text, "Hello from inside.");
     assert!(messages.iter().any(|it| it["type"] == "assistant") && messages[1]["subtype"] == "init");
-    let others: Vec<_> = stage.sandbox.processes().into_iter().map(|it| it.command).collect();
-    assert_eq!(others.len(), 1, "only the bridge runs: {others:?}");
+    let mut running: Vec<_> = stage.sandbox.processes().into_iter().map(|it| it.command).collect();
+    // it ends the other program if the bridge cannot
+    running.retain(|command| !command.starts_with("agent-guard"));
+    assert_eq!(running.len(), programs, "nothing else runs: {running:?}");
     let app = &mut stage.app;
     let idle = app.ask("session.interrupt", Some(&session), json!({})).await?;
     assert_eq!(app.reply(&idle).await?["type"], "session.interrupted");
@@ -57,6 +68,15 @@ async fn a_session_with_the_engine_is_like_one_with_any_agent() -> Result<()> {
 
 #[tokio::test]
 async fn the_engine_asks_before_a_tool_runs() -> Result<()> {
+    asks(Stage::engine).await
+}
+
+#[tokio::test]
+async fn the_engine_of_another_program_asks_before_a_tool_runs() -> Result<()> {
+    asks(Stage::engine_beside).await
+}
+
+async fn asks(stage: fn(Script) -> Result<Stage>) -> Result<()> {
     let execute = |file: &str| {
         let arguments = json!({
             "command": format!("touch {file}"), "summary": "Make it", "timeout": 60,
@@ -71,7 +91,7 @@ async fn the_engine_asks_before_a_tool_runs() -> Result<()> {
         .reply(execute("no.txt").when(on("Make no", 1)))
         .reply(Reply::text("Never.").when(on("Make no", 2)))
         .otherwise(Reply::text("A title"));
-    let mut stage = Stage::engine(script)?;
+    let mut stage = stage(script)?;
     let made = stage.sandbox.workspace();
     let app = &mut stage.app;
     let session = app.create("Make yes.", options(json!({}))).await?;

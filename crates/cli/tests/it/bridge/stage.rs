@@ -1,5 +1,6 @@
 //! Where a test plays: a sandbox, a bridge in it, and an app that talks to the bridge.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
@@ -31,9 +32,7 @@ impl Stage {
     /// A bridge with the stand-in for the CLI.
     pub(crate) fn fake(args: &[&str], env: &[(&str, &str)]) -> Result<Self> {
         let sandbox = Sandbox::new()?;
-        let path = sandbox.home().join("claude");
-        fs_err::write(&path, format!("#!/usr/bin/env python3\n{FAKE}"))?;
-        fs_err::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+        let path = fake_claude(&sandbox)?;
         let mut launch = bridge(&sandbox)
             .arg("--claude")
             .arg(&path)
@@ -71,12 +70,28 @@ impl Stage {
 
     /// A bridge whose engine has a scripted model.
     pub(crate) fn engine(script: Script) -> Result<Self> {
+        Self::with_engine(script, bridge)
+    }
+
+    /// The same with the small program, which finds the engine in `musher` beside it.
+    pub(crate) fn engine_beside(script: Script) -> Result<Self> {
+        Self::with_engine(script, bridge_alone)
+    }
+
+    fn with_engine(script: Script, bridge: fn(&Sandbox) -> Launch) -> Result<Self> {
         let sandbox = Sandbox::new()?;
         let model = sandbox.model(script)?;
         // the engine reads these settings, too
         droid::configure(&sandbox, &model.url())?;
         let launch = bridge(&sandbox);
         Self::on(sandbox, Some(model), &launch)
+    }
+
+    /// The small program with the stand-in for the CLI.
+    pub(crate) fn alone(args: &[&str]) -> Result<Self> {
+        let sandbox = Sandbox::new()?;
+        let launch = bridge_alone(&sandbox).arg("--claude").arg(fake_claude(&sandbox)?).args(args);
+        Self::on(sandbox, None, &launch)
     }
 
     fn on(sandbox: Sandbox, model: Option<Server>, launch: &Launch) -> Result<Self> {
@@ -131,6 +146,19 @@ async fn drop_model(model: Option<Server>) {
 
 pub(crate) fn bridge(sandbox: &Sandbox) -> Launch {
     sandbox.launch(env!("CARGO_BIN_EXE_musher")).arg("bridge")
+}
+
+/// Puts the stand-in there, and tells where.
+fn fake_claude(sandbox: &Sandbox) -> Result<PathBuf> {
+    let path = sandbox.home().join("claude");
+    fs_err::write(&path, format!("#!/usr/bin/env python3\n{FAKE}"))?;
+    fs_err::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+    Ok(path)
+}
+
+/// The small program.
+fn bridge_alone(sandbox: &Sandbox) -> Launch {
+    sandbox.launch(env!("CARGO_BIN_EXE_musher-bridge"))
 }
 
 impl App {
