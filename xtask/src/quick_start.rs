@@ -1,9 +1,9 @@
 //! `cargo xtask quick-start`: the first line of the README, as somebody runs it who has just cloned the repository.
 //!
-//! In a folder with nothing but what git knows, so that a file nobody added is missed here and not at the reader's. It builds into the
-//! target folder of the workspace, so that dependencies which were built before are not built again.
+//! It is run right here, for a checkout elsewhere that builds into the same target folder leaves libraries there which cargo takes for
+//! ours ever after. So whoever has only what git knows must have everything: a file nobody added is an error.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -12,37 +12,34 @@ use fs_err as fs;
 use crate::cargo::forget_our_package;
 use crate::ci::succeed;
 
-/// Checks everything out into a folder of its own, reads the README there, and runs its line.
+/// Looks for files that git does not know, and runs the line.
 pub(crate) fn run() -> Result<()> {
-    let folder = Path::new("target/quick-start");
-    fs::create_dir_all(folder)?;
-    let folder = fs::canonicalize(folder)?;
-    let checkout = checked_out(&folder)?;
-    let line = first_line(&fs::read_to_string(checkout.join("README.md"))?)?;
+    nothing_unknown()?;
+    let line = first_line(&fs::read_to_string("README.md")?)?;
     println!("{line}");
+    let home = Path::new("target/quick-start");
+    fs::create_dir_all(home)?;
     let mut shell = Command::new("sh");
-    shell.args(["-c", &line]).current_dir(&checkout).stdin(Stdio::null());
-    if std::env::var_os("CARGO_TARGET_DIR").is_none() {
-        shell.env("CARGO_TARGET_DIR", fs::canonicalize("target")?);
-    }
-    shell.env("MUSHER_HOME", folder.join("home"));
+    shell.args(["-c", &line]).stdin(Stdio::null()).env("MUSHER_HOME", fs::canonicalize(home)?);
     forget_our_package(&mut shell);
     succeed(&mut shell)
 }
 
-/// The index of git as files. Sources that did not come from git are taken where they are.
-fn checked_out(folder: &Path) -> Result<PathBuf> {
+/// Sources that did not come from git are taken as they are.
+fn nothing_unknown() -> Result<()> {
     if !Path::new(".git").exists() {
         println!("no git checkout: the line is run among whatever lies here");
-        return Ok(fs::canonicalize(".")?);
+        return Ok(());
     }
-    let checkout = folder.join("checkout");
-    if checkout.exists() {
-        fs::remove_dir_all(&checkout)?;
+    let listed = Command::new("git").args(["ls-files", "--others", "--exclude-standard"]).output()?;
+    if !listed.status.success() {
+        bail!("git cannot list files: {}", String::from_utf8_lossy(&listed.stderr));
     }
-    let prefix = format!("--prefix={}/", checkout.display());
-    succeed(Command::new("git").args(["checkout-index", "--all", "--force"]).arg(prefix))?;
-    Ok(checkout)
+    let files = String::from_utf8_lossy(&listed.stdout);
+    if !files.is_empty() {
+        bail!("git does not know these files; add them (`git add`) or ignore them:\n{files}");
+    }
+    Ok(())
 }
 
 /// The first line of the first block of shell lines.
