@@ -39,3 +39,14 @@ async fn the_engine_it_started_ends_with_a_killed_bridge() -> anyhow::Result<()>
     eventually("all are gone", || stage.sandbox.processes().is_empty()).await;
     stage.finish_without_bridge().await
 }
+
+/// Code that can panic names its file, so the files of the engine tell whether it was linked. Debug information names folders only.
+#[test]
+fn the_engine_is_not_in_it() {
+    let is_named = |program: &str| {
+        let bytes = fs_err::read(program).unwrap();
+        String::from_utf8_lossy(&bytes).contains("crates/engine/src/session/actor.rs")
+    };
+    assert!(is_named(env!("CARGO_BIN_EXE_musher")), "this is how to tell");
+    assert!(!is_named(env!("CARGO_BIN_EXE_musher-bridge")), "it calls the engine");
+}
