@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal};
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use super::guard::Guard;
+use super::guard::Guarded;
 use super::{Launch, ParentDeath, tree};
 
 /// The variable every process below an agent inherits. Its value lists the marks of all agents above it.
@@ -33,8 +33,8 @@ pub(super) struct Forked {
     child: Option<process::Child>,
     pid: Pid,
     mark: String,
-    /// Dismissed after the process was waited for.
-    _guard: Option<Guard>,
+    /// Left alone by the guard after the process was waited for.
+    _guarded: Option<Guarded>,
 }
 
 pub(super) async fn fork(launch: &Launch) -> io::Result<Forked> {
@@ -91,10 +91,10 @@ fn start(command: &mut Command, mark: String, parent_death: ParentDeath) -> io::
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let pid = pid.ok_or_else(|| io::Error::other("the process id is out of range"))?;
     // after the fork: the agent starts meanwhile, and until the guard stands the kernel's signal must do
-    let guard = Guard::start(pid, &mark, parent_death).inspect_err(
+    let guarded = Guarded::new(pid, &mark, parent_death).inspect_err(
         |error| tracing::debug!(%error, "no guard: only the process itself is ended should we be killed"),
     );
-    Ok(Forked { child: Some(child), pid, mark, _guard: guard.ok() })
+    Ok(Forked { child: Some(child), pid, mark, _guarded: guarded.ok() })
 }
 
 /// Asks the kernel to end this process when the thread that forked it ends, by SIGKILL of our process for example.
