@@ -1,21 +1,34 @@
 #!/usr/bin/env python3
-"""Compares `musher bridge` with a minimal Node backend on the official SDK, in one run on one machine.
+"""Compares the bridge with a minimal Node backend on the official SDK, in one run on one machine.
 
     npm install --omit=optional @anthropic-ai/claude-agent-sdk @anthropic-ai/sdk @modelcontextprotocol/sdk zod
     cargo build --release -p musher-cli
-    python3 crates/bridge/benches/compare/compare.py --musher target/release/musher --sdk FOLDER_WITH_NODE_MODULES
+    python3 crates/bridge/benches/compare/compare.py --bridge target/release/musher-bridge --sdk FOLDER_WITH_NODE_MODULES
 
-A stand-in plays the CLI, so that only the backends are measured: memory (RSS of the backend process, and the part of it that is not the program's file) with 1, 10 and 50 sessions, CPU time of
-the backend per 1,000 messages, and how long a message is on the way. The two take turns, and each number is the median of the rounds.
+`--bridge "target/release/musher bridge"` measures the program with everything in it.
+
+A stand-in plays the CLI, so that only the backends are measured: memory (RSS of the backend process, and the part of it that is not the
+program's file) with 1, 10 and 50 sessions, the same of other processes that the backend needs, CPU time of the backend per 1,000 messages,
+and how long a message is on the way. Beside them runs a relay that only copies whole lines (`relay.rs`): the floor. They take turns, and
+each number is the median of the rounds.
 """
 import argparse
 import json
 import os
+import shlex
 import statistics
 import subprocess
+import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+FAKE = os.path.join(HERE, "fake_claude.py")
+
+
+def memory_of(pid):
+    with open(f"/proc/{pid}/status") as status:
+        values = dict(line.split(":", 1) for line in status)
+    return [int(values[name].split()[0]) / 1024 for name in ("VmRSS", "RssAnon")]
 
 
 class Backend:
@@ -70,9 +83,15 @@ class Backend:
 
     def memory(self):
         """All that is mapped, and what of it is the process's own: the rest are pages of the program's file, which the kernel may drop."""
-        with open(f"/proc/{self.process.pid}/status") as status:
-            values = dict(line.split(":", 1) for line in status)
-        return [int(values[name].split()[0]) / 1024 for name in ("VmRSS", "RssAnon")]
+        return memory_of(self.process.pid)
+
+    def helpers(self):
+        """The same of all processes that the backend has started and that are no agents, added up."""
+        pids = []
+        for thread in os.listdir(f"/proc/{self.process.pid}/task"):
+            pids += open(f"/proc/{self.process.pid}/task/{thread}/children").read().split()
+        helpers = [pid for pid in set(pids) if FAKE not in open(f"/proc/{pid}/cmdline").read()]
+        return [sum(each) for each in zip([0, 0], *map(memory_of, helpers))]
 
     def close(self):
         self.process.stdin.close()
@@ -86,7 +105,7 @@ def measure(make, sessions, messages, paced):
     before = backend.cpu()
     got = len(backend.play(ids, f"many {messages // sessions}"))
     cpu = (backend.cpu() - before) / got * 1000
-    busy = backend.memory()
+    busy, helpers = backend.memory(), backend.helpers()
     delays = sorted(backend.play(ids[:10], f"pace {paced} 10"))
     backend.close()
     return {
@@ -94,6 +113,8 @@ def measure(make, sessions, messages, paced):
         "  its own, without its code (MB)": idle[1],
         "memory after traffic (MB)": busy[0],
         "  its own, without its code (MB) ": busy[1],
+        "helper processes (MB)": helpers[0],
+        "  their own (MB)": helpers[1],
         "CPU per 1,000 messages (ms)": cpu * 1000,
         "on the way, median (us)": statistics.median(delays),
         "on the way, 95 % (us)": delays[int(len(delays) * 0.95)],
@@ -102,27 +123,36 @@ def measure(make, sessions, messages, paced):
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--musher", required=True)
+    arguments.add_argument("--bridge", required=True, help="the command line of the bridge")
     arguments.add_argument("--sdk", required=True, help="a folder with node_modules")
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--messages", type=int, default=20000)
     arguments.add_argument("--paced", type=int, default=100)
     arguments.add_argument("--sessions", type=int, nargs="*", default=[1, 10, 50])
     given = arguments.parse_args()
-    fake = os.path.join(HERE, "fake_claude.py")
+    with tempfile.TemporaryDirectory() as folder:
+        relay = os.path.join(folder, "relay")
+        subprocess.run(["rustc", "-O", "--edition", "2024", "-o", relay, os.path.join(HERE, "relay.rs")], check=True)
+        compare(given, relay)
+
+
+def compare(given, relay):
+    node = {"SDK_FOLDER": os.path.abspath(given.sdk), "FAKE_CLAUDE": FAKE}
     backends = {
-        "musher": lambda: Backend([given.musher, "bridge", "--claude", fake], {}),
-        "node": lambda: Backend(["node", os.path.join(HERE, "node_backend.mjs")], {"SDK_FOLDER": os.path.abspath(given.sdk), "FAKE_CLAUDE": fake}),
+        "musher": lambda: Backend([*shlex.split(given.bridge), "--claude", FAKE], {}),
+        "relay": lambda: Backend([relay, FAKE], {}),
+        "node": lambda: Backend(["node", os.path.join(HERE, "node_backend.mjs")], node),
     }
     for sessions in given.sessions:
         rounds = {name: [] for name in backends}
         for _ in range(given.rounds):
             for name, make in backends.items():
                 rounds[name].append(measure(make, sessions, given.messages, given.paced))
-        print(f"\n{sessions} sessions{'':<22} {'musher':>10} {'node':>10} {'ratio':>8}")
+        print(f"\n{f'{sessions} sessions':<34} {'musher':>10} {'relay':>10} {'node':>10} {'musher/node':>12}")
         for key in rounds["musher"][0]:
-            ours, theirs = (statistics.median(it[key] for it in rounds[name]) for name in ("musher", "node"))
-            print(f"  {key:<32} {ours:>10.2f} {theirs:>10.2f} {ours / theirs:>8.3f}")
+            ours, floor, theirs = (statistics.median(it[key] for it in rounds[name]) for name in backends)
+            ratio = f"{ours / theirs:.3f}" if theirs else "-"
+            print(f"  {key:<32} {ours:>10.2f} {floor:>10.2f} {theirs:>10.2f} {ratio:>12}")
 
 
 if __name__ == "__main__":
