@@ -6,13 +6,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use tokio::time::timeout;
 
 use super::Session;
 use crate::convert::content::Parts;
 
-/// How long the editor may take for a file. A prompt does not wait longer for what is only nice to have.
-const READING: Duration = Duration::from_secs(2);
+/// How long the editor may take for all files together. A prompt does not wait longer for what is only nice to have.
+const READING: Duration = Duration::from_secs(5);
 /// How many files are asked for.
 const MOST_FILES: usize = 20;
 /// The largest text that is put beside a prompt.
@@ -24,9 +25,12 @@ impl Session {
         if !self.desk.client().fs.read_text_file {
             return;
         }
-        let files: Vec<_> = parts.linked.iter().take(MOST_FILES).cloned().collect();
-        for path in files {
-            let Ok(Ok(text)) = timeout(READING, self.read_text(path.clone())).await else { continue };
+        let read = async |path: &PathBuf| {
+            let text = timeout(READING, self.read_text(path.clone())).await.ok()?.ok()?;
+            Some((path.clone(), text))
+        };
+        let texts = join_all(parts.linked.iter().take(MOST_FILES).map(read)).await;
+        for (path, text) in texts.into_iter().flatten() {
             if text.len() <= LARGEST && !is_on_disk(path.clone(), text.clone()).await {
                 parts.attach(&unsaved(&path), &text);
             }

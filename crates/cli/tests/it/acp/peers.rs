@@ -59,6 +59,7 @@ macro_rules! play_everything {
                 a_picture_reaches_the_model,
                 links_and_embedded_files_reach_the_model,
                 the_unsaved_text_of_a_linked_file_reaches_the_model,
+                an_editor_that_does_not_tell_of_one_file_can_tell_of_another,
             }
             sessions {
                 a_session_is_listed_loaded_with_its_history_resumed_forked_and_closed,

@@ -64,3 +64,30 @@ pub(crate) async fn the_unsaved_text_of_a_linked_file_reaches_the_model(who: &Wh
     }
     Ok(())
 }
+
+pub(crate) async fn an_editor_that_does_not_tell_of_one_file_can_tell_of_another(
+    who: &Who,
+) -> anyhow::Result<()> {
+    let mut stage = Stage::new(who, Script::new().reply(Reply::text("Seen.").when(on("look", 1))))?;
+    let session = stage.editor.open(json!({"fs": {"readTextFile": true}})).await?;
+    let link =
+        |name: &str| json!({"type": "resource_link", "uri": format!("file:///w/{name}"), "name": name});
+    let prompt = json!([{"type": "text", "text": "look at "}, link("first"), link("silent"), link("last")]);
+    let prompt =
+        stage.editor.start("session/prompt", json!({"sessionId": session, "prompt": prompt})).await?;
+    let mut asked = Vec::new();
+    for _ in 0..3 {
+        asked.push(stage.editor.asked().await?);
+    }
+    // all were asked for before one was answered
+    for question in asked.iter().rev().filter(|it| it["params"]["path"] != "/w/silent") {
+        let content = format!("the words of {}", question["params"]["path"].as_str().unwrap());
+        stage.editor.answer(question, json!({"content": content})).await?;
+    }
+    assert_eq!(stage.editor.done(prompt).await?["result"]["stopReason"], "end_turn");
+    let heard = model_heard(stage.model());
+    for words in ["the words of /w/first", "the words of /w/last"] {
+        assert!(heard.contains(words), "{words} in {heard}");
+    }
+    stage.finish().await
+}
