@@ -121,6 +121,8 @@ pub(crate) async fn run(
     let Output { pipe, capture } = output;
     if is_open {
         processes.keep_remains(&job, shell.command, pipe);
+    } else {
+        processes.remember(&job);
     }
     job.release();
     Ok(Finished { ended, output: capture.finish() })

@@ -124,7 +124,7 @@ impl Process {
 
     fn ask_to_end(&self) -> Family {
         let is_ours = self.is_ours();
-        let family = tree::family(is_ours.then_some(self.pid), &self.mark);
+        let family = tree::family(is_ours.then_some(self.pid), &[&self.mark]);
         if *is_ours {
             // fails if all of the group are gone, which is what is wanted
             kill_process_group(self.pid, Signal::TERM).ok();
@@ -135,7 +135,7 @@ impl Process {
     fn kill(&self, family: Family) {
         let is_ours = self.is_ours();
         let leader = is_ours.then_some(self.pid);
-        tree::kill(family, leader, &self.mark);
+        tree::kill(family, leader, &[&self.mark]);
     }
 
     fn is_ours(&self) -> MutexGuard<'_, bool> {

@@ -1,5 +1,6 @@
 //! What a session has started and not ended: background commands, and what other commands have left running.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,8 +14,10 @@ use super::{Job, tree};
 /// The processes of a session. They end when it is dropped.
 #[derive(Default)]
 pub struct Processes {
-    // held for a few instructions only, never across an await
+    // both are held for a few instructions only, never across an await
     kept: Mutex<Vec<Kept>>,
+    /// The marks of commands that have ended. What they may have left is silent, so nobody looks for it before the session ends.
+    over: Mutex<VecDeque<Arc<str>>>,
 }
 
 /// A command that goes on by itself.
@@ -40,6 +43,8 @@ struct Kept {
 
 /// No more than this many are listed; of those that have ended the oldest are forgotten first.
 const MOST: usize = 256;
+/// Of so many commands that have ended the marks are remembered. What older ones have left ends with this process.
+const MOST_MARKS: usize = 4096;
 
 impl Processes {
     /// What runs in the background, oldest first. What has ended is told once more and then forgotten.
@@ -89,11 +94,27 @@ impl Processes {
         self.add(Kept { background, mark: mark.into(), job: None });
     }
 
+    /// Keeps in mind a command that has ended: it may have left something that holds on to nothing of ours.
+    pub(super) fn remember(&self, job: &Job) {
+        self.remember_mark(job.mark().into());
+    }
+
+    fn remember_mark(&self, mark: Arc<str>) {
+        let mut over = self.over();
+        if over.len() >= MOST_MARKS {
+            over.pop_front();
+        }
+        over.push_back(mark);
+    }
+
     fn add(&self, one: Kept) {
         let mut kept = self.kept();
         if kept.len() >= MOST {
             let oldest_ended = kept.iter().position(|one| !tree::is_alive(&one.mark));
-            kept.remove(oldest_ended.unwrap_or(0));
+            let forgotten = kept.remove(oldest_ended.unwrap_or(0));
+            // it may go on, and is only not listed any more
+            forgotten.job.iter().for_each(Job::release);
+            self.remember_mark(forgotten.mark);
         }
         kept.push(one);
     }
@@ -101,7 +122,12 @@ impl Processes {
     fn forget(&self) -> Vec<Arc<str>> {
         let kept: Vec<Kept> = std::mem::take(&mut *self.kept());
         kept.iter().filter_map(|one| one.job.as_ref()).for_each(Job::release);
-        kept.into_iter().map(|one| one.mark).collect()
+        let over = std::mem::take(&mut *self.over());
+        over.into_iter().chain(kept.into_iter().map(|one| one.mark)).collect()
+    }
+
+    fn over(&self) -> MutexGuard<'_, VecDeque<Arc<str>>> {
+        self.over.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
@@ -110,8 +136,9 @@ impl Processes {
 }
 
 fn kill(marks: &[Arc<str>]) {
-    for mark in marks {
-        tree::kill(Family::default(), None, mark);
+    if !marks.is_empty() {
+        let marks: Vec<&str> = marks.iter().map(|mark| &**mark).collect();
+        tree::kill(Family::default(), None, &marks);
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) async fn fork(
         drop(command);
         if let Err(Ok(forked)) = done.send(forked) {
             // nobody waits any more
-            super::tree::kill(Family::default(), Some(forked.pid), &forked.mark);
+            super::tree::kill(Family::default(), Some(forked.pid), &[&forked.mark]);
             reap(forked.child);
         }
     });

@@ -217,7 +217,7 @@ async fn end(editor: &Arc<dyn Editor>, id: Option<&str>, mark: String) {
         // an editor that does not do it has done nothing worse than we do next
         timeout(GRACE, editor.kill_terminal(id.to_owned())).await.ok();
     }
-    tokio::task::spawn_blocking(move || tree::kill(Family::default(), None, &mark)).await.ok();
+    tokio::task::spawn_blocking(move || tree::kill(Family::default(), None, &[&mark])).await.ok();
 }
 
 fn how(exit: &TerminalExit) -> Ended {

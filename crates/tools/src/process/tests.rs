@@ -84,10 +84,22 @@ fn what_hides_from_us_does_not_survive_us_either() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn what_a_command_has_left_and_hidden_ends_with_the_session() {
+    left_behind("env -i setsid sleep 3600").await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_a_command_has_left_and_nobody_hears_of_ends_with_the_session() {
+    left_behind("sleep 3600 <&- >&- 2>&-").await;
+    left_behind("env -i setsid sleep 3600 <&- >&- 2>&-").await;
+}
+
+/// Its parent is gone, too.
+#[cfg(target_os = "linux")]
+async fn left_behind(sleeper: &str) {
     let folder = std::env::temp_dir();
     let environment: Vec<_> = std::env::vars_os().collect();
-    // and its parent is gone, too
-    let command = format!("env -i setsid sleep 3600 & {TELL}");
+    let command = format!("{sleeper} & {TELL}");
     let shell = Shell { command: &command, cwd: &folder, environment: &environment };
     let processes = Processes::default();
     let cancel = CancellationToken::new();

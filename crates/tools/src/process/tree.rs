@@ -19,22 +19,23 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// Handles of processes, which stay theirs whatever becomes of their ids.
 pub(super) type Family = Vec<OwnedFd>;
 
-/// The session and descendants of `leader`, whose id must still be its own, and everything with the mark.
+/// The session and descendants of `leader`, whose id must still be its own, and everything with one of the marks.
 ///
 /// Taken before the leader is asked to end: when it is gone, nobody knows any more whose child a process was.
-pub(super) fn family(leader: Option<Pid>, mark: &str) -> Family {
-    survivors(leader.map(|leader| leader.as_raw_nonzero().get()), mark)
+pub(super) fn family(leader: Option<Pid>, marks: &[&str]) -> Family {
+    survivors(leader.map(|leader| leader.as_raw_nonzero().get()), &Marks::of(marks))
 }
 
 /// Kills the family, and whoever belongs to it by now.
-pub(super) fn kill(family: Family, leader: Option<Pid>, mark: &str) {
+pub(super) fn kill(family: Family, leader: Option<Pid>, marks: &[&str]) {
     for process in family {
         // fails if it has ended by itself
         pidfd_send_signal(process, Signal::KILL).ok();
     }
     let leader = leader.map(|leader| leader.as_raw_nonzero().get());
+    let marks = Marks::of(marks);
     for _ in 0..ROUNDS {
-        let survivors = survivors(leader, mark);
+        let survivors = survivors(leader, &marks);
         if survivors.is_empty() {
             return;
         }
@@ -49,12 +50,11 @@ pub(super) fn kill(family: Family, leader: Option<Pid>, mark: &str) {
 
 /// Whether anything with the mark lives.
 pub(super) fn is_alive(mark: &str) -> bool {
-    let marks = Marks::of(mark);
+    let marks = Marks::of(&[mark]);
     living().iter().any(|process| marks.are_on(process.pid))
 }
 
-fn survivors(leader: Option<i32>, mark: &str) -> Vec<OwnedFd> {
-    let marks = Marks::of(mark);
+fn survivors(leader: Option<i32>, marks: &Marks<'_>) -> Vec<OwnedFd> {
     let mut processes = living();
     let parents: HashMap<i32, i32> = processes.iter().map(|it| (it.pid, it.parent)).collect();
     let belongs = |it: &Living| {
@@ -108,24 +108,26 @@ fn descends(pid: i32, ancestor: i32, parents: &HashMap<i32, i32>) -> bool {
     false
 }
 
-/// A mark, as it reads in environments and in limits.
+/// Marks, as they read in environments and in limits.
 struct Marks<'a> {
-    in_environment: &'a str,
-    in_limits: [String; 2],
+    in_environments: HashSet<&'a [u8]>,
+    in_limits: HashSet<Vec<u8>>,
 }
 
 impl<'a> Marks<'a> {
-    fn of(mark: &'a str) -> Self {
-        Self { in_environment: mark, in_limits: Brand::of(mark).texts() }
+    fn of(marks: &[&'a str]) -> Self {
+        let in_limits = marks.iter().flat_map(|mark| Brand::of(mark).texts());
+        Self {
+            in_environments: marks.iter().map(|mark| mark.as_bytes()).collect(),
+            in_limits: in_limits.map(String::into_bytes).collect(),
+        }
     }
 
     fn are_on(&self, pid: i32) -> bool {
         let read = |file: &str| fs_err::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
-        let has = |content: &[u8], text: &str| memchr::memmem::find(content, text.as_bytes()).is_some();
-        if has(&read("environ"), self.in_environment) {
-            return true;
-        }
-        let limits = read("limits");
-        self.in_limits.iter().any(|text| has(&limits, text))
+        // variables end with a zero, and the value of ours has spaces between the marks
+        let is_end = |byte: &u8| matches!(byte, 0 | b'=' | b' ' | b'\n');
+        read("environ").split(is_end).any(|word| self.in_environments.contains(word))
+            || read("limits").split(is_end).any(|word| self.in_limits.contains(word))
     }
 }

@@ -7,12 +7,12 @@ use rustix::process::{Pid, Signal, kill_process_group};
 pub(super) struct Family;
 
 /// Nothing can be remembered here.
-pub(super) fn family(_leader: Option<Pid>, _mark: &str) -> Family {
+pub(super) fn family(_leader: Option<Pid>, _marks: &[&str]) -> Family {
     Family
 }
 
 /// Kills the group of `leader`, whose id must still be its own.
-pub(super) fn kill(_family: Family, leader: Option<Pid>, _mark: &str) {
+pub(super) fn kill(_family: Family, leader: Option<Pid>, _marks: &[&str]) {
     if let Some(leader) = leader {
         // fails if the group is gone, which is what is wanted
         kill_process_group(leader, Signal::KILL).ok();
