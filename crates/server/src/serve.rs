@@ -156,10 +156,10 @@ pub(crate) async fn run(connection: Connection, desk: impl Desk, mut events: mps
             return End::ClientGone;
         }
     }
+    // the process may end after this, or a client in the same process go on: what the agent has started ends before
+    timeout(LAST_WORDS, async { while events.recv().await.is_some() {} }).await.ok();
     // a client in the same process may keep its end for as long as it likes
     outgoing.finish(FLUSH).await;
-    // the process may end after this: what the agent has started ends before
-    timeout(LAST_WORDS, async { while events.recv().await.is_some() {} }).await.ok();
     end
 }
 

@@ -226,6 +226,8 @@ impl Session {
         // an agent that does not know the call, or is gone already, is closed all the same
         peer.control().request(CloseSession::NAME, Json::empty_object(), GOODBYE).await.ok();
         peer.finish(GOODBYE).await;
+        // it hangs up when all that it has started has ended
+        tokio::time::timeout(GOODBYE, peer.closed()).await.ok();
     }
 
     /// Lets the session's task look at all that came before an answer we already have.

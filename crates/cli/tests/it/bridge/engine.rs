@@ -113,3 +113,28 @@ async fn asks(stage: fn(Script) -> Result<Stage>) -> Result<()> {
     assert!(made.join("yes.txt").exists() && !made.join("no.txt").exists());
     stage.finish().await
 }
+
+#[tokio::test]
+async fn a_killed_session_leaves_nothing_that_its_commands_have_started() -> Result<()> {
+    // it holds on to nothing of ours
+    let arguments = json!({
+        "command": "setsid sleep 1000 <&- >&- 2>&- &", "summary": "Leave it", "timeout": 60,
+        "riskLevel": "medium", "riskLevelReason": "for a test",
+    });
+    let on = |call: u32| when().with_tools().prompt("Leave it").call(call);
+    let script = Script::new()
+        .reply(Reply::tool("Execute", arguments).when(on(1)))
+        .reply(Reply::text("Left.").when(on(2)))
+        .otherwise(Reply::text("A title"));
+    let mut stage = Stage::engine(script)?;
+    let session = stage.app.create("Leave it.", options(json!({}))).await?;
+    let question = stage.app.callback(&session).await?;
+    stage.app.answer(&question, json!({"behavior": "allow"})).await?;
+    stage.app.message(&session, "result").await?;
+    let sleeps = |stage: &Stage| stage.sandbox.processes().iter().any(|it| it.command.starts_with("sleep"));
+    assert!(sleeps(&stage));
+    let kill = stage.app.ask("session.kill", Some(&session), json!({})).await?;
+    assert_eq!(stage.app.reply(&kill).await?["type"], "session.killed");
+    assert!(!sleeps(&stage), "every process of the session is gone");
+    stage.finish().await
+}
