@@ -6,7 +6,6 @@ mod agent;
 mod at_editor;
 mod rehearsal;
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +14,7 @@ use musher_engine::{Effort, Environment, ModelView};
 use musher_rehearse::Script;
 
 use crate::exit::Failure;
+use crate::variables::value;
 
 pub(crate) use agent::{agent, agents_of_editor};
 
@@ -47,7 +47,7 @@ pub(crate) fn environment(model: Option<&str>, settings: Option<&Path>) -> Resul
 
 /// Where our settings and sessions are.
 pub(crate) fn home() -> Result<PathBuf, Failure> {
-    match (variable(HOME_VARIABLE), variable("HOME")) {
+    match (value(HOME_VARIABLE), value("HOME")) {
         (Some(home), _) => Ok(PathBuf::from(home)),
         (None, Some(user)) => Ok(Path::new(&user).join(".musher")),
         (None, None) => {
@@ -59,11 +59,7 @@ pub(crate) fn home() -> Result<PathBuf, Failure> {
 
 /// Where droid's are.
 pub(crate) fn factory_home() -> Option<PathBuf> {
-    variable("HOME").map(|user| Path::new(&user).join(".factory"))
-}
-
-fn variable(name: &str) -> Option<OsString> {
-    std::env::var_os(name).filter(|value| !value.is_empty())
+    value("HOME").map(|user| Path::new(&user).join(".factory"))
 }
 
 /// An engine with this script for a model, its own home, and nothing of the user's settings and keys.

@@ -12,6 +12,7 @@ use musher::Agent;
 use crate::args::AgentArgs;
 use crate::embedded;
 use crate::exit::Failure;
+use crate::variables;
 
 /// The agent if `--agent` is absent.
 pub(crate) const AGENT_VARIABLE: &str = "MUSHER_AGENT";
@@ -37,7 +38,7 @@ pub(crate) enum Choice {
 impl Choice {
     /// The choice of the arguments, else of the environment, else the engine.
     pub(crate) fn of(args: &AgentArgs) -> Result<Self, Failure> {
-        Self::read(args, &|name| std::env::var_os(name).filter(|value| !value.is_empty()))
+        Self::read(args, &variables::value)
     }
 
     fn read(args: &AgentArgs, variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, Failure> {
@@ -92,14 +93,14 @@ pub(crate) fn with_exe(mut path: PathBuf) -> PathBuf {
 }
 
 #[cfg(unix)]
-pub(crate) fn is_program(path: &Path) -> bool {
+fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     let Ok(metadata) = path.metadata() else { return false };
     metadata.is_file() && metadata.permissions().mode() & 0o111 != 0
 }
 
 #[cfg(not(unix))]
-pub(crate) fn is_program(path: &Path) -> bool {
+fn is_program(path: &Path) -> bool {
     path.is_file()
 }
 

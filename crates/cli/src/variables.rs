@@ -1,8 +1,15 @@
 //! Every variable of the environment that the program looks at, once. The table in docs/guide/configuration.md is this list.
 
+use std::ffi::OsString;
+
 use crate::embedded::HOME_VARIABLE;
 use crate::look::{CLICOLOR, CLICOLOR_FORCE, NO_COLOR};
 use crate::resolve::{AGENT_VARIABLE, CLAUDE_VARIABLE, DROID_VARIABLE, ENGINE_VARIABLE};
+
+/// What a variable says; nothing, if it is empty.
+pub(crate) fn value(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
 
 /// A variable.
 #[derive(Debug)]

@@ -16,8 +16,9 @@ use crate::args::Bridge;
 use crate::embedded;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
-use crate::resolve::{CLAUDE_VARIABLE, DROID_VARIABLE, ENGINE_VARIABLE, is_program, with_exe};
+use crate::resolve::{CLAUDE_VARIABLE, DROID_VARIABLE, ENGINE_VARIABLE, program, with_exe};
 use crate::sanitize::sanitized;
+use crate::variables;
 
 /// How long a line for the log may be: some of it comes from outside.
 const LONGEST_NOTE: usize = 500;
@@ -65,12 +66,12 @@ pub(crate) fn own_engine() -> Engine {
 pub(crate) fn engine_beside(wished: Option<PathBuf>) -> Engine {
     let neighbour = || {
         let path = with_exe(std::env::current_exe().ok()?.with_file_name("musher"));
-        is_program(&path).then_some(path)
+        program(path.as_os_str(), None)
     };
     Engine::Program(wished.or_else(|| named(ENGINE_VARIABLE)).or_else(neighbour).unwrap_or("musher".into()))
 }
 
 /// The path in a variable.
 fn named(variable: &str) -> Option<PathBuf> {
-    std::env::var_os(variable).filter(|name| !name.is_empty()).map(PathBuf::from)
+    variables::value(variable).map(PathBuf::from)
 }

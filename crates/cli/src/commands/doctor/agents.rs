@@ -9,6 +9,7 @@ use musher_rpc::{Child, Launch};
 use super::check::Check;
 use crate::resolve::{self, AGENT_VARIABLE, CLAUDE_VARIABLE, DROID_VARIABLE};
 use crate::sanitize::sanitized;
+use crate::variables::value;
 
 const AREA: &str = "agents";
 /// How long a program may take to say its version.
@@ -38,16 +39,15 @@ const PROGRAMS: [Program; 2] = [
 ];
 
 pub(super) async fn checks() -> Vec<Check> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let mut checks =
         vec![Check::ok(AREA, "engine", format!("built in, version {}", env!("CARGO_PKG_VERSION")))];
-    let path = variable("PATH");
+    let path = value("PATH");
     for program in &PROGRAMS {
-        let named = variable(program.variable);
+        let named = value(program.variable);
         checks.push(look_at(program, named, path.as_deref()).await);
     }
-    if let Some(agent) = variable(AGENT_VARIABLE) {
-        checks.push(chosen(&agent, variable(DROID_VARIABLE), path.as_deref()));
+    if let Some(agent) = value(AGENT_VARIABLE) {
+        checks.push(chosen(&agent, value(DROID_VARIABLE), path.as_deref()));
     }
     checks
 }

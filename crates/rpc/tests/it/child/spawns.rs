@@ -1,8 +1,8 @@
 //! Where agents are forked, and that they do not outlive the one who forked them.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{self, Command, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
@@ -54,7 +54,7 @@ async fn a_start_that_is_not_waited_for_leaves_nothing() {
     assert_eq!(alive(&marker), [] as [String; 0]);
 }
 
-/// Not a test of its own: the process that the tests below kill.
+/// Not a test of its own: the process that the tests below start. It ends its agent when it is told to.
 #[tokio::test]
 async fn helper_that_starts_an_agent_and_waits() {
     let Ok(marker) = std::env::var("MUSHER_RPC_HELPER") else { return };
@@ -62,38 +62,72 @@ async fn helper_that_starts_an_agent_and_waits() {
     let launch = Launch::new("sh").args(["-c", &script]).env(MARKER, marker);
     let parent_death =
         if script.contains("interrupted") { ParentDeath::Interrupt } else { ParentDeath::default() };
-    let (_child, mut connection) = Child::spawn(launch.on_parent_death(parent_death)).await.unwrap();
+    let (child, mut connection) = Child::spawn(launch.on_parent_death(parent_death)).await.unwrap();
     soon(connection.incoming.recv()).await.unwrap();
     println!("\nready");
+    tokio::task::spawn_blocking(|| std::io::stdin().read_line(&mut String::new())).await.unwrap().unwrap();
+    soon(child.close()).await;
+    println!("\nended");
     std::future::pending::<()>().await;
+}
+
+/// The helper, with this script as its agent. Killed when dropped.
+struct Host {
+    process: process::Child,
+    said: mpsc::Receiver<String>,
+    marker: String,
+}
+
+impl Host {
+    /// Starts it and waits until its agent has said something and is guarded.
+    async fn start(script: &str) -> Self {
+        let marker = uuid::Uuid::new_v4().to_string();
+        #[expect(clippy::disallowed_methods, reason = "the helper is this very program, and not an agent")]
+        let mut process = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "child::spawns::helper_that_starts_an_agent_and_waits", "--nocapture"])
+            .env("MUSHER_RPC_HELPER", &marker)
+            .env("MUSHER_RPC_SCRIPT", script)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let (says, said) = mpsc::channel();
+        thread::spawn(move || lines.for_each(|line| drop(says.send(line))));
+        let host = Self { process, said, marker };
+        host.until_it_says("ready").await;
+        until(|| host.guard().is_some()).await;
+        assert!(!alive(&host.marker).is_empty());
+        host
+    }
+
+    async fn until_it_says(&self, word: &str) {
+        until(|| self.said.try_iter().any(|line| line == word)).await;
+    }
+
+    /// The folder of the guard that it has started.
+    fn guard(&self) -> Option<PathBuf> {
+        guard_of(self.process.id())
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.process.kill().ok();
+        self.process.wait().ok();
+    }
 }
 
 /// Starts the helper with this script as its agent, kills it when the agent has said something, and waits until all are gone.
 async fn kill_the_host(script: &str) {
-    let marker = uuid::Uuid::new_v4().to_string();
-    #[expect(clippy::disallowed_methods, reason = "the helper is this very program, and not an agent")]
-    let mut helper = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "child::spawns::helper_that_starts_an_agent_and_waits", "--nocapture"])
-        .env("MUSHER_RPC_HELPER", &marker)
-        .env("MUSHER_RPC_SCRIPT", script)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut said = BufReader::new(helper.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let ready = move || said.any(|line| line == "ready");
-    assert!(soon(tokio::task::spawn_blocking(ready)).await.unwrap(), "{script}");
-    let host = helper.id();
-    until(|| guard_of(host).is_some()).await;
-    let guard = guard_of(host).unwrap();
-    assert!(!alive(&marker).is_empty());
-
-    helper.kill().unwrap();
-    helper.wait().unwrap();
+    let host = Host::start(script).await;
+    let (guard, marker) = (host.guard().unwrap(), host.marker.clone());
+    drop(host);
     until_gone(&marker).await;
     until(|| !is_guard(&guard)).await;
 }
 
-/// The folder of the guard that this process has started.
+/// The folder of the guard of this process.
 fn guard_of(host: u32) -> Option<PathBuf> {
     let mut processes = fs_err::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
     processes.find(|process| {
@@ -126,4 +160,12 @@ async fn killing_us_kills_what_is_behind_a_wrapper() {
 async fn a_program_that_is_interrupted_when_we_are_killed_may_clean_up_but_not_stay() {
     kill_the_host(&format!("interrupted() {{ while :; do sleep 1; done; }}; trap interrupted INT; {READY}; while :; do sleep 0.1; done"))
         .await;
+}
+
+#[tokio::test]
+async fn a_guard_ends_with_its_agent() {
+    let mut host = Host::start(&format!("{READY}; cat >/dev/null")).await;
+    host.process.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+    host.until_it_says("ended").await;
+    assert_eq!(host.guard(), None);
 }
