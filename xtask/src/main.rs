@@ -18,6 +18,7 @@ mod ci;
 mod fuzz;
 mod layers;
 mod peers;
+mod programs;
 mod quick_start;
 mod tidy;
 mod wire_check;

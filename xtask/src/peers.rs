@@ -23,6 +23,9 @@ pub(crate) struct PeersArgs {
 /// Fetches (or with `--check` only looks), then runs each peer in a sandbox to see its version.
 pub(crate) fn run(args: &PeersArgs) -> Result<()> {
     let wanted = select(&args.peers)?;
+    if !args.check && args.peers.is_empty() {
+        crate::programs::install()?;
+    }
     let cache = peers::cache_dir()?;
     say(&format!("peers in {}", cache.display()));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -56,8 +56,13 @@ fn write_resolved(policy: &Policy, resolved: &Resolved) -> Finding {
         Some(Sensitive::VersionControl) => {
             return Finding::ask(format!("`{path}` can make version control run programs."));
         }
+        Some(Sensitive::Repository | Sensitive::RunsLater) => return Finding::of(Risk::High),
         Some(_) => return Finding::ask(format!("`{path}` belongs to the settings of agents.")),
         None => {}
+    }
+    // a repository may be in a folder of any name
+    if resolved.path.ancestors().skip(1).any(looks_like_repository) {
+        return Finding::of(Risk::High);
     }
     match resolved.kind {
         FileKind::Special if is_harmless_device(&resolved.path) => Finding::NOTHING,
@@ -66,6 +71,20 @@ fn write_resolved(policy: &Policy, resolved: &Resolved) -> Finding {
         _ if resolved.is_inside && !resolved.is_hard_linked => Finding::of(Risk::Low),
         _ => Finding::of(Risk::High),
     }
+}
+
+/// What it means to remove or move a folder with all that is in it.
+pub(super) fn remove_folder(workspace: &Workspace, path: &Path) -> Finding {
+    let Ok(resolved) = workspace.resolve(path) else { return Finding::of(Risk::High) };
+    let holds_repository = looks_like_repository(&resolved.path)
+        || [".git", ".hg", ".svn"].iter().any(|name| resolved.path.join(name).symlink_metadata().is_ok());
+    Finding::of(if holds_repository { Risk::High } else { Risk::None })
+}
+
+/// Whether git would take a folder for a repository: one that is bare, or the data of a worktree.
+fn looks_like_repository(folder: &Path) -> bool {
+    let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
+    has("HEAD") && (has("objects") || has("commondir"))
 }
 
 /// What it means to read what is at a path, or everything below it.

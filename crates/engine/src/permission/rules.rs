@@ -34,9 +34,29 @@ impl Rule {
         let Some((program, rest)) = self.words.split_first() else { return false };
         let Some((Word::Literal(name), arguments)) = argv.split_first() else { return false };
         let is_program = name == program || base_name(name) == base_name(program);
-        is_program && rest.len() <= arguments.len() && {
-            let mut pairs = rest.iter().zip(arguments).enumerate();
-            pairs.all(|(at, (wanted, word))| match word {
+        is_program && Self::positions(rest, arguments).any(|arguments| Self::begins(rest, arguments))
+    }
+
+    /// Where the words behind the program may begin: at the first argument, and behind global options such as those of
+    /// `git -C folder push`. A word behind an option may be its value or the sub-command, so that both are tried.
+    fn positions<'a>(rest: &[String], arguments: &'a [Word]) -> impl Iterator<Item = &'a [Word]> {
+        let is_option = |word: &Word| word.literal().is_none_or(|text| text.starts_with('-'));
+        let names_command = rest.first().is_some_and(|word| !word.starts_with('-'));
+        let mut skipped = 0;
+        while names_command && skipped < arguments.len() {
+            let may_be_value = skipped > 0 && is_option(&arguments[skipped - 1]);
+            if !is_option(&arguments[skipped]) && !may_be_value {
+                break;
+            }
+            skipped += 1;
+        }
+        (0..=skipped).map(|at| &arguments[at..])
+    }
+
+    fn begins(rest: &[String], arguments: &[Word]) -> bool {
+        let mut pairs = rest.iter().zip(arguments).enumerate();
+        rest.len() <= arguments.len()
+            && pairs.all(|(at, (wanted, word))| match word {
                 Word::Literal(word) => {
                     let is_open = at + 1 == rest.len() && (wanted.ends_with('/') || wanted.ends_with('='));
                     word == wanted || (is_open && word.starts_with(wanted.as_str()))
@@ -44,7 +64,6 @@ impl Rule {
                 // it may well become what is wanted
                 Word::Pattern { .. } | Word::Unknown => true,
             })
-        }
     }
 
     /// Whether a command that may run is meant: word for word.
@@ -89,6 +108,10 @@ mod tests {
         assert!(push.covers(&argv(&["/usr/bin/git", "push"])) && !push.covers(&argv(&["./git", "push"])));
         assert!(!push.covers(&argv(&["git", "pushx"])) && !push.covers(&argv(&["git", "-q", "push"])));
         assert!(!push.covers(&argv(&["git"])) && !push.covers(&[]));
+        assert!(
+            push.catches(&argv(&["git", "-C", ".", "push"])) && push.catches(&argv(&["git", "-P", "push"]))
+        );
+        assert!(!push.catches(&argv(&["git", "commit", "-m", "push"])));
         assert!(push.catches(&argv(&["./git", "push"])) && !push.catches(&argv(&["git", "pull"])));
         assert!(!Rule::parse("").covers(&argv(&["ls"])) && !Rule::parse(" ").catches(&argv(&["ls"])));
     }

@@ -4,6 +4,7 @@ mod advisories;
 mod against_bash;
 mod answers;
 mod harmless;
+mod options;
 mod table;
 
 use std::path::PathBuf;
@@ -25,7 +26,15 @@ impl Scene {
     pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = fs_err::canonicalize(folder.path()).unwrap();
-        for name in ["work/src", "work/.git/hooks", "work/sub", "home/.ssh", "out", "work/bare/refs"] {
+        for name in [
+            "work/src",
+            "work/.git/hooks",
+            "work/sub",
+            "home/.ssh",
+            "out",
+            "work/bare/refs",
+            "work/bare/objects",
+        ] {
             fs_err::create_dir_all(root.join(name)).unwrap();
         }
         for name in

@@ -1,4 +1,4 @@
-//! Places where a read tells a secret or a write runs something later, so that consent is always asked for.
+//! Places where a read discloses a secret or a write makes a program run something later, so that they need consent.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path};
@@ -13,6 +13,10 @@ pub enum Sensitive {
     ShellStartup,
     /// Hooks and settings of version control, which can run programs.
     VersionControl,
+    /// The data of a repository: objects, refs, the index.
+    Repository,
+    /// Read and run by a CI service, an editor, a desktop or a service manager.
+    RunsLater,
     /// Our own settings and sessions, or those of another agent.
     AgentSettings,
 }
@@ -34,7 +38,7 @@ const CREDENTIALS: [&str; 14] = [
     ".cargo/credentials.toml",
     ".password-store",
 ];
-const SHELL_STARTUP: [&str; 10] = [
+const SHELL_STARTUP: [&str; 15] = [
     ".bashrc",
     ".bash_profile",
     ".bash_login",
@@ -44,9 +48,70 @@ const SHELL_STARTUP: [&str; 10] = [
     ".zshenv",
     ".zprofile",
     ".zlogin",
+    ".zlogout",
     ".config/fish",
+    ".config/zsh",
+    ".bash_aliases",
+    ".bash_completion",
+    ".inputrc",
 ];
-const AGENTS: [&str; 3] = [".musher", ".factory", ".claude"];
+/// Settings of git for all repositories of a user.
+const GIT_SETTINGS: [&str; 2] = [".gitconfig", ".config/git"];
+/// Below the home folder: what a desktop, a service manager, an editor or a build tool runs, and folders of programs.
+const RUN_FROM_HOME: [&str; 30] = [
+    ".config/systemd",
+    ".local/share/systemd",
+    ".config/autostart",
+    ".local/share/applications",
+    ".local/share/dbus-1",
+    ".config/environment.d",
+    ".pam_environment",
+    ".xprofile",
+    ".xinitrc",
+    ".xsession",
+    ".xsessionrc",
+    ".Xresources",
+    ".config/i3",
+    ".config/sway",
+    ".config/hypr",
+    ".local/bin",
+    "bin",
+    ".cargo/bin",
+    ".cargo/config",
+    ".cargo/config.toml",
+    ".tmux.conf",
+    ".config/tmux",
+    ".vim",
+    ".vimrc",
+    ".config/nvim",
+    ".emacs",
+    ".emacs.d",
+    ".gdbinit",
+    ".config/direnv",
+    "Library/LaunchAgents",
+];
+/// In any folder: files and folders of files that run on a push, or when a folder is opened or entered.
+const RUN_FROM_WORKSPACE: [&str; 18] = [
+    ".github/workflows",
+    ".github/actions",
+    ".gitlab-ci.yml",
+    ".circleci",
+    ".buildkite",
+    ".woodpecker",
+    ".woodpecker.yml",
+    ".drone.yml",
+    ".travis.yml",
+    "azure-pipelines.yml",
+    "bitbucket-pipelines.yml",
+    "Jenkinsfile",
+    ".vscode",
+    ".idea",
+    ".zed",
+    ".devcontainer",
+    ".husky",
+    ".envrc",
+];
+const AGENTS: [&str; 4] = [".musher", ".factory", ".claude", ".codex"];
 
 impl Sensitive {
     /// What a real path is, for a user with this home folder and settings in these other folders.
@@ -64,12 +129,32 @@ impl Sensitive {
         {
             return Some(Self::ShellStartup);
         }
-        if is_version_control(path) {
+        if below_home(&GIT_SETTINGS) {
             return Some(Self::VersionControl);
         }
-        let names = path.components().map(Component::as_os_str);
-        names.into_iter().any(|name| AGENTS.iter().any(|agent| name == *agent)).then_some(Self::AgentSettings)
+        if let Some(found) = version_control(path) {
+            return Some(found);
+        }
+        let names: Vec<&OsStr> = path.components().map(Component::as_os_str).collect();
+        if names.iter().any(|name| AGENTS.iter().any(|agent| is_named(name, agent))) {
+            return Some(Self::AgentSettings);
+        }
+        let runs = RUN_FROM_WORKSPACE.iter().any(|place| has_run(&names, place));
+        (runs || below_home(&RUN_FROM_HOME)).then_some(Self::RunsLater)
     }
+}
+
+/// Whether two names are the same on a file system that does not distinguish case.
+fn is_named(name: &OsStr, other: &str) -> bool {
+    name.eq_ignore_ascii_case(other)
+}
+
+/// Whether a path has these components, one behind the other.
+fn has_run(names: &[&OsStr], place: &str) -> bool {
+    let wanted: Vec<&str> = place.split('/').collect();
+    names
+        .windows(wanted.len())
+        .any(|run| run.iter().zip(&wanted).all(|(name, wanted)| is_named(name, wanted)))
 }
 
 fn is_environment_file(path: &Path) -> bool {
@@ -83,19 +168,17 @@ fn is_private_key(path: &Path) -> bool {
     ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"].contains(&name)
 }
 
-/// Everything in a repository's own folder that is not plain data.
-fn is_version_control(path: &Path) -> bool {
+/// What a path below `.git` is, or `.git` itself. Settings and hooks may be in nested folders of this name, too.
+fn version_control(path: &Path) -> Option<Sensitive> {
+    const SETTINGS: [&str; 8] =
+        ["hooks", "config", "config.worktree", "info", "modules", "worktrees", "commondir", "hgrc"];
     let names: Vec<&OsStr> = path.components().map(Component::as_os_str).collect();
-    let Some(at) = names.iter().position(|name| *name == ".git" || *name == ".hg" || *name == ".svn") else {
-        return false;
-    };
-    match names.get(at + 1).and_then(|name| name.to_str()) {
-        // `.git` itself: a file that says where the repository is
-        None => true,
-        Some(name) => {
-            ["hooks", "config", "config.worktree", "info", "modules", "worktrees", "hgrc"].contains(&name)
-        }
-    }
+    let is_repository = |name: &&OsStr| [".git", ".hg", ".svn"].iter().any(|own| is_named(name, own));
+    let inside = &names[names.iter().position(is_repository)? + 1..];
+    // `.git` itself may be a file that says where the repository is
+    let is_itself = inside.is_empty() || inside.last().is_some_and(is_repository);
+    let is_setting = inside.iter().any(|name| SETTINGS.iter().any(|setting| is_named(name, setting)));
+    Some(if is_itself || is_setting { Sensitive::VersionControl } else { Sensitive::Repository })
 }
 
 #[cfg(test)]
@@ -115,7 +198,20 @@ mod tests {
             ("/repo/.bashrc", None),
             ("/repo/.git/hooks/pre-commit", Some(Sensitive::VersionControl)),
             ("/repo/.git/config", Some(Sensitive::VersionControl)),
-            ("/repo/.git/objects/aa", None),
+            ("/repo/.GIT/Config", Some(Sensitive::VersionControl)),
+            ("/repo/x/.git/commondir", Some(Sensitive::VersionControl)),
+            ("/repo/x/.git", Some(Sensitive::VersionControl)),
+            ("/repo/.git/objects/aa", Some(Sensitive::Repository)),
+            ("/repo/.git/refs/heads/main", Some(Sensitive::Repository)),
+            ("/repo/.git/index", Some(Sensitive::Repository)),
+            ("/home/u/.gitconfig", Some(Sensitive::VersionControl)),
+            ("/home/u/.config/git/config", Some(Sensitive::VersionControl)),
+            ("/home/u/.config/systemd/user/x.service", Some(Sensitive::RunsLater)),
+            ("/home/u/.config/autostart/x.desktop", Some(Sensitive::RunsLater)),
+            ("/repo/.github/workflows/ci.yml", Some(Sensitive::RunsLater)),
+            ("/repo/.github/dependabot.yml", None),
+            ("/repo/.vscode/tasks.json", Some(Sensitive::RunsLater)),
+            ("/repo/sub/.envrc", Some(Sensitive::RunsLater)),
             ("/repo/.gitignore", None),
             ("/repo/.factory/settings.json", Some(Sensitive::AgentSettings)),
             ("/home/u/.musher/mcp.json", Some(Sensitive::AgentSettings)),

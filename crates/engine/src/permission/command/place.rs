@@ -80,6 +80,15 @@ impl<'a> Place<'a> {
         if self.has_new_files { finding.at_least(Risk::Medium) } else { finding }
     }
 
+    /// What it means to remove or move what a word names, with all that is in it.
+    pub(super) fn remove_word(&self, word: &Word) -> Finding {
+        let Some(paths) = word.literal().and_then(|path| self.paths(path)) else {
+            return Finding::of(Risk::High);
+        };
+        let found = paths.iter().map(|path| files::remove_folder(self.workspace, path));
+        found.fold(self.write_word(word), Finding::and)
+    }
+
     /// What it means to read there.
     pub(super) fn read(&self, path: &str, is_recursive: bool) -> Finding {
         let Some(paths) = self.paths(path) else { return Finding::of(Risk::Medium) };

@@ -81,6 +81,84 @@ fn options_of_git_that_run_or_write() {
 }
 
 #[test]
+fn options_that_do_not_take_the_word_behind_them() {
+    not_below(
+        Autonomy::High,
+        &[
+            "git log -1 -U --output=x --format=tformat:y -s",
+            "git log --unified --output=x",
+            "git diff -U --output=x",
+            "git show -U --output=x",
+            "git reflog -U --output=x",
+            "git whatchanged --unified --output=x",
+            "git stash show --unified --output=x",
+            "git rev-list --abbrev --output=x HEAD",
+            "git blame --abbrev --contents=x a.txt",
+            "git -C . -C ../out status",
+            "tree -Po x y",
+            "tree -Io x y",
+            "tree -Lo 1 y",
+        ],
+    );
+    not_below(
+        Autonomy::Medium,
+        &["git branch --abbrev --edit-description", "diff -I -- --from-file=.env a.txt", "wc *", "du *"],
+    );
+}
+
+#[test]
+fn programs_that_set_variables_or_load_others() {
+    not_below(
+        Autonomy::Medium,
+        &[
+            "printf '%n' PATH; ls",
+            "printf '%5n' PATH",
+            "printf 'a%%%n' PATH",
+            "printf -- '%n' PATH",
+            "printf '%(%n)T%n' PATH",
+            "jq 'import \"a\" as a {search: \"/etc\"}; .' a.txt",
+            "jq -e 'include \"a\" {search: \"/etc\"}; .' a.txt",
+            "jq -n '\"a\" | modulemeta'",
+            "timeout in* ls",
+            "timeout -s KILL in* ls",
+        ],
+    );
+    let scene = Scene::new();
+    for harmless in ["printf '%s %5.2f%%\\n' a 1", "printf 100%%", "jq -r .name a.txt", "timeout 1.5s ls"] {
+        assert_eq!(scene.level(harmless), Some(Autonomy::Off), "{harmless}");
+    }
+}
+
+#[test]
+fn two_files_are_not_compared_outside_of_a_repository() {
+    let scene = Scene::new();
+    fs_err::remove_dir_all(scene.path("work/.git")).unwrap();
+    assert_eq!(scene.level("git diff a.txt .env"), Some(Autonomy::High));
+    assert_eq!(scene.level("git log -1"), Some(Autonomy::Off));
+}
+
+#[test]
+fn programs_found_in_the_workspace_are_not_trusted_wherever_their_links_lead() {
+    let mut scene = Scene::new();
+    fs_err::create_dir(scene.path("work/bin")).unwrap();
+    std::os::unix::fs::symlink("/bin/ls", scene.path("work/bin/ls")).unwrap();
+    scene.policy.search_path = vec![scene.path("work/bin"), "/usr/bin".into(), "/bin".into()];
+    assert_eq!(scene.level("ls"), Some(Autonomy::High));
+    assert_eq!(scene.level("pwd"), Some(Autonomy::Off));
+}
+
+#[test]
+fn blocked_commands_are_found_behind_global_options() {
+    let mut scene = Scene::new();
+    scene.policy.block = vec![Rule::parse("git push")];
+    let policy = scene.at(Autonomy::High);
+    for command in ["git -C . push", "git --no-pager push", "git -c a.b=c push", "env git -C . push origin"] {
+        assert!(matches!(scene.run(&policy, command), Verdict::Refuse(_)), "{command}");
+    }
+    assert!(matches!(scene.run(&policy, "git commit -m push"), Verdict::Run(_)));
+}
+
+#[test]
 fn programs_that_run_others_by_an_option() {
     not_below(
         Autonomy::High,

@@ -83,6 +83,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("tail", &["-n", "+2", "-5", "-c3", "a.txt", "-q"]),
     ("wc", &["-l", "a.txt", "--files0-from=a.txt", "*"]),
     ("cut", &["-d:", "-f1", "-c1-3", "a.txt", "--complement"]),
+    ("tree", &["-Po", "-Io", "-Lo", "-P", "-L", "x", "1", "--noreport", "-a"]),
     ("tr", &["a", "b", "-d", "-s"]),
     ("tee", &["x", "-a", "/dev/null"]),
     ("date", &["+%F", "-u", "-d", "now", "-r", "a.txt", "-I", "--iso-8601=s", "-f"]),
@@ -122,6 +123,9 @@ const PROGRAMS: &[(&str, &[&str])] = &[
             "a.txt",
             "-G",
             "one",
+            "-U",
+            "--unified",
+            "--abbrev",
             "--ext-diff",
         ],
     ),
@@ -171,7 +175,7 @@ fn line() -> impl Strategy<Value = String> {
 }
 
 /// A repository with a commit.
-fn repository() -> Scene {
+pub(super) fn repository() -> Scene {
     let scene = Scene::new();
     let setup =
         "rm -r .git && git init -q && git add a.txt src && git -c user.name=n -c user.email=e commit -qm one";

@@ -9,7 +9,7 @@ use crate::permission::command::place::Place;
 use crate::permission::files::Finding;
 
 /// How commits and changes are chosen and shown. Nothing that runs a program or writes a file.
-const SHOWN: &str = "patch no-patch unified= raw stat=? numstat shortstat dirstat=? summary patch-with-stat name-only \
+const SHOWN: &str = "patch no-patch unified=? raw stat=? numstat shortstat dirstat=? summary patch-with-stat name-only \
     name-status color=? no-color word-diff=? word-diff-regex= no-renames find-renames=? find-copies=? \
     diff-filter= ignore-space-at-eol ignore-space-change ignore-all-space ignore-blank-lines \
     ignore-cr-at-eol function-context inter-hunk-context= minimal patience histogram diff-algorithm= \
@@ -33,8 +33,9 @@ const fn row(name: &'static str, short: &'static str, long: &'static str, has_op
     Reading { name, options: Options::new(short, long), has_operands }
 }
 
-/// Letters that every command that shows changes knows. `-S`, `-G`, `-U` and `-L` have a value in the same word or the next.
-const LETTERS: &str = "#n:psrtzcmiEFPgqawbWRU:S:G:L:M?C?D";
+/// Letters that every command that shows changes knows. `-S`, `-G` and `-L` take a value in the same word or the next,
+/// `-U` only in the same word.
+const LETTERS: &str = "#n:psrtzcmiEFPgqawbWRU?S:G:L:M?C?D";
 
 const READING: &[Reading] = &[
     row(
@@ -53,7 +54,7 @@ const READING: &[Reading] = &[
     row(
         "blame",
         "bctfnslewL:C?M?",
-        "line-porcelain porcelain root show-name show-number show-email since= date= abbrev=",
+        "line-porcelain porcelain root show-name show-number show-email since= date= abbrev=?",
         true,
     ),
     row(
@@ -81,7 +82,7 @@ const READING: &[Reading] = &[
     row(
         "describe",
         "",
-        "tags all always dirty=? abbrev= long exact-match contains first-parent match= exclude=",
+        "tags all always dirty=? abbrev=? long exact-match contains first-parent match= exclude=",
         true,
     ),
     row("name-rev", "", "tags name-only always all", true),
@@ -90,7 +91,7 @@ const READING: &[Reading] = &[
         "branch",
         "arvqi",
         "all remotes verbose list show-current color=? no-color column=? no-column sort= format= ignore-case \
-        abbrev=",
+        abbrev=?",
         false,
     ),
     row("tag", "n?il", "list sort= format= column=? no-column color=? ignore-case", false),
@@ -108,7 +109,7 @@ const READING: &[Reading] = &[
     row(
         "for-each-ref",
         "",
-        "count= sort= format= points-at= merged=? no-merged=? contains=? no-contains=? ignore-case",
+        "count= sort= format= points-at= merged= no-merged= contains= no-contains= ignore-case",
         true,
     ),
     row("show-ref", "dqs?", "head dereference hash=? verify abbrev=? heads branches tags quiet exists", true),
@@ -127,16 +128,22 @@ pub(super) fn judge(words: &[Word], place: &Place<'_>) -> Finding {
     const GLOBAL: Options = Options::new("PC:", "no-pager no-optional-locks literal-pathspecs version");
     let Some((global, rest)) = GLOBAL.read_front(words) else { return Finding::of(Risk::High) };
     let mut place = place.clone();
-    if let Some(folder) = global.value("-C") {
-        place.go(Some(folder));
+    // each one is relative to the one before
+    for (_, folder) in global.options.iter().filter(|(name, _)| name == "-C") {
+        place.go(folder.as_deref());
     }
     let Some((Word::Literal(command), words)) = rest.split_first() else {
         let is_version = global.has(&["--version"]) && rest.is_empty();
         return Finding::of(if is_version { Risk::None } else { Risk::High });
     };
     if let Some(finding) = reading(command, words) {
-        // what is set in a repository can run programs: it must be the one that is meant
-        return if is_own_repository(&place) { finding } else { finding.at_least(Risk::High) };
+        // settings of a repository can run programs, and `git diff` outside of all repositories reads any two files
+        let is_proven = match repository(&place) {
+            Repository::Own => true,
+            Repository::Missing => command != "diff",
+            Repository::Unknown => false,
+        };
+        return if is_proven { finding } else { finding.at_least(Risk::High) };
     }
     changing(command, words)
 }
@@ -208,6 +215,8 @@ fn changing(command: &str, words: &[Word]) -> Finding {
         "config" => {
             return Finding::ask("It changes the settings of version control, which can run programs.");
         }
+        // it names the file to write
+        _ if has(&["--output"]) => Risk::High,
         // what is lost here was never stored
         "reset" if has(&["--h"]) => Risk::High,
         "checkout" | "switch" if has(&["-f", "--f", "--di"]) => Risk::High,
@@ -234,22 +243,39 @@ fn is_plain_source(word: &Word) -> bool {
     })
 }
 
-/// Whether the nearest repository is one with a folder of its own. Any folder can be made to look like a bare one.
-fn is_own_repository(place: &Place<'_>) -> bool {
+/// The repository that git finds from a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Repository {
+    /// One with a `.git` of its own, in the workspace or above it.
+    Own,
+    /// There is none, neither here nor above.
+    Missing,
+    /// It may be one that was made to look like a bare repository, or the folder is not known.
+    Unknown,
+}
+
+/// The least trustworthy repository of all folders the command may run in.
+fn repository(place: &Place<'_>) -> Repository {
     let kind = |path| place.workspace.resolve(path).map(|resolved| resolved.kind).ok();
-    let is_own = |folder: &std::path::PathBuf| {
+    let nearest = |folder: &std::path::PathBuf| {
         if !place.workspace.holds(folder) {
-            return false;
+            return Repository::Unknown;
         }
         for folder in folder.ancestors() {
             match (kind(folder.join(".git")), kind(folder.join("HEAD"))) {
-                (Some(FileKind::Folder | FileKind::File), _) => return true,
+                (Some(FileKind::Folder | FileKind::File), _) => return Repository::Own,
                 (_, Some(FileKind::Missing)) => {}
-                _ => return false,
+                _ => return Repository::Unknown,
             }
         }
-        // there is none: git will say so
-        true
+        Repository::Missing
     };
-    place.folders().is_some_and(|folders| folders.iter().all(is_own))
+    let folders = place.folders().unwrap_or_default();
+    folders.iter().map(nearest).max().unwrap_or(Repository::Unknown)
+}
+
+/// The commands whose options are listed, for the test that compares them with the real program.
+#[cfg(test)]
+pub(super) fn listed() -> impl Iterator<Item = (Vec<&'static str>, Options)> {
+    READING.iter().map(|reading| (vec!["git", reading.name], reading.options))
 }

@@ -13,6 +13,8 @@ use std::path::Path;
 
 use musher_tools::{FileKind, Risk};
 
+#[cfg(test)]
+pub(in crate::permission) use self::options::Takes;
 use super::Word;
 use super::place::Place;
 use crate::permission::files::Finding;
@@ -89,6 +91,12 @@ fn change_folder(
     }
 }
 
+/// All programs whose options are listed, for the test that compares them with the real ones.
+#[cfg(test)]
+pub(in crate::permission) fn listed() -> impl Iterator<Item = (Vec<&'static str>, options::Options)> {
+    readers::listed().chain(git::listed()).chain(writers::listed()).chain(wrappers::listed())
+}
+
 /// What it means to set a variable: many of them make other programs run something.
 pub(super) fn assignment(name: &str) -> Risk {
     const HARMLESS: &str = "CI COLUMNS DEBUG FORCE_COLOR LANG LANGUAGE LC_ALL LC_CTYPE LINES NO_COLOR NODE_ENV \
@@ -125,7 +133,11 @@ fn is_shadowed(name: &str, place: &Place<'_>) -> bool {
             return true;
         }
         match place.workspace.resolve(folder.join(name)) {
-            Ok(found) if found.kind == FileKind::File => return found.is_inside,
+            // a link in a folder of the workspace can be made to lead anywhere
+            Ok(found) if found.kind == FileKind::File => {
+                let is_own_folder = place.workspace.resolve(folder).is_ok_and(|folder| folder.is_inside);
+                return found.is_inside || is_own_folder || place.workspace.holds(folder);
+            }
             _ => {}
         }
     }

@@ -4,13 +4,42 @@ use crate::permission::command::Word;
 
 /// The options of a program that are known.
 ///
-/// `short`: letters; one that is followed by `:` takes a value, by `?` a value that is part of the same word; `#` stands for numbers
-/// such as `-5`. `long`: names; one that ends in `=` takes a value, in `=?` it may have one after an equals sign. Abbreviated names are
+/// `short`: letters; one that is followed by `:` takes a value, by `?` a value that is part of the same word, by `!` the next word
+/// and never a part of the same one; `#` stands for numbers such as `-5`. `long`: names; one that ends in `=` takes a value, in `=?` it may have one after an equals sign. Abbreviated names are
 /// not read: they may be another option of another version.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Options {
+pub(in crate::permission) struct Options {
     pub(super) short: &'static str,
     pub(super) long: &'static str,
+}
+
+/// How an option takes its value.
+#[cfg(test)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::permission) enum Takes {
+    /// It has none, or one in the same word.
+    NoNextWord,
+    /// The next word, if it is not in the same one.
+    NextWord,
+}
+
+#[cfg(test)]
+impl Options {
+    /// Every option as it is written, with how it takes its value.
+    pub(in crate::permission) fn all(&self) -> Vec<(String, Takes)> {
+        let takes = |mark: Option<char>| match mark {
+            Some(':' | '!') => Takes::NextWord,
+            _ => Takes::NoNextWord,
+        };
+        let letters = self.short.char_indices().filter(|(_, letter)| letter.is_ascii_alphanumeric());
+        let short =
+            letters.map(|(at, letter)| (format!("-{letter}"), takes(self.short[at + 1..].chars().next())));
+        let long = self.long.split_whitespace().map(|name| {
+            let is_next = if name.ends_with('=') { Takes::NextWord } else { Takes::NoNextWord };
+            (format!("--{}", name.trim_end_matches(['=', '?'])), is_next)
+        });
+        short.chain(long).collect()
+    }
 }
 
 /// What a command was given.
@@ -25,10 +54,6 @@ pub(super) struct Given<'a> {
 impl Given<'_> {
     pub(super) fn has(&self, names: &[&str]) -> bool {
         self.options.iter().any(|(name, _)| names.contains(&name.as_str()))
-    }
-
-    pub(super) fn value(&self, name: &str) -> Option<&str> {
-        self.options.iter().find(|(given, _)| given == name).and_then(|(_, value)| value.as_deref())
     }
 }
 
@@ -118,6 +143,14 @@ impl Options {
                     let value = if is_attached { rest.as_str() } else { next? };
                     given.options.push((name, Some(value.to_owned())));
                     return Some(!is_attached);
+                }
+                Some('!') => {
+                    // in a cluster, the letters behind it would be options of their own
+                    if !rest.as_str().is_empty() {
+                        return None;
+                    }
+                    given.options.push((name, Some(next?.to_owned())));
+                    return Some(true);
                 }
                 Some('?') => {
                     given.options.push((name, Some(rest.as_str().to_owned())));

@@ -83,13 +83,13 @@ const READERS: &[Reader] = &[
     ),
     row(
         &["df"],
-        "aBhHiklPTt:x:",
+        "aB:hHiklPTt:x:",
         "all human-readable inodes local portability print-type si total type=",
         Operands::Names,
     ),
     row(
         &["tree"],
-        "adfilxCFDhnpqrsStuvJX#L:P:I:",
+        "adfilxCFDhnpqrsStuvJX#L!P!I!",
         "dirsfirst noreport gitignore prune du si sort= filelimit= charset=",
         Operands::Names,
     ),
@@ -101,11 +101,13 @@ const READERS: &[Reader] = &[
     ),
     row(&["which", "type"], "aptP", "all", Operands::Text),
     row(
-        &["cat", "tac", "nl", "rev"],
+        &["cat"],
         "AbeEnstTuv",
         "number number-nonblank show-all show-ends show-nonprinting show-tabs squeeze-blank",
         Operands::Contents,
     ),
+    row(&["tac", "rev"], "", "", Operands::Contents),
+    row(&["nl"], "b:n:s:v:w:", "body-numbering= number-format= number-separator=", Operands::Contents),
     row(&["head"], "#n:c:qvz", "bytes= lines= quiet silent verbose zero-terminated", Operands::Contents),
     row(
         &["tail"],
@@ -124,7 +126,7 @@ const READERS: &[Reader] = &[
     row(&["tr"], "cCdst", "complement delete squeeze-repeats truncate-set1", Operands::Text),
     row(&["fold"], "bsw:", "bytes spaces width=", Operands::Contents),
     row(&["expand", "unexpand"], "aift:", "tabs= initial all", Operands::Contents),
-    row(&["column"], "tns:o:c:x", "table separator= output-separator=", Operands::Contents),
+    row(&["column"], "ts:o:c:x", "table separator= output-separator=", Operands::Contents),
     row(&["comm"], "123z", "check-order nocheck-order output-delimiter= total", Operands::Contents),
     row(&["join"], "a:e:ij:o:t:v:1:2:z", "ignore-case header", Operands::Contents),
     row(
@@ -158,7 +160,7 @@ const READERS: &[Reader] = &[
     row(&["base64", "base32"], "diw:", "decode ignore-garbage wrap=", Operands::Contents),
     row(
         &["diff"],
-        "abBcdeEfHiInNpqrstTuU:wWyZC:x:#",
+        "abBcdeEfHiI:nNpqrstTuU:wW:yZC:x:#",
         "brief context=? unified=? side-by-side width= recursive ignore-all-space ignore-space-change \
         ignore-blank-lines ignore-case text report-identical-files exclude= new-file color=? label= \
         suppress-common-lines strip-trailing-cr minimal",
@@ -179,7 +181,7 @@ const READERS: &[Reader] = &[
         &["rg"],
         "A:aB:bcC:E:e:Fg:HhiIlLM:m:nNoPpqr:Ss.T:t:UuvwxVj:0",
         "after-context= before-context= context= count count-matches color= column no-column crlf debug \
-        encoding= engine= files files-with-matches files-without-match fixed-strings follow glob= \
+        encoding= files files-with-matches files-without-match fixed-strings follow glob= \
         glob-case-insensitive heading no-heading hidden no-hidden iglob= ignore-case include-zero \
         invert-match json line-buffered line-number no-line-number line-regexp max-columns= max-count= \
         max-depth= max-filesize= multiline multiline-dotall no-config no-ignore no-ignore-vcs no-messages \
@@ -188,14 +190,9 @@ const READERS: &[Reader] = &[
         no-filename word-regexp",
         Operands::PatternThenContents,
     ),
-    row(
-        &["jq"],
-        "cCMSrjasenRh",
-        "compact-output null-input raw-input raw-output join-output slurp sort-keys tab indent= exit-status \
-        color-output monochrome-output ascii-output",
-        Operands::PatternThenContents,
-    ),
-    row(&["lsblk", "lscpu", "lsmod", "lspci"], "abdfJlmnoOptv", "all json", Operands::None),
+    row(&["lsblk"], "abdfJlmno:Opt", "all json output=", Operands::None),
+    row(&["lscpu"], "abJp?", "all json", Operands::None),
+    row(&["lsmod"], "", "", Operands::None),
     row(&["getconf", "locale"], "a", "", Operands::Text),
     row(&["printenv"], "0", "null", Operands::Text),
 ];
@@ -207,12 +204,16 @@ pub(super) fn judge(name: &str, words: &[Word], place: &Place<'_>) -> Option<Fin
         "ps" => return ps(words),
         // every word is an operand
         "echo" => return is_known(words).then_some(Finding::NOTHING),
-        // an option would set a variable
+        // `-v` and `%n` set variables
         "printf" => {
-            let is_format =
-                words.first()?.literal().is_some_and(|format| !format.starts_with('-') || format == "--");
-            return (is_format && is_known(words)).then_some(Finding::NOTHING);
+            let format = match words {
+                [Word::Literal(end), Word::Literal(format), ..] if end == "--" => format,
+                [Word::Literal(format), ..] if !format.starts_with('-') => format,
+                _ => return None,
+            };
+            return (only_prints(format) && is_known(words)).then_some(Finding::NOTHING);
         }
+        "jq" => return jq(words, place),
         "date" => return date(words),
         "python" | "python3" | "node" | "gcc" | "clang" | "java" | "bash" | "perl" | "ruby" | "php" => {
             let [Word::Literal(only)] = words else { return None };
@@ -226,7 +227,7 @@ pub(super) fn judge(name: &str, words: &[Word], place: &Place<'_>) -> Option<Fin
         _ => {}
     }
     let reader = READERS.iter().find(|reader| reader.names.contains(&name))?;
-    let is_loose = matches!(reader.operands, Operands::Names) && !matches!(name, "tree" | "file");
+    let is_loose = matches!(name, "ls" | "dir" | "vdir" | "stat" | "realpath" | "readlink");
     let spelled: Vec<Word>;
     let words = if is_loose {
         // a file name that is taken for an option does no harm to these, and what it is does not matter
@@ -280,14 +281,59 @@ fn is_known(words: &[Word]) -> bool {
     words.iter().all(|word| !matches!(word, Word::Unknown))
 }
 
+/// Whether each directive of a `printf` format only prints. `%n` sets the variable that the argument names.
+fn only_prints(format: &str) -> bool {
+    let mut directives = format.split('%').skip(1);
+    while let Some(directive) = directives.next() {
+        if directive.is_empty() {
+            // `%%`, and the text behind it
+            if directives.next().is_none() {
+                return false;
+            }
+            continue;
+        }
+        let conversion = directive.trim_start_matches(['-', '+', ' ', '#', '0']);
+        let conversion =
+            conversion.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+        if !conversion.starts_with(|letter| "diouxXeEfFgGaAcsbq".contains(letter)) {
+            return false;
+        }
+    }
+    true
+}
+
+const JQ: Options = Options::new(
+    "cCMSrjasenR",
+    "compact-output null-input raw-input raw-output join-output slurp sort-keys tab indent= exit-status \
+    color-output monochrome-output ascii-output",
+);
+
+/// `jq` with a program that loads no other: `import` and `include` name the folder they read from.
+fn jq(words: &[Word], place: &Place<'_>) -> Option<Finding> {
+    let given = JQ.read(words)?;
+    let (program, files) = given.operands.split_first()?;
+    let program = program.literal()?;
+    let loads = ["import", "include", "modulemeta"].iter().any(|word| program.contains(word));
+    (!loads).then(|| contents(files, false, place))
+}
+
+/// The programs whose options are listed, for the test that compares them with the real ones.
+#[cfg(test)]
+pub(super) fn listed() -> impl Iterator<Item = (Vec<&'static str>, Options)> {
+    let readers =
+        READERS.iter().flat_map(|reader| reader.names.iter().map(|name| (vec![*name], reader.options)));
+    readers.chain([(vec!["jq"], JQ), (vec!["date"], DATE), (vec!["ps"], PS)])
+}
+
 fn dot() -> Word {
     Word::Literal(".".to_owned())
 }
 
+const DATE: Options =
+    Options::new("d:r:uRI?", "date= reference= utc universal iso-8601=? rfc-3339= rfc-email");
+
 /// The operands of `date` set the clock unless they are formats.
 fn date(words: &[Word]) -> Option<Finding> {
-    const DATE: Options =
-        Options::new("d:r:uRI?", "date= reference= utc universal iso-8601=? rfc-3339= rfc-email");
     let given = DATE.read(words)?;
     let is_format = |word: &&Word| word.literal().is_some_and(|text| text.starts_with('+'));
     given.operands.iter().all(is_format).then_some(Finding::NOTHING)
@@ -307,9 +353,10 @@ fn test(words: &[Word]) -> Option<Finding> {
     words.iter().all(is_plain).then_some(Finding::NOTHING)
 }
 
+const PS: Options = Options::new("AaefFlHjuwp:C:", "forest no-headers sort= pid= ppid=");
+
 /// The environment of processes holds secrets, and there is a letter to show it.
 fn ps(words: &[Word]) -> Option<Finding> {
-    const PS: Options = Options::new("AaefFlHjuwp:C:", "forest no-headers sort= pid= ppid=");
     let given = PS.read(words)?;
     let is_plain = |word: &&Word| {
         word.literal().is_some_and(|text| text.chars().all(|letter| "auxwflj0123456789".contains(letter)))

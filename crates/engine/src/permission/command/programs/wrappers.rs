@@ -9,6 +9,28 @@ use crate::permission::command::place::Place;
 use crate::permission::command::{MOST_SHELLS, Word, judge_at};
 use crate::permission::files::Finding;
 
+const TIMEOUT: Options = Options::new("k:s:v", "kill-after= signal= preserve-status foreground verbose");
+const NICE: Options = Options::new("#n:", "adjustment=");
+const STDBUF: Options = Options::new("i:o:e:", "input= output= error=");
+const IONICE: Options = Options::new("c:n:t", "");
+const XARGS: Options =
+    Options::new("0rtpxn:P:L:I:d:s:", "null no-run-if-empty max-args= max-procs= delimiter=");
+const ENV: Options = Options::new("i0u:", "ignore-environment null unset=");
+
+/// The programs whose options are listed, for the test that compares them with the real ones.
+#[cfg(test)]
+pub(super) fn listed() -> impl Iterator<Item = (Vec<&'static str>, Options)> {
+    let all = [
+        ("timeout", TIMEOUT),
+        ("nice", NICE),
+        ("stdbuf", STDBUF),
+        ("ionice", IONICE),
+        ("xargs", XARGS),
+        ("env", ENV),
+    ];
+    all.into_iter().map(|(name, options)| (vec![name], options))
+}
+
 /// What a command that runs another one does. Nothing if it is none.
 pub(super) fn judge(
     name: &str,
@@ -25,24 +47,25 @@ pub(super) fn judge(
     let (rest, least) = match name {
         "env" => environment(arguments),
         "timeout" => {
-            const TIMEOUT: Options =
-                Options::new("k:s:v", "kill-after= signal= preserve-status foreground verbose");
             let rest = TIMEOUT.read_front(arguments).map(|(_, rest)| rest);
-            (rest.and_then(|rest| rest.split_first()).map(|(_, rest)| rest), Risk::None)
+            // a pattern could expand to a duration and a program
+            let command = rest.and_then(|rest| match rest.split_first() {
+                Some((Word::Literal(_), command)) => Some(command),
+                _ => None,
+            });
+            (command, Risk::None)
         }
-        "nice" => front(Options::new("#n:", "adjustment="), arguments),
+        "nice" => front(NICE, arguments),
         "nohup" | "setsid" | "exec" | "builtin" | "noglob" => front(Options::new("", ""), arguments),
         "time" => front(Options::new("p", ""), arguments),
-        "stdbuf" => front(Options::new("i:o:e:", "input= output= error="), arguments),
-        "ionice" => front(Options::new("c:n:t", ""), arguments),
+        "stdbuf" => front(STDBUF, arguments),
+        "ionice" => front(IONICE, arguments),
         "command" if !matches!(arguments.first().and_then(Word::literal), Some("-v" | "-V")) => {
             front(Options::new("p", ""), arguments)
         }
         "sudo" | "doas" => front(Options::new("nEHSku:g:", "non-interactive user= preserve-env"), arguments),
         "xargs" => {
-            let options =
-                Options::new("0rtpxn:P:L:I:d:s:", "null no-run-if-empty max-args= max-procs= delimiter=");
-            let (rest, least) = front(options, arguments);
+            let (rest, least) = front(XARGS, arguments);
             // what comes from the input is added to the end
             let more =
                 rest.map(|rest| if rest.is_empty() { Vec::new() } else { [rest, &[Word::Unknown]].concat() });
@@ -92,7 +115,6 @@ fn run(
 
 /// `env` without a command prints.
 fn environment(arguments: &[Word]) -> Rest<'_> {
-    const ENV: Options = Options::new("i0u:", "ignore-environment null unset=");
     static NOTHING: LazyLock<[Word; 1]> = LazyLock::new(|| [Word::Literal("true".to_owned())]);
     let Some((_, mut rest)) = ENV.read_front(arguments) else { return (None, Risk::High) };
     let mut least = Risk::None;

@@ -16,6 +16,22 @@ const MOVE: Options = Options::new("fnuv", "force no-clobber update verbose");
 const TEE: Options = Options::new("a", "append");
 const CHMOD: Options = Options::new("cfvR", "changes silent quiet verbose recursive");
 
+/// The programs whose options are listed, for the test that compares them with the real ones.
+#[cfg(test)]
+pub(super) fn listed() -> impl Iterator<Item = (Vec<&'static str>, Options)> {
+    let all = [
+        ("touch", TOUCH),
+        ("mkdir", MKDIR),
+        ("rmdir", RMDIR),
+        ("rm", RM),
+        ("cp", COPY),
+        ("mv", MOVE),
+        ("tee", TEE),
+        ("chmod", CHMOD),
+    ];
+    all.into_iter().map(|(name, options)| (vec![name], options))
+}
+
 /// What a command that may be a writer does. Nothing if it is none.
 pub(super) fn judge(name: &str, words: &[Word], place: &mut Place<'_>) -> Option<Finding> {
     let options = match name {
@@ -41,7 +57,7 @@ pub(super) fn judge(name: &str, words: &[Word], place: &mut Place<'_>) -> Option
             let mut finding = written(&[target]);
             for source in sources {
                 let from = if name == "mv" {
-                    place.write_word(source)
+                    place.remove_word(source)
                 } else {
                     place.read_word(source, is_recursive)
                 };
@@ -59,6 +75,11 @@ pub(super) fn judge(name: &str, words: &[Word], place: &mut Place<'_>) -> Option
             });
             let least = if is_plain && !is_recursive { Risk::Low } else { Risk::Medium };
             written(files).at_least(least)
+        }
+        // what is removed cannot be brought back
+        "rm" | "rmdir" | "unlink" => {
+            let removed = operands.iter().map(|word| place.remove_word(word));
+            removed.fold(Finding::of(Risk::Medium), Finding::and)
         }
         _ => written(operands),
     };
