@@ -12,6 +12,7 @@ pub(crate) fn run() -> Result<()> {
     let mut steps = Steps::default();
     steps.cargo("format", &["fmt", "--all", "--check"])?;
     steps.task("layers", crate::layers::run)?;
+    steps.task("packages", crate::packages::run)?;
     steps.task("tidy", crate::tidy::run)?;
     steps.cargo("lint", &["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])?;
     steps.cargo("peers", &["xtask", "peers"])?;

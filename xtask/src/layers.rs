@@ -12,11 +12,26 @@ use crate::cargo::cargo;
 /// Each crate, and which of ours it may use. Dev-dependencies do not count: tests may look anywhere.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("musher-wire", &[]),
-    ("musher-rpc", &["musher-wire"]),
+    ("musher-process", &[]),
+    ("musher-rpc", &["musher-process", "musher-wire"]),
     ("musher", &["musher-rpc", "musher-wire"]),
-    ("musher-model", &[]),
-    ("musher-tools", &[]),
-    ("musher-engine", &["musher-model", "musher-tools"]),
+    ("musher-http", &[]),
+    ("musher-message", &[]),
+    ("musher-model", &["musher-http", "musher-message"]),
+    ("musher-permission", &[]),
+    ("musher-store", &["musher-message"]),
+    ("musher-tools", &["musher-http", "musher-message", "musher-permission", "musher-process"]),
+    (
+        "musher-engine",
+        &[
+            "musher-http",
+            "musher-message",
+            "musher-model",
+            "musher-permission",
+            "musher-store",
+            "musher-tools",
+        ],
+    ),
     ("musher-rehearse", &[]),
     ("musher-server", &["musher-engine", "musher-rpc", "musher-wire"]),
     ("musher-claude", &["musher-rpc", "musher-wire"]),
@@ -36,6 +51,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "musher-server",
         ],
     ),
+    ("conformance", &["musher", "musher-rpc", "musher-wire", "testkit"]),
     ("testkit", &["musher-rehearse", "musher-rpc"]),
     ("xtask", &["musher-wire", "testkit"]),
 ];
@@ -46,7 +62,9 @@ const RESERVED: &[(&str, &[&str])] = &[
         "tokio",
         &[
             "musher",
+            "musher-http",
             "musher-model",
+            "musher-process",
             "musher-tools",
             "musher-engine",
             "musher-rpc",
@@ -56,15 +74,17 @@ const RESERVED: &[(&str, &[&str])] = &[
             "musher-acp",
             "musher-bridge",
             "musher-cli",
+            "conformance",
             "testkit",
             "xtask",
         ],
     ),
     ("agent-client-protocol", &["musher-acp"]),
     ("tokio-tungstenite", &["musher-rpc"]),
-    ("rustls", &["musher-model", "musher-tools"]),
+    ("rustls", &["musher-http"]),
     ("clap", &["musher-cli", "xtask"]),
-    ("anyhow", &["musher-cli", "testkit", "xtask"]),
+    ("tree-sitter", &["musher-permission"]),
+    ("anyhow", &["musher-cli", "conformance", "testkit", "xtask"]),
 ];
 
 #[derive(Deserialize)]
@@ -162,6 +182,10 @@ mod tests {
     fn a_row_that_is_not_used_is_told() {
         let mut graph = drawn();
         graph.get_mut("musher-rpc").unwrap().clear();
-        assert_eq!(differences(&graph), ["musher-rpc does not use musher-wire any more"]);
+        let expected = ["musher-process", "musher-wire"];
+        assert_eq!(
+            differences(&graph),
+            expected.map(|used| format!("musher-rpc does not use {used} any more"))
+        );
     }
 }

@@ -17,8 +17,10 @@ mod cargo;
 mod ci;
 mod fuzz;
 mod layers;
+mod packages;
 mod peers;
 mod programs;
+mod prose;
 mod quick_start;
 mod tidy;
 mod wire_check;
@@ -37,6 +39,8 @@ enum Task {
     Ci,
     /// Check the crate graph against the table of allowed edges
     Layers,
+    /// Check that every published crate has what docs.rs and the registry want
+    Packages,
     /// Check file headers, spaces and docs; show the longest files
     Tidy,
     /// Check that our types read and print recorded traffic
@@ -61,6 +65,7 @@ fn main() -> Result<()> {
     match Cli::parse().task {
         Task::Ci => ci::run(),
         Task::Layers => layers::run(),
+        Task::Packages => packages::run(),
         Task::Tidy => tidy::run(),
         Task::WireCheck { paths } => wire_check::run(&paths),
         Task::Fuzz { seconds } => fuzz::run(seconds),

@@ -1,4 +1,4 @@
-//! Installs the Debian programs that tests compare our tables with.
+//! Installs the Debian programs that tests run: those our tables are compared with, and a proxy.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use crate::ci::succeed;
 
 /// Programs that a minimal Debian system does not have, with the package each is in.
-const PROGRAMS: [(&str, &str); 9] = [
+const PROGRAMS: [(&str, &str); 10] = [
     ("column", "bsdextrautils"),
     ("file", "file"),
     ("free", "procps"),
@@ -16,6 +16,7 @@ const PROGRAMS: [(&str, &str); 9] = [
     ("lsmod", "kmod"),
     ("rg", "ripgrep"),
     ("strings", "binutils"),
+    ("tinyproxy", "tinyproxy-bin"),
     ("tree", "tree"),
 ];
 

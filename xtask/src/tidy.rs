@@ -10,7 +10,7 @@ use fs_err as fs;
 /// The page that must name every method and notification of the protocol.
 const PROTOCOL_PAGE: &str = "docs/protocol/droid.md";
 
-/// Checks all Rust files and the protocol page.
+/// Checks all Rust files, the names in the documents, and the protocol page.
 pub(crate) fn run() -> Result<()> {
     let mut files = Vec::new();
     for root in ["crates", "xtask", "fuzz/fuzz_targets"] {
@@ -23,6 +23,7 @@ pub(crate) fn run() -> Result<()> {
         problems.extend(blemishes(file, &text));
         sizes.push((text.lines().count(), file));
     }
+    problems.extend(crate::prose::problems(&files)?);
     problems.extend(undocumented(&fs::read_to_string(PROTOCOL_PAGE)?));
 
     sizes.sort_unstable_by(|a, b| b.cmp(a));

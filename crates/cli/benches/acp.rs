@@ -1,6 +1,6 @@
 //! What an adapter for editors adds: agents asked directly, through `musher acp`, and through droid's own mode.
 //!
-//! `cargo bench -p musher-cli --bench acp -- --program target/release/musher`.
+//! `cargo bench -p musher-cli --bench acp -- --program target/dist/musher`.
 //! All have the same instant scripted model and take turns, so that a busy machine is busy for all of them. No goal is asserted here:
 //! it prints what was measured.
 

@@ -1,6 +1,6 @@
 //! The engine beside the real droid, in one run: the same requests, the same instant scripted model, figures as ratios.
 //!
-//! `cargo bench -p musher-cli --bench engine -- --program target/release/musher`.
+//! `cargo bench -p musher-cli --bench engine -- --program target/dist/musher`.
 //! No goal is asserted here: it prints what was measured.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "a benchmark")]

@@ -3,11 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::{CommandFactory as _, Parser as _, error::ErrorKind};
+use testkit::shell_lines as lines;
 
 use crate::args::{Args, Backend};
-
-#[path = "../tests/it/docs/lines.rs"]
-mod lines;
 
 fn check(place: &str, calls: &[Vec<String>], wrong: &mut Vec<String>) {
     for call in calls {

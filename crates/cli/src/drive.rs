@@ -149,7 +149,7 @@ impl Drive {
             self.screen.note("");
         }
         self.release()?;
-        self.screen.note(&self.screen.look().dim("stopping; Ctrl-C again leaves at once"));
+        self.screen.note(self.screen.look().dim("stopping; Ctrl-C again leaves at once"));
         Ok(())
     }
 
@@ -161,14 +161,14 @@ impl Drive {
                 let refused = format!("✗ refused, since nobody is here to be asked: {what}");
                 if matches!(self.shown, Shown::People(_)) {
                     self.end_line()?;
-                    self.screen.note(&self.screen.look().bad(&refused));
+                    self.screen.note(self.screen.look().bad(&refused));
                 }
                 self.refused.push(what);
                 asked.refuse();
             }
             Person::SaysYes => {
                 self.explain(&asked)?;
-                self.screen.note(&self.screen.look().dim("  yes, unasked"));
+                self.screen.note(self.screen.look().dim("  yes, unasked"));
                 asked.agree();
             }
             Person::There(answers) => {
@@ -200,7 +200,7 @@ impl Drive {
             }
         };
         for line in lines {
-            self.screen.note(&line);
+            self.screen.note(line);
         }
         Ok(())
     }

@@ -14,6 +14,7 @@ use musher_engine::{Effort, Environment, ModelView};
 use musher_rehearse::Script;
 
 use crate::exit::Failure;
+use crate::printer::Printer;
 use crate::variables::value;
 
 pub(crate) use agent::{agent, agents_of_editor};
@@ -43,6 +44,17 @@ pub(crate) fn environment(model: Option<&str>, settings: Option<&Path>) -> Resul
         Some(model) => environment.with_default_model(model),
         None => environment,
     })
+}
+
+/// Reports the mistakes in the settings of a folder, and fails if no session could start with them.
+///
+/// The engine checks again. What it reports before the first turn is not part of a turn, so it would not be shown.
+pub(crate) fn check_settings(environment: &Environment, cwd: &Path, printer: Printer) -> Result<(), Failure> {
+    let (_, problems) = environment.session_config(cwd).map_err(Failure::setup)?;
+    for problem in problems {
+        printer.note(format!("warning: {problem}"));
+    }
+    Ok(())
 }
 
 /// Where our settings and sessions are.

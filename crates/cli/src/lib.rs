@@ -18,6 +18,7 @@ mod prompt;
 mod report;
 mod resolve;
 mod sanitize;
+mod styled;
 mod terminal;
 mod variables;
 mod view;

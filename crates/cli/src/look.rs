@@ -5,6 +5,8 @@ use std::os::fd::BorrowedFd;
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
+use crate::styled::Styled;
+
 /// Switches colours off, whatever it is set to (<https://no-color.org>).
 pub(crate) const NO_COLOR: &str = "NO_COLOR";
 /// Switches colours on where there is no terminal, unless it is `0`.
@@ -54,32 +56,28 @@ impl Look {
     #[cfg(test)]
     pub(crate) const COLOURED: Self = Self { is_coloured: true, width: None };
 
-    pub(crate) fn strong(self, text: &str) -> String {
-        self.paint("1", text)
+    pub(crate) fn strong(self, text: &str) -> Styled {
+        self.paint(1, text)
     }
 
-    pub(crate) fn dim(self, text: &str) -> String {
-        self.paint("2", text)
+    pub(crate) fn dim(self, text: &str) -> Styled {
+        self.paint(2, text)
     }
 
-    pub(crate) fn good(self, text: &str) -> String {
-        self.paint("32", text)
+    pub(crate) fn good(self, text: &str) -> Styled {
+        self.paint(32, text)
     }
 
-    pub(crate) fn notable(self, text: &str) -> String {
-        self.paint("33", text)
+    pub(crate) fn notable(self, text: &str) -> Styled {
+        self.paint(33, text)
     }
 
-    pub(crate) fn bad(self, text: &str) -> String {
-        self.paint("31", text)
+    pub(crate) fn bad(self, text: &str) -> Styled {
+        self.paint(31, text)
     }
 
-    fn paint(self, code: &str, text: &str) -> String {
-        if self.is_coloured && !text.is_empty() {
-            format!("\u{1b}[{code}m{text}\u{1b}[0m")
-        } else {
-            text.to_owned()
-        }
+    fn paint(self, code: u8, text: &str) -> Styled {
+        if self.is_coloured && !text.is_empty() { Styled::in_style(code, text) } else { text.into() }
     }
 
     /// The text cut to what is left of the line behind `used` columns.

@@ -1,69 +1,149 @@
 //! The only place that writes to stdout and stderr: data to the one, everything else to the other.
 //!
-//! Text from outside goes through `sanitize.rs` first, so that nobody can send commands to the user's terminal.
+//! Whatever a terminal is given is safe: text for people is [`Styled`], which is made safe when it is built, and exact data and JSON are
+//! made safe here if stdout is a terminal. Files and pipes get exact data and JSON byte for byte.
 
-use std::io::{self, Write as _};
+use std::borrow::Cow;
+use std::io::{self, IsTerminal as _, Write as _};
 
 use crate::exit::{Exit, Failure};
+use crate::look::Look;
+use crate::sanitize::{sanitized_json, sanitized_text};
+use crate::styled::Styled;
+
+/// Back to the first column, and the line empty.
+const CLEAR: &str = "\r\u{1b}[2K";
 
 /// Writes for the user.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Printer;
+pub(crate) struct Printer {
+    /// Whether stdout is a terminal.
+    is_terminal: bool,
+}
 
 impl Printer {
+    #[expect(clippy::disallowed_methods, reason = "it is only looked at")]
     pub(crate) fn new() -> Self {
-        Self
+        Self { is_terminal: io::stdout().is_terminal() }
     }
 
-    /// A line of the data that was asked for.
-    #[expect(clippy::disallowed_methods, reason = "this is the place where stdout is written")]
-    #[expect(clippy::unused_self, reason = "whoever prints has been given a printer")]
-    pub(crate) fn data(self, line: &str) -> io::Result<()> {
-        let mut stdout = io::stdout().lock();
-        writeln!(stdout, "{line}")?;
-        stdout.flush()
+    /// A line of the data that was asked for, made for people.
+    pub(crate) fn data(self, line: impl Into<Styled>) -> io::Result<()> {
+        self.write(&[line.into().as_str(), "\n"])
+    }
+
+    /// Data that programs get exactly as it is, and a terminal made safe.
+    pub(crate) fn exact(self, text: &str) -> io::Result<()> {
+        self.write(&[&self.exact_text(text), "\n"])
+    }
+
+    /// JSON, which a terminal gets with escapes for what is unsafe: its meaning is the same.
+    pub(crate) fn json(self, json: &str) -> io::Result<()> {
+        self.write(&[&self.json_text(json), "\n"])
     }
 
     /// A piece of the data, wherever its line stands.
-    #[expect(clippy::disallowed_methods, reason = "this is the place where stdout is written")]
-    #[expect(clippy::unused_self, reason = "whoever prints has been given a printer")]
-    pub(crate) fn said(self, text: &str) -> io::Result<()> {
-        let mut stdout = io::stdout().lock();
-        stdout.write_all(text.as_bytes())?;
-        stdout.flush()
+    pub(crate) fn said(self, text: &Styled) -> io::Result<()> {
+        self.write(&[text.as_str()])
     }
 
     /// A piece of a line about what happens.
-    #[expect(clippy::unused_self, reason = "whoever prints has been given a printer")]
-    pub(crate) fn draw(self, text: &str) {
-        let mut stderr = io::stderr().lock();
-        drop(stderr.write_all(text.as_bytes()));
-        drop(stderr.flush());
+    pub(crate) fn draw(self, text: &Styled) {
+        self.write_error(text.as_str());
+    }
+
+    /// The same in the place of the line that is there.
+    pub(crate) fn redraw(self, text: &Styled) {
+        self.write_error(&format!("{CLEAR}{}", text.as_str()));
     }
 
     /// A line about what happens. Nobody being there to read it is no reason to stop.
-    #[expect(clippy::unused_self, reason = "whoever prints has been given a printer")]
-    pub(crate) fn note(self, line: &str) {
-        drop(writeln!(io::stderr().lock(), "{line}"));
+    pub(crate) fn note(self, line: impl Into<Styled>) {
+        self.write_error(&format!("{}\n", line.into().as_str()));
     }
 
     /// Why the command did not do its work, and what can be done about it.
     pub(crate) fn failure(self, failure: &Failure) {
-        self.note(&format!("error: {}", failure.error));
-        for cause in failure.error.chain().skip(1) {
-            self.note(&format!("  caused by: {cause}"));
+        let mut shown = failure.error.to_string();
+        self.note(format!("error: {shown}"));
+        for cause in failure.error.chain().skip(1).map(ToString::to_string) {
+            // many errors tell their cause themselves
+            if !shown.contains(&cause) {
+                self.note(format!("  caused by: {cause}"));
+            }
+            shown = cause;
         }
         for (index, hint) in failure.hints.iter().enumerate() {
             let blank = if index == 0 { "\n" } else { "" };
-            self.note(&format!("{blank}hint: {hint}"));
+            self.note(format!("{blank}hint: {hint}"));
         }
     }
 
     /// Help, the version, or what is wrong with the arguments.
-    #[expect(clippy::unused_self, reason = "whoever prints has been given a printer")]
     pub(crate) fn usage(self, error: &clap::Error) -> Exit {
-        // Printing help into a closed pipe is no failure.
-        drop(error.print());
-        if error.use_stderr() { Exit::Setup } else { Exit::Done }
+        if !error.use_stderr() {
+            // nothing in it is from outside, and printing help into a closed pipe is no failure
+            drop(error.print());
+            return Exit::Done;
+        }
+        // it quotes the arguments, which a script may have from anywhere
+        let text = error.render().to_string();
+        let text = text.trim_end();
+        self.note(match text.strip_prefix("error:") {
+            Some(rest) => Look::of_stderr().bad("error:") + rest,
+            None => text.into(),
+        });
+        Exit::Setup
+    }
+
+    fn exact_text(self, text: &str) -> Cow<'_, str> {
+        if self.is_terminal { sanitized_text(text) } else { Cow::Borrowed(text) }
+    }
+
+    fn json_text(self, json: &str) -> Cow<'_, str> {
+        if self.is_terminal { sanitized_json(json) } else { Cow::Borrowed(json) }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is the place where stdout is written")]
+    #[expect(clippy::unused_self, reason = "whoever prints has been given a printer")]
+    fn write(self, parts: &[&str]) -> io::Result<()> {
+        let mut stdout = io::stdout().lock();
+        for part in parts {
+            stdout.write_all(part.as_bytes())?;
+        }
+        stdout.flush()
+    }
+
+    #[expect(clippy::unused_self, reason = "whoever prints has been given a printer")]
+    fn write_error(self, text: &str) {
+        let mut stderr = io::stderr().lock();
+        drop(stderr.write_all(text.as_bytes()));
+        drop(stderr.flush());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOSTILE: &str = "a\u{1b}]0;owned\u{7}\u{9b}2J\u{202e}\u{200b}\u{e0041}\r\nb";
+
+    #[test]
+    fn a_terminal_gets_exact_data_made_safe_and_a_pipe_gets_it_as_it_is() {
+        let at = |is_terminal| Printer { is_terminal };
+        assert_eq!(at(false).exact_text(HOSTILE), HOSTILE);
+        let safe = "a\\u{1b}]0;owned\\u{7}\\u{9b}2J\\u{202e}\\u{200b}\\u{e0041}\nb";
+        assert_eq!(at(true).exact_text(HOSTILE), safe);
+    }
+
+    #[test]
+    fn a_terminal_gets_json_of_the_same_meaning_and_a_pipe_gets_it_as_it_is() {
+        let at = |is_terminal| Printer { is_terminal };
+        let value = serde_json::json!({ "text": HOSTILE });
+        let json = value.to_string();
+        assert_eq!(at(false).json_text(&json), json);
+        let safe = at(true).json_text(&json);
+        assert!(safe.is_ascii() && !safe.contains(|it: char| it.is_control()), "{safe}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).unwrap(), value);
     }
 }

@@ -117,7 +117,7 @@ impl Report {
                 "session_id": self.session,
             }));
         }
-        self.printer.note(&format!("error: {}", sanitized(message, 2000)));
+        self.printer.note(format!("error: {}", sanitized(message, 2000)));
         Ok(())
     }
 
@@ -126,8 +126,8 @@ impl Report {
         let output = result.structured_output.as_ref().map(musher::wire::Json::to_value).transpose()?;
         match self.format {
             OutputFormat::Text => match failure {
-                None => self.printer.data(&result.text)?,
-                Some(why) => self.printer.note(&format!("error: {}", sanitized(why, 2000))),
+                None => self.printer.exact(&result.text)?,
+                Some(why) => self.printer.note(format!("error: {}", sanitized(why, 2000))),
             },
             OutputFormat::StreamJson => match failure {
                 None => self.with_output(output, json!({
@@ -162,7 +162,7 @@ impl Report {
     }
 
     fn line(&self, value: &Value) -> Result<(), Failure> {
-        Ok(self.printer.data(&value.to_string())?)
+        Ok(self.printer.json(&value.to_string())?)
     }
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::look::{Look, cut};
 use crate::printer::Printer;
+use crate::styled::Styled;
 use crate::view::Piece;
 
 pub(crate) use answers::Answers;
@@ -18,8 +19,6 @@ const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "�
 pub(crate) const FRAME: Duration = Duration::from_millis(100);
 /// Waiting is shown only if there is something to wait for.
 const PATIENCE: Duration = Duration::from_millis(300);
-/// Back to the first column, and the line empty.
-const CLEAR: &str = "\r\u{1b}[2K";
 
 /// Where things are shown.
 #[derive(Debug)]
@@ -56,13 +55,13 @@ impl Screen {
         for piece in pieces {
             match piece {
                 Piece::Said(text) => self.printer.said(text)?,
-                Piece::Note(line) => self.printer.note(line),
+                Piece::Note(line) => self.printer.note(line.clone()),
             }
         }
         Ok(())
     }
 
-    pub(crate) fn note(&mut self, line: &str) {
+    pub(crate) fn note(&mut self, line: impl Into<Styled>) {
         self.clear();
         self.printer.note(line);
     }
@@ -76,20 +75,20 @@ impl Screen {
         let (frame, seconds) = (FRAMES[self.frame], since.as_secs());
         // one column less than there are, so that no terminal begins a new line
         let line = cut(&format!("{frame} {doing} {seconds}s"), self.width().saturating_sub(1));
-        self.printer.draw(&format!("{CLEAR}{}", self.look.dim(&line)));
+        self.printer.redraw(&self.look.dim(&line));
         self.is_spinning = true;
     }
 
     /// The line where an answer is typed.
     pub(crate) fn prompt(&mut self, label: &str) {
         self.clear();
-        self.printer.draw(&format!("{} ", self.look.strong(label)));
+        self.printer.draw(&(self.look.strong(label) + " "));
     }
 
     /// Takes away what shows that we wait.
     pub(crate) fn clear(&mut self) {
         if std::mem::take(&mut self.is_spinning) {
-            self.printer.draw(CLEAR);
+            self.printer.redraw(&Styled::default());
         }
     }
 }

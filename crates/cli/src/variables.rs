@@ -51,7 +51,35 @@ pub(crate) const VARIABLES: &[Variable] = &[
         otherwise: "colours on a terminal",
     },
     Variable { name: CLICOLOR, meaning: "no colours if it is `0`", otherwise: "colours on a terminal" },
+    Variable {
+        name: "HTTPS_PROXY",
+        meaning: "the proxy for `https` addresses: `http://[user:password@]host:port`; also in lower case",
+        otherwise: "`ALL_PROXY`",
+    },
+    Variable {
+        name: "HTTP_PROXY",
+        meaning: "the proxy for `http` addresses; also in lower case",
+        otherwise: "`ALL_PROXY`",
+    },
+    Variable {
+        name: "ALL_PROXY",
+        meaning: "the proxy for both; also in lower case",
+        otherwise: "direct connections",
+    },
+    Variable {
+        name: "NO_PROXY",
+        meaning: "what is connected to without a proxy: domains, addresses, networks or `*`; also in lower case",
+        otherwise: "only loopback",
+    },
 ];
+
+impl Variable {
+    /// Returns whether it is set. Proxies are also named in lower case.
+    pub(crate) fn is_set(&self) -> bool {
+        let lower = || self.name.ends_with("_PROXY") && value(&self.name.to_ascii_lowercase()).is_some();
+        std::env::var_os(self.name).is_some() || lower()
+    }
+}
 
 #[cfg(test)]
 mod tests;

@@ -17,7 +17,8 @@ use musher::{Event, ToolOutcome};
 use serde_json::Value;
 
 use crate::look::{Look, columns, cut};
-use crate::sanitize::{sanitized, sanitized_text};
+use crate::sanitize::sanitized;
+use crate::styled::Styled;
 
 pub(crate) use asking::{Said, permission, question, read_answer, read_decision, reason};
 pub(crate) use diff::between;
@@ -30,9 +31,9 @@ const LONGEST_MESSAGE: usize = 2000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Piece {
     /// A piece of what the agent says, wherever the line stands.
-    Said(String),
+    Said(Styled),
     /// A line about what it does.
-    Note(String),
+    Note(Styled),
 }
 
 /// How a turn looks.
@@ -121,7 +122,7 @@ impl View {
                 self.end_line(&mut out);
             }
             Event::System(message) if message.is_for_people() => {
-                self.note(&self.look.dim(&sanitized(&message.text(), LONGEST_MESSAGE)), &mut out);
+                self.note(self.look.dim(&sanitized(&message.text(), LONGEST_MESSAGE)), &mut out);
             }
             Event::ToolCall(call) => {
                 self.say_pending(&mut out);
@@ -135,7 +136,7 @@ impl View {
             Event::ToolResult(outcome) => self.outcome(outcome, width, &mut out),
             Event::Retracted { message_id } => {
                 if self.streamed.remove(message_id) {
-                    self.note(&self.look.dim("(the model begins this answer anew)"), &mut out);
+                    self.note(self.look.dim("(the model begins this answer anew)"), &mut out);
                 }
                 self.pending = None;
             }
@@ -144,11 +145,11 @@ impl View {
             }
             Event::Error(error) => {
                 let message = sanitized(&error.message, LONGEST_MESSAGE);
-                self.note(&self.look.bad(&format!("! {message}")), &mut out);
+                self.note(self.look.bad(&format!("! {message}")), &mut out);
             }
             Event::HandlerFailed { reason } => {
                 let reason = sanitized(reason, LONGEST_MESSAGE);
-                self.note(&self.look.bad(&format!("! {reason}")), &mut out);
+                self.note(self.look.bad(&format!("! {reason}")), &mut out);
             }
             Event::Result(_) => self.end_line(&mut out),
             _ => {}
@@ -159,7 +160,7 @@ impl View {
     /// Ends the line that is open, if one is.
     pub(crate) fn end_line(&mut self, out: &mut Vec<Piece>) {
         if std::mem::take(&mut self.is_open) {
-            out.push(Piece::Said("\n".to_owned()));
+            out.push(Piece::Said("\n".into()));
         }
     }
 
@@ -179,35 +180,36 @@ impl View {
         let told = cut(&told, room.saturating_sub(columns(&title) + 2));
         let told = if told.is_empty() { told } else { format!("  {told}") };
         let line = if outcome.is_error {
-            format!("{} {title}{}", self.look.bad(mark), self.look.bad(&told))
+            self.look.bad(mark) + " " + title + self.look.bad(&told)
         } else {
-            format!("{} {title}{}", self.look.good(mark), self.look.dim(&told))
+            self.look.good(mark) + " " + title + self.look.dim(&told)
         };
-        self.note(&line, out);
+        self.note(line, out);
         if !outcome.is_error && !self.shown.contains(&outcome.tool_use_id) {
             for line in diff::of_result(&outcome.text(), self.look, width) {
-                self.note(&line, out);
-            }
-        }
-    }
-
-    fn say(&mut self, text: &str, out: &mut Vec<Piece>) {
-        let text = sanitized_text(text);
-        self.is_open = !text.ends_with('\n') && (self.is_open || !text.is_empty());
-        out.push(Piece::Said(text));
-    }
-
-    fn say_pending(&mut self, out: &mut Vec<Piece>) {
-        if let Some(text) = self.pending.take() {
-            for line in sanitized_text(&text).lines() {
                 self.note(line, out);
             }
         }
     }
 
-    fn note(&mut self, line: &str, out: &mut Vec<Piece>) {
+    fn say(&mut self, text: &str, out: &mut Vec<Piece>) {
+        let text = Styled::from(text);
+        let shown = text.as_str();
+        self.is_open = !shown.ends_with('\n') && (self.is_open || !shown.is_empty());
+        out.push(Piece::Said(text));
+    }
+
+    fn say_pending(&mut self, out: &mut Vec<Piece>) {
+        if let Some(text) = self.pending.take() {
+            for line in text.lines() {
+                self.note(line, out);
+            }
+        }
+    }
+
+    fn note(&mut self, line: impl Into<Styled>, out: &mut Vec<Piece>) {
         self.end_line(out);
-        out.push(Piece::Note(line.to_owned()));
+        out.push(Piece::Note(line.into()));
     }
 }
 

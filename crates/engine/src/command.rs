@@ -9,8 +9,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::context::Repository;
 use crate::event::{Question, WorkingState};
-use crate::{Choice, Effort, Message, SessionId, Settings, SettingsChange, Tag};
+use crate::mcp::{McpToolView, ServerView};
+use crate::models::ModelView;
+use crate::session::{ContextBreakdown, RewindInfo, ToolEntry};
+use crate::skills::{CommandView, SkillView};
+use crate::{Choice, Message, SessionId, Settings, SettingsChange, Tag};
 
 pub use musher_model::Usage;
 
@@ -314,155 +319,6 @@ pub struct Loaded {
     pub queued: Vec<(Option<Ticket>, String)>,
     /// The repository it works in.
     pub repository: Option<Repository>,
-}
-
-/// The repository a session works in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repository {
-    /// Whose it is.
-    pub owner: Option<String>,
-    /// Its name.
-    pub name: String,
-}
-
-/// What a rewind would touch.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RewindInfo {
-    /// Files that can be restored: path, content hash, size.
-    pub available: Vec<(PathBuf, String, u64)>,
-    /// Files that were created since.
-    pub created: Vec<PathBuf>,
-    /// Files whose former content is gone, and why.
-    pub evicted: Vec<(PathBuf, String)>,
-}
-
-/// What fills the context, in tokens.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ContextBreakdown {
-    /// The model's own name.
-    pub model: String,
-    /// Its name for people.
-    pub display_name: String,
-    /// How much it can read.
-    pub limit: u64,
-    /// How much is used.
-    pub used: u64,
-    /// Name, colour key and size of each part.
-    pub categories: Vec<(String, &'static str, u64)>,
-    /// Name, place and size of each skill.
-    pub skills: Vec<(String, String, u64)>,
-    /// Name, number of tools and size of each MCP server.
-    pub mcp_servers: Vec<(String, usize, u64)>,
-    /// Name, place and size of each subagent.
-    pub droids: Vec<(String, String, u64)>,
-}
-
-/// A tool in a list.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolEntry {
-    /// How clients name it.
-    pub id: String,
-    /// How the model names it.
-    pub name: String,
-    /// How people name it.
-    pub display_name: String,
-    /// What it does.
-    pub description: String,
-    /// `read`, `edit`, `execute` or `mcp`.
-    pub category: String,
-    /// Whether it may run without asking at the lowest level.
-    pub default_allowed: bool,
-    /// Whether it may run without asking now.
-    pub currently_allowed: bool,
-    /// The schema of its arguments, if it was wanted.
-    pub schema: Option<Value>,
-}
-
-/// A model in a list.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ModelView {
-    /// How it is addressed and listed.
-    pub id: String,
-    /// Who serves it.
-    pub provider: String,
-    /// Its name for people.
-    pub display_name: String,
-    /// The efforts it knows.
-    pub efforts: Vec<Effort>,
-    /// The effort it uses if none is chosen.
-    pub default_effort: Effort,
-    /// Whether it reads no pictures.
-    pub text_only: bool,
-}
-
-/// A skill in a list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SkillView {
-    /// Its name.
-    pub name: String,
-    /// What it is for.
-    pub description: Option<String>,
-    /// `project`, `personal` or `builtin`.
-    pub location: String,
-    /// Its file.
-    pub path: PathBuf,
-    /// Whether it is on.
-    pub enabled: bool,
-    /// Whether people may call it.
-    pub user_invocable: bool,
-    /// Its text.
-    pub content: String,
-    /// Files beside it: name, path, whether the model may read it as text.
-    pub resources: Vec<(String, PathBuf, bool)>,
-    /// Who switched it off.
-    pub disabled_by: Option<String>,
-}
-
-/// A slash command in a list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandView {
-    /// Its name, without the slash.
-    pub name: String,
-    /// What it does.
-    pub description: String,
-    /// What to write behind it.
-    pub argument_hint: Option<String>,
-    /// Whether it is a program.
-    pub is_executable: bool,
-}
-
-/// An MCP server in a list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServerView {
-    /// Its name.
-    pub name: String,
-    /// `connecting`, `connected`, `failed`, `disabled` ...
-    pub status: String,
-    /// Where it is configured: `user`, `project` ...
-    pub source: String,
-    /// `stdio`, `http` or `sse`.
-    pub kind: String,
-    /// What is wrong.
-    pub error: Option<String>,
-    /// How many tools it has.
-    pub tool_count: Option<usize>,
-}
-
-/// A tool of an MCP server in a list.
-#[derive(Debug, Clone, PartialEq)]
-pub struct McpToolView {
-    /// The server.
-    pub server: String,
-    /// The tool.
-    pub name: String,
-    /// What it does.
-    pub description: Option<String>,
-    /// Whether it is on.
-    pub enabled: bool,
-    /// Whether it says that it changes nothing.
-    pub read_only: Option<bool>,
-    /// The schema of its arguments.
-    pub schema: Value,
 }
 
 /// An answer to a [`Question`]. What is malformed is for the front to turn into a refusal.

@@ -8,13 +8,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use musher_model::{Catalog, Http, Provider, RetryPolicy};
+use musher_http::Client;
+use musher_model::{Catalog, Provider, RetryPolicy};
 use musher_tools::{Editor, Registry};
 
-use crate::command::ModelView;
 use crate::config::{Config, Places, Problem, TrustRule};
+use crate::error::BrokenSettings;
+use crate::models::ModelView;
 use crate::models::Models;
-use crate::store::{Durability, Store};
+use musher_store::{Durability, Store};
 
 /// What all agents of a process share.
 ///
@@ -66,9 +68,9 @@ impl Environment {
         self
     }
 
-    /// With a connection pool for them.
+    /// Sets the HTTP client for them. The default takes its proxies from the environment of this process.
     #[must_use]
-    pub fn with_http(mut self, http: Arc<Http>) -> Self {
+    pub fn with_http(mut self, http: Client) -> Self {
         self.models.http = http;
         self
     }
@@ -168,7 +170,8 @@ impl Environment {
         found.and_then(|(_, value)| value.to_str()).map(str::to_owned)
     }
 
-    /// What the settings files say for a session that works there.
+    /// What the settings files say for a session that works there, with every mistake. For looking at: see
+    /// [`session_config`](Self::session_config) for what a session may run with.
     pub fn config(&self, cwd: &Path) -> (Config, Vec<Problem>) {
         Config::load(&Places {
             home: &self.home,
@@ -178,6 +181,19 @@ impl Environment {
             environment: &|name| self.variable(name),
             trust: self.trust,
         })
+    }
+
+    /// The settings a session may run with, and the mistakes in them that are not fatal.
+    ///
+    /// # Errors
+    ///
+    /// Returns all fatal problems if there is one: a restriction may be among what was not understood.
+    pub fn session_config(&self, cwd: &Path) -> Result<(Config, Vec<Problem>), BrokenSettings> {
+        let (config, problems) = self.config(cwd);
+        match BrokenSettings::among(&problems) {
+            None => Ok((config, problems)),
+            Some(broken) => Err(broken),
+        }
     }
 
     /// Droid's home, if it is read.

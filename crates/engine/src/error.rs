@@ -1,6 +1,9 @@
 //! What can go wrong in an engine.
 
+use std::fmt;
 use std::path::PathBuf;
+
+use crate::config::Problem;
 
 /// Why a command was refused.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +21,9 @@ pub enum Error {
     /// The client asked for something that cannot be.
     #[error("{0}")]
     Invalid(String),
+    /// Settings cannot be read or understood, and may restrict what a session may do.
+    #[error(transparent)]
+    Settings(#[from] BrokenSettings),
     /// Something failed on our side or on the disk.
     #[error("{0}")]
     Internal(String),
@@ -27,3 +33,37 @@ pub enum Error {
 #[derive(Debug, thiserror::Error)]
 #[error("too many requests wait for an answer")]
 pub struct Busy;
+
+/// The fatal problems of settings files: at least one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrokenSettings(Vec<Problem>);
+
+impl BrokenSettings {
+    /// The fatal ones among problems, if there are any.
+    pub fn among(problems: &[Problem]) -> Option<Self> {
+        let fatal: Vec<Problem> = problems.iter().filter(|problem| problem.is_fatal()).cloned().collect();
+        (!fatal.is_empty()).then_some(Self(fatal))
+    }
+
+    /// The problems.
+    pub fn problems(&self) -> &[Problem] {
+        &self.0
+    }
+}
+
+impl fmt::Display for BrokenSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("cannot start with these settings:")?;
+        let mut problems = self.0.iter().peekable();
+        while let Some(problem) = problems.next() {
+            write!(f, "\n  {problem}")?;
+            // the same advice for several problems is given once
+            if problems.peek().is_none_or(|next| next.advice() != problem.advice()) {
+                write!(f, "\n  -> {}", problem.advice())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for BrokenSettings {}

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use musher_tools::UserQuestion;
 use serde_json::{Map, Value};
 
-use crate::command::{Reply, ServerView, Ticket, Usage};
+use crate::command::{Reply, Ticket, Usage};
+use crate::mcp::ServerView;
 use crate::{Choice, Error, Message, PermissionRequest, SessionId, Settings};
 
 /// One thing that happened.
@@ -154,21 +156,6 @@ pub struct QuestionedCall {
     pub input: Map<String, Value>,
     /// What is asked.
     pub request: PermissionRequest,
-}
-
-/// A question of the model.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UserQuestion {
-    /// From 1.
-    pub index: usize,
-    /// A word for it.
-    pub topic: String,
-    /// The question.
-    pub question: String,
-    /// What could be answered.
-    pub options: Vec<String>,
-    /// Whether several may be chosen.
-    pub multiple: bool,
 }
 
 /// A turn is over.

@@ -5,7 +5,6 @@
 //! What is not here: the wire. Whoever serves a client turns its messages into commands and the events into messages.
 
 mod agent;
-mod ask_user;
 mod command;
 pub mod config;
 pub mod context;
@@ -14,33 +13,34 @@ mod error;
 mod event;
 pub mod hooks;
 pub mod mcp;
-mod message;
 mod models;
-pub mod permission;
 mod session;
 mod settings;
 pub mod skills;
-pub mod store;
 
 pub use agent::{AgentHandle, start};
 pub use command::{
-    Answer, Attach, Attachment, Command, CommandView, ContextBreakdown, Created, LoadSession, Loaded,
-    McpCommand, McpToolView, ModelView, NewSession, Prompt, Reply, Repository, Rewind, RewindInfo,
-    ServerTransport, ServerView, SessionServer, SkillView, SystemPrompt, Ticket, ToolEntry, ToolFilter,
-    Usage,
+    Answer, Attach, Attachment, Command, Created, LoadSession, Loaded, McpCommand, NewSession, Prompt, Reply,
+    Rewind, ServerTransport, SessionServer, SystemPrompt, Ticket, ToolFilter, Usage,
 };
+pub use context::Repository;
 pub use environment::{Environment, Limits};
-pub use error::{Busy, Error};
+pub use error::{BrokenSettings, Busy, Error};
 pub use event::{
     ChildStep, Event, Happening, HookResult, HookRun, Question, QuestionedCall, RetryReason, TitleCause,
-    ToolPhase, TurnCompleted, TurnEnd, UserQuestion, WorkingState,
+    ToolPhase, TurnCompleted, TurnEnd, WorkingState,
 };
-pub use message::{Content, Message, Role, Visibility, plain_text};
+pub use mcp::{McpToolView, ServerView};
+pub use models::ModelView;
 /// What messages are made of, for whoever passes them on.
-pub use musher_model::{Media, Proof, Thinking, ToolUse};
+pub use musher_message::{Content, Media, Message, Part, Proof, Role, Thinking, ToolUse, Visibility};
+pub use musher_permission as permission;
+pub use musher_permission::{Autonomy, Choice, Mode, PermissionRequest};
+pub use musher_store as store;
+pub use musher_store::SessionId;
 pub use musher_tools::{
-    Editor, EditorAnswer, EditorOffers, Part, TerminalExit, TerminalOrder, TerminalOutput,
+    Editor, EditorAnswer, EditorOffers, TerminalExit, TerminalOrder, TerminalOutput, UserQuestion,
 };
-pub use permission::{Autonomy, Choice, Mode, PermissionRequest};
+pub use session::{ContextBreakdown, RewindInfo, ToolEntry};
 pub use settings::{Effort, Settings, SettingsChange, Tag, ToolSelection};
-pub use store::SessionId;
+pub use skills::{CommandView, SkillView};

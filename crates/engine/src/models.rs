@@ -2,9 +2,25 @@
 
 use std::sync::Arc;
 
-use musher_model::{Catalog, Effort, Http, HttpProvider, ModelEntry, Provider};
+use musher_http::Client;
+use musher_model::{Catalog, Effort, HttpProvider, ModelEntry, Provider};
 
-use crate::command::ModelView;
+/// A model in a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelView {
+    /// How it is addressed and listed.
+    pub id: String,
+    /// Who serves it.
+    pub provider: String,
+    /// Its name for people.
+    pub display_name: String,
+    /// The efforts it knows.
+    pub efforts: Vec<Effort>,
+    /// The effort it uses if none is chosen.
+    pub default_effort: Effort,
+    /// Whether it reads no pictures.
+    pub text_only: bool,
+}
 
 /// The models of a process: those of the catalogue, and those that were added by name.
 #[derive(Clone, Default)]
@@ -12,7 +28,7 @@ pub(crate) struct Models {
     pub(crate) catalog: Catalog,
     /// Those of the settings files of a session.
     pub(crate) configured: Catalog,
-    pub(crate) http: Arc<Http>,
+    pub(crate) http: Client,
     pub(crate) added: Vec<(ModelView, Arc<dyn Provider>)>,
     pub(crate) default: Option<String>,
 }
@@ -61,7 +77,7 @@ impl Models {
             native_schema: entry.native_schema,
             default_effort: default_effort(&entry.efforts),
             efforts: entry.efforts,
-            provider: Arc::new(HttpProvider::new(Arc::clone(&self.http), entry.endpoint)),
+            provider: Arc::new(HttpProvider::new(self.http.clone(), entry.endpoint)),
             makes_titles: true,
         })
     }

@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark")]
 
 use divan::Bencher;
-use musher_model::{Format, ModelEvent, SseLimits, SseParser};
+use musher_http::{SseLimits, SseParser};
+use musher_model::{Format, ModelEvent};
 use musher_rehearse::{Api, Rehearsal, Reply, Script, Step};
 use serde_json::json;
 

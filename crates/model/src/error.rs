@@ -36,6 +36,21 @@ impl ModelError {
     }
 }
 
+impl From<musher_http::Error> for ModelError {
+    fn from(error: musher_http::Error) -> Self {
+        use musher_http::ErrorKind;
+        let class = match error.kind() {
+            ErrorKind::Timeout => ErrorClass::Timeout,
+            ErrorKind::Incomplete => ErrorClass::Cut,
+            ErrorKind::TooLarge => ErrorClass::Protocol,
+            ErrorKind::Connect | ErrorKind::Broken => ErrorClass::Network,
+            // the rest fails again until somebody changes the settings
+            _ => ErrorClass::Config,
+        };
+        Self::new(class, error.report())
+    }
+}
+
 /// The kinds of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]

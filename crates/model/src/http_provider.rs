@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use futures_util::stream;
-use hyper::header::HeaderMap;
+use http::{HeaderMap, Method};
+use musher_http::{Client, Response, SseLimits, SseReader, header};
 
-use crate::http::{self, Http, Response};
+use crate::retry_after::retry_after;
 use crate::{
     Decoder, ErrorClass, EventStream, Format, FormatOptions, ModelError, ModelEvent, Provider, Request,
-    Secret, SseLimits, SseParser, redact,
+    Secret, redact,
 };
 
 const USER_AGENT: &str = concat!("musher/", env!("CARGO_PKG_VERSION"));
@@ -51,26 +52,27 @@ impl Endpoint {
 
     fn headers(&self) -> Result<HeaderMap, ModelError> {
         let mut headers = HeaderMap::new();
-        let mut add = |name: &str, value: &str, is_secret| {
-            http::header(&mut headers, name, value, is_secret)
-                .map_err(|problem| ModelError::new(ErrorClass::Config, problem))
+        let mut add = |name: &str, value: &str| -> Result<(), ModelError> {
+            let (name, value) = header(name, value)?;
+            headers.insert(name, value);
+            Ok(())
         };
-        add("content-type", "application/json", false)?;
-        add("accept", "text/event-stream", false)?;
-        add("user-agent", USER_AGENT, false)?;
+        add("content-type", "application/json")?;
+        add("accept", "text/event-stream")?;
+        add("user-agent", USER_AGENT)?;
         if let Some(key) = self.key.as_ref().filter(|key| !key.is_empty()) {
             match self.format {
-                Format::Anthropic => add("x-api-key", key.expose(), true)?,
+                Format::Anthropic => add("x-api-key", key.expose())?,
                 Format::OpenaiChat | Format::OpenaiResponses => {
-                    add("authorization", &format!("Bearer {}", key.expose()), true)?;
+                    add("authorization", &format!("Bearer {}", key.expose()))?;
                 }
             }
         }
         if self.format == Format::Anthropic {
-            add("anthropic-version", ANTHROPIC_VERSION, false)?;
+            add("anthropic-version", ANTHROPIC_VERSION)?;
         }
         for (name, value) in &self.headers {
-            add(name, value.expose(), true)?;
+            add(name, value.expose())?;
         }
         Ok(headers)
     }
@@ -89,11 +91,12 @@ impl Endpoint {
 /// ```no_run
 /// use std::sync::Arc;
 /// use futures_util::StreamExt;
-/// use musher_model::{Endpoint, Format, Http, HttpProvider, Message, ModelEvent, Request, RetryPolicy, with_retries};
+/// use musher_http::Client;
+/// use musher_model::{Endpoint, Format, HttpProvider, Message, ModelEvent, Request, RetryPolicy, with_retries};
 ///
 /// # async fn ask() -> Result<(), musher_model::ModelError> {
 /// let endpoint = Endpoint::new(Format::OpenaiChat, "http://127.0.0.1:11434/v1");
-/// let model = Arc::new(HttpProvider::new(Arc::new(Http::default()), endpoint));
+/// let model = Arc::new(HttpProvider::new(Client::default(), endpoint));
 /// let request = Request::new("qwen3", vec![Message::user("Hello")]);
 /// let mut events = with_retries(model, request, RetryPolicy::default());
 /// while let Some(event) = events.next().await {
@@ -106,14 +109,14 @@ impl Endpoint {
 /// ```
 #[derive(Debug, Clone)]
 pub struct HttpProvider {
-    http: Arc<Http>,
+    client: Client,
     endpoint: Arc<Endpoint>,
 }
 
 impl HttpProvider {
     /// A model at this address.
-    pub fn new(http: Arc<Http>, endpoint: Endpoint) -> Self {
-        Self { http, endpoint: Arc::new(endpoint) }
+    pub fn new(client: Client, endpoint: Endpoint) -> Self {
+        Self { client, endpoint: Arc::new(endpoint) }
     }
 
     async fn ask(&self, request: Request) -> Result<Reading, ModelError> {
@@ -121,16 +124,15 @@ impl HttpProvider {
         let request = if endpoint.takes_images { request } else { request.without_images() };
         let body = endpoint.format.body(&request, &endpoint.options).to_string().into_bytes();
         let url = endpoint.format.url(&endpoint.base_url);
-        let mut response = self.http.post(&url, endpoint.headers()?, body).await?;
+        let mut response = self.client.request(Method::POST, &url, endpoint.headers()?, body).await?;
         let request_id = ["request-id", "x-request-id"].iter().find_map(|name| response.header(name));
         let request_id = request_id.map(str::to_owned);
         if let Some(error) = refusal(endpoint.format, &mut response).await {
             return Err(ModelError { request_id, ..error });
         }
         Ok(Reading {
-            response,
+            events: SseReader::new(response.body, endpoint.limits),
             request_id,
-            parser: SseParser::new(endpoint.limits),
             decoder: endpoint.format.decoder(),
             ready: VecDeque::new(),
             is_over: false,
@@ -183,9 +185,8 @@ impl State {
 }
 
 struct Reading {
-    response: Response,
+    events: SseReader,
     request_id: Option<String>,
-    parser: SseParser,
     decoder: Decoder,
     ready: VecDeque<Result<ModelEvent, ModelError>>,
     is_over: bool,
@@ -200,13 +201,14 @@ impl Reading {
             if self.is_over {
                 return Ok(None);
             }
-            let piece = self.response.body.next().await;
             let mut events = Vec::new();
-            let read = match piece {
-                Ok(Some(piece)) => self.take(&piece, &mut events),
+            let read = match self.events.next().await {
+                // it only says how to resume the stream, which no vendor supports
+                Ok(Some(event)) if event.data.is_empty() => continue,
+                Ok(Some(event)) => self.decoder.event(&event, &mut events),
                 Ok(None) => self.decoder.end(&mut events),
-                // what is complete is not made incomplete by how the connection ends
-                Err(error) => self.decoder.end(&mut events).map_err(|_cut| error),
+                // an answer that is complete stays complete, however the connection ends
+                Err(error) => self.decoder.end(&mut events).map_err(|_cut| error.into()),
             };
             self.ready.extend(events.into_iter().map(Ok));
             if let Err(error) = read {
@@ -214,18 +216,9 @@ impl Reading {
             }
             if self.decoder.is_over() {
                 self.is_over = true;
-                self.response.body.finish().await;
+                self.events.finish().await;
             }
         }
-    }
-
-    fn take(&mut self, piece: &[u8], out: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
-        let mut events = Vec::new();
-        let fed = self.parser.feed(piece, &mut events);
-        for event in &events {
-            self.decoder.event(event, out)?;
-        }
-        fed.map_err(|overflow| ModelError::new(ErrorClass::Protocol, overflow.to_string()))
     }
 }
 
@@ -237,7 +230,7 @@ async fn refusal(format: Format, response: &mut Response) -> Option<ModelError> 
     if response.status.is_success() && is_stream {
         return None;
     }
-    let retry_after = http::retry_after(&response.headers, SystemTime::now());
+    let retry_after = retry_after(&response.headers, SystemTime::now());
     let text = response.text().await;
     if response.status.is_success() {
         // some gateways answer an error with 200

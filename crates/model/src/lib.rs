@@ -18,33 +18,30 @@
 //! Two promises hold whatever a vendor sends. A tool call is reported as complete only after the proper end of the answer it is
 //! part of, so that nothing cut off is ever run. And every wait, line, event and response is bounded.
 //!
-//! What is not here: sessions, tools, prompts, and any other crate of ours.
+//! What is not here: sessions, tools, prompts. Connections are made by `musher-http`.
 
 mod catalog;
 mod error;
 mod event;
 mod formats;
-mod http;
 mod http_provider;
 mod pairing;
 mod provider;
 mod request;
 mod retry;
+mod retry_after;
 mod secret;
-mod sse;
 
 pub use catalog::{Catalog, CatalogProblem, ModelEntry, Origin, VendorVariables, vendors};
 pub use error::{ErrorClass, ModelError};
 pub use event::{Arguments, FinishReason, ModelEvent, Retry, ToolCall, Usage};
 pub use formats::{Decoder, Format, FormatOptions};
-pub use http::{Body as HttpBody, Http, Response as HttpResponse, Timeouts};
 pub use http_provider::{Endpoint, HttpProvider};
+pub use musher_message::{Media, Proof, Thinking, ToolUse};
 pub use pairing::paired;
 pub use provider::{EventStream, Provider};
 pub use request::{
-    Block, Cache, Effort, Media, Message, OutputSchema, Proof, Request, Role, Thinking, ToolChoice,
-    ToolResult, ToolSpec, ToolUse,
+    Block, Cache, Effort, Message, OutputSchema, Request, Role, ToolChoice, ToolResult, ToolSpec,
 };
 pub use retry::{RetryPolicy, with_retries};
 pub use secret::{Secret, redact};
-pub use sse::{SseEvent, SseLimits, SseOverflow, SseParser};

@@ -2,8 +2,9 @@
 //!
 //! Plain data, also serialisable so that a conversation can be stored. How it looks on the wire is said in `formats`.
 
+use musher_message::{Media, Thinking, ToolUse};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// One call of a model.
 ///
@@ -143,71 +144,6 @@ impl Block {
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }
     }
-}
-
-/// The bytes of a picture or document.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Media {
-    /// The media type, such as `image/png`.
-    pub media_type: String,
-    /// The bytes in base64.
-    pub data: String,
-    /// The file's name, if it has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-}
-
-impl Media {
-    pub(crate) fn data_url(&self) -> String {
-        format!("data:{};base64,{}", self.media_type, self.data)
-    }
-}
-
-/// What the model thought. Vendors want it back unchanged, or not at all.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Thinking {
-    /// The text, as far as the vendor shows it.
-    pub text: String,
-    /// What makes the vendor believe that it is its own. Without it the block is not sent back.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proof: Option<Proof>,
-}
-
-/// What a vendor attaches to thinking. Sent back to the format it came from, and to no other.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Proof {
-    /// A signature of the text (Anthropic).
-    Signature {
-        /// It.
-        signature: String,
-    },
-    /// Thinking that is not shown at all (Anthropic).
-    Redacted {
-        /// The encrypted text.
-        data: String,
-    },
-    /// A reasoning item whose real text is encrypted (`OpenAI` responses).
-    Encrypted {
-        /// The item's id.
-        id: String,
-        /// The encrypted text.
-        content: String,
-    },
-    /// Plain text in a field of the message, which some vendors want back (chat completions).
-    Plain,
-}
-
-/// A call of a tool.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ToolUse {
-    /// The id of the call.
-    pub id: String,
-    /// The tool.
-    pub name: String,
-    /// Its arguments.
-    pub input: Map<String, Value>,
 }
 
 /// What a tool said.

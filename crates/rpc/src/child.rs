@@ -1,22 +1,20 @@
-//! An agent as a child process: started so that it cannot outlive us, ended within a bound, with all it started.
+//! An agent as a child process, with a connection to it: started so that it cannot outlive us, ended within a bound, with all it started.
 //!
-//! The only place that starts agents. What it says on stderr is always read, and the end of it kept.
+//! How a process is started and its tree found and killed is in `musher-process`; here is what an agent says and how long it may take to end.
+//! What it says on stderr is always read, and the end of it kept.
 
-mod guard;
 mod launch;
 mod process;
-mod spawner;
 mod stderr;
-#[cfg_attr(not(target_os = "linux"), path = "child/tree_elsewhere.rs")]
-mod tree;
 
-use std::fmt;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use std::{fmt, io};
 
+use musher_process::Streams;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
@@ -25,9 +23,8 @@ use crate::message::{Message, RawLine};
 use crate::pump::{self, Dying};
 use crate::stream::{LineSink, LineSource};
 use crate::{Closed, Connection, Error, LineConnection};
-pub use launch::{Launch, ParentDeath};
+pub use launch::Launch;
 use process::{Patience, Process};
-pub use spawner::Spawner;
 use stderr::Tail;
 
 /// A running agent. Clones are the same agent; when the last one is dropped, it is ended in the background.
@@ -87,17 +84,25 @@ impl Child {
     }
 
     async fn start<M: Message>(launch: Launch, farewell: Option<M>) -> Result<(Self, Connection<M>), Error> {
-        let failed =
-            |source| Error::Spawn { program: launch.program.clone(), cwd: launch.cwd.clone(), source };
-        let mut forked = spawner::fork(&launch).await.map_err(failed)?;
-        let (stdin, stdout, stderr) = forked.pipes().map_err(failed)?;
+        let command = &launch.command;
+        let failed = |source| Error::Spawn {
+            program: command.program().to_owned(),
+            cwd: command.current_dir().map(ToOwned::to_owned),
+            source,
+        };
+        let mut child = command.spawn(Streams::piped()).await.map_err(failed)?;
+        let (Some(stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(failed(io::Error::other("bug: the pipes of the process are gone")));
+        };
         let stdin = ChildStdin::from_std(stdin).map_err(failed)?;
         let stdout = ChildStdout::from_std(stdout).map_err(failed)?;
         let stderr = ChildStderr::from_std(stderr).map_err(failed)?;
 
         let tail = Tail::new(launch.stderr_tail, launch.secrets.clone());
         let (process, [stdout_pipe, stderr_pipe]) =
-            Process::watch(forked, launch.program.clone(), tail.clone()).map_err(failed)?;
+            Process::watch(child, command.program().to_owned(), tail.clone()).map_err(failed)?;
         stderr::drain(stderr, tail, stderr_pipe);
 
         let source = LineSource::new(process::Tracked::new(stdout, stdout_pipe), launch.limits.line);

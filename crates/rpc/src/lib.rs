@@ -20,7 +20,8 @@
 //! # Ok(()) }
 //! ```
 //!
-//! What is not here: methods and their meaning, sessions, retries. Nothing above this crate touches stdin, stdout or a process.
+//! What is not here: methods and their meaning, sessions, retries, and how a process and its tree are started and killed (`musher-process`).
+//! No library above this crate touches stdin or stdout.
 
 mod batch;
 mod child;
@@ -39,7 +40,7 @@ mod stream;
 mod websocket;
 
 pub use batch::Batch;
-pub use child::{Child, Exit, Launch, ParentDeath, Spawner};
+pub use child::{Child, Exit, Launch};
 pub use connection::{
     Connection, FrameReceiver, FrameSender, Limits, LineConnection, LineReceiver, LineSender,
     MessageReceiver, MessageSender, NotSent,
@@ -48,6 +49,7 @@ pub use error::{Closed, Error};
 pub use lines::{DEFAULT_LINE_LIMIT, Line, LineSplitter, MAX_LINE_LIMIT};
 pub use memory::{memory, memory_with};
 pub use message::{Lines, Message, RawLine};
+pub use musher_process::{ParentDeath, Spawner};
 pub use peer::{Inbox, InboxLimits, Incoming, Peer, Stray, Watch};
 pub use pending::{Pending, Settled};
 pub use queue::Bound;

@@ -87,3 +87,7 @@ pub use sessions_on_disk::{
 };
 pub use tokio_util::sync::CancellationToken;
 pub use turn::Turn;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

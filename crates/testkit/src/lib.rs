@@ -11,6 +11,7 @@ pub mod claude;
 pub mod droid;
 pub mod engine;
 pub mod peers;
+pub mod shell_lines;
 
 mod backend;
 mod model;

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::{Access, Editor, Processes, Workspace};
+use crate::session_port::no_session;
+use crate::{Access, Editor, Processes, SessionPort, SessionRequest, ToolOutput, Workspace};
 
 /// The surroundings of a run. Cheap to clone; clones share what the session has seen and started.
 #[derive(Clone)]
@@ -31,6 +32,8 @@ pub struct Context {
     pub has_terminals: bool,
     /// Whether it has left the last question unanswered.
     pub(crate) is_silent: Arc<AtomicBool>,
+    /// The session the call belongs to, if there is one.
+    pub session: Option<Arc<dyn SessionPort>>,
     progress: Option<Observer>,
 }
 
@@ -58,7 +61,22 @@ impl Context {
             editor: None,
             has_terminals: true,
             is_silent: Arc::default(),
+            session: None,
             progress: None,
+        }
+    }
+
+    /// With the session that the call belongs to.
+    #[must_use]
+    pub fn with_session(self, session: Arc<dyn SessionPort>) -> Self {
+        Self { session: Some(session), ..self }
+    }
+
+    /// Asks the session for something; an error output if there is none.
+    pub(crate) async fn session_request(&self, tool: &str, request: SessionRequest) -> ToolOutput {
+        match &self.session {
+            Some(session) => session.request(request).await,
+            None => no_session(tool),
         }
     }
 

@@ -19,6 +19,16 @@ pub(crate) fn text<'a>(input: &'a Input, key: &str) -> Option<&'a str> {
     input.get(key).and_then(Value::as_str)
 }
 
+/// A text argument that a call cannot do without.
+pub(crate) fn required<'a>(input: &'a Input, key: &str) -> Result<&'a str, String> {
+    text(input, key).ok_or_else(|| format!("Invalid tool arguments: `{key}` is required"))
+}
+
+/// A path argument; the workspace if it is absent or empty.
+pub(crate) fn path_or_workspace<'a>(input: &'a Input, key: &str) -> &'a str {
+    text(input, key).filter(|path| !path.is_empty()).unwrap_or(".")
+}
+
 /// One text or a list of them, as models send either.
 #[derive(Debug, Default, Deserialize)]
 #[serde(untagged)]

@@ -19,32 +19,35 @@
 //! # Ok(()) }
 //! ```
 //!
-//! - [`Workspace`] resolves paths to what they really are, and opens files so that nothing can be swapped in between.
 //! - [`Processes`] knows what was started, and ends it with everything below it.
-//! - [`CATALOG`] has the fixed facts of every tool, also of those that live in the engine.
+//! - [`ToolInfo`] has the fixed facts of a tool, and [`Tool::action`] what a call does, for the permission rules.
+//! - [`SessionPort`] is how a tool reaches its session: to ask the user, load a skill, start a subagent.
 //!
 //! What is not here: whether a call is allowed (the engine decides, before it runs a tool), sessions, models, the wire.
 
 mod builtin;
-mod catalog;
 mod context;
 mod editor;
+mod info;
 mod input;
 pub mod limits;
-mod paths;
+
 mod process;
 mod registry;
+mod session_port;
 mod text;
 mod tool;
 
 pub use builtin::{
-    AddressRule, ApplyPatch, Create, Edit, Execute, FetchUrl, Glob, Grep, Ls, Read, Todo, TodoStatus,
-    TodoWrite, missing_risk,
+    AddressRule, ApplyPatch, AskUser, Create, Edit, Execute, ExitSpecMode, FetchUrl, Glob, Grep, Ls, Read,
+    Skill, Task, TaskOutput, TaskStop, Todo, TodoStatus, TodoWrite, ToolSearch, UserQuestion, answers,
 };
-pub use catalog::{CATALOG, Category, Risk, ToolInfo, engine_tool_schema, tool_info};
 pub use context::{Context, Progress, SeenFiles};
 pub use editor::{Editor, EditorAnswer, EditorOffers, TerminalExit, TerminalOrder, TerminalOutput};
-pub use paths::{Access, FileKind, Resolved, Sensitive, Workspace};
+pub use info::{Category, Concurrency, ListedFrom, Offer, ToolInfo, object_schema};
+pub use musher_message::Part;
+pub use musher_permission::{Access, Action, FileKind, Resolved, Risk, Workspace};
 pub use process::{Background, Ended, Piped, Processes, command_environment};
 pub use registry::Registry;
-pub use tool::{Input, Part, Run, Tool, ToolOutput};
+pub use session_port::{SessionPort, SessionRequest, SubagentTask};
+pub use tool::{Input, Run, Tool, ToolOutput};

@@ -1,9 +1,8 @@
 //! Shell commands: the only place of this crate that starts programs, made so that none of them outlives its session.
 //!
-//! Each command leads a session of its own and carries a mark in its environment and its limits, which everything below it inherits. It is ended by
-//! group, by descent and by mark. If this process dies, the kernel ends the shells, and the warden whatever they left behind.
+//! `musher-process` starts them and ends them with everything below them, also if this process is killed. Here is what commands are given, what
+//! becomes of their output, and what a session remembers of them.
 
-mod brand;
 mod capture;
 mod environment;
 mod first;
@@ -11,13 +10,9 @@ mod job;
 mod piped;
 mod plain;
 mod processes;
-mod spawn;
+mod shell;
 mod terminal;
-#[cfg_attr(not(target_os = "linux"), path = "process/tree_elsewhere.rs")]
-mod tree;
-mod warden;
 
-use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -32,6 +27,7 @@ pub use environment::command_environment;
 pub(crate) use job::Job;
 pub use piped::Piped;
 pub use processes::{Background, Processes};
+pub(crate) use shell::Shell;
 pub(crate) use terminal::run_in_terminal;
 
 /// How long a command may take to end by itself when it is asked to.
@@ -40,14 +36,6 @@ const GRACE: Duration = Duration::from_millis(800);
 const LATE: Duration = Duration::from_millis(300);
 /// How often news of a run is told.
 const NEWS: Duration = Duration::from_millis(100);
-
-/// A command to be run by the shell.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Shell<'a> {
-    pub(crate) command: &'a str,
-    pub(crate) cwd: &'a Path,
-    pub(crate) environment: &'a [(OsString, OsString)],
-}
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,12 +1,12 @@
-//! The built-in tools by name.
+//! The tools of an engine, by name. Lists and offers are built from it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::builtin;
-use crate::{AddressRule, Tool};
+use crate::{AddressRule, Tool, ToolInfo};
 
-/// Tools that can be called, by the name the model uses.
+/// Tools that can be called, by the name the model uses. Cheap to clone.
 ///
 /// ```
 /// use musher_tools::Registry;
@@ -17,7 +17,7 @@ use crate::{AddressRule, Tool};
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
-    tools: BTreeMap<&'static str, Arc<dyn Tool>>,
+    tools: Arc<BTreeMap<String, Arc<dyn Tool>>>,
 }
 
 impl Registry {
@@ -39,17 +39,35 @@ impl Registry {
         registry.add(builtin::ApplyPatch);
         registry.add(builtin::TodoWrite);
         registry.add(builtin::FetchUrl::new(AddressRule::Public));
+        registry.add(builtin::AskUser);
+        registry.add(builtin::ExitSpecMode);
+        registry.add(builtin::Skill);
+        registry.add(builtin::ToolSearch);
+        registry.add(builtin::Task);
+        registry.add(builtin::TaskOutput);
+        registry.add(builtin::TaskStop);
         registry
     }
 
     /// Adds a tool; one of the same name is replaced.
     pub fn add(&mut self, tool: impl Tool + 'static) {
-        self.tools.insert(tool.info().name, Arc::new(tool));
+        let name = tool.info().name.to_owned();
+        Arc::make_mut(&mut self.tools).insert(name, Arc::new(tool));
     }
 
     /// A tool by the name the model uses.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.tools.get(name)
+    }
+
+    /// The facts of a tool, by the name the model uses.
+    pub fn info(&self, name: &str) -> Option<&ToolInfo> {
+        self.get(name).map(|tool| tool.info())
+    }
+
+    /// The facts of all tools, by name.
+    pub fn infos(&self) -> impl Iterator<Item = &ToolInfo> {
+        self.iter().map(|tool| tool.info())
     }
 
     /// All tools, by name.

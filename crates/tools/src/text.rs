@@ -12,8 +12,8 @@ use tokio::runtime::Handle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use crate::Resolved;
 use crate::limits::FILE_BYTES;
-use crate::paths::Resolved;
 use crate::{Context, EditorOffers, FileKind};
 
 /// How long the editor may take to tell a text. After that the disk counts.

@@ -1,9 +1,13 @@
-//! What a tool is: a fixed description, and a run that always ends in an output. Consent is not asked here: who calls has it.
+//! The `Tool` trait: fixed facts, an action for the permission rules, and a run that always ends in an output.
+//!
+//! A tool does not ask for permission. The caller has it before it runs the tool.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
 
+use musher_message::Part;
+use musher_permission::Action;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -16,23 +20,19 @@ pub type Input = Map<String, Value>;
 pub type Run<'a> = Pin<Box<dyn Future<Output = ToolOutput> + Send + 'a>>;
 
 /// Something the model can call.
+///
+/// A tool is one folder: its facts, what a call does for the permission rules, and how it runs. Adding it to a [`Registry`] lists it,
+/// offers it, and lets it run.
+///
+/// [`Registry`]: crate::Registry
 pub trait Tool: fmt::Debug + Send + Sync {
-    /// Its row in the catalogue.
-    fn info(&self) -> &'static ToolInfo;
+    /// Returns its fixed facts.
+    fn info(&self) -> &ToolInfo;
 
-    /// What it does and when to use it, for the model.
-    fn description(&self) -> &'static str;
+    /// Returns what a call with these arguments does, for the permission rules; or why the arguments are invalid.
+    fn action<'a>(&self, input: &'a Input) -> Result<Action<'a>, String>;
 
-    /// The JSON schema of its arguments.
-    fn schema(&self) -> Value;
-
-    /// The paths a call would touch, so that consent can be asked for before it runs. Relative ones are the workspace's.
-    fn paths(&self, input: &Input) -> Vec<PathBuf> {
-        let _ = input;
-        Vec::new()
-    }
-
-    /// Runs it. Whatever goes wrong is an output with `is_error`, for the model to read.
+    /// Runs a call that may run. Failures are outputs with `is_error`, for the model to read.
     fn run<'a>(&'a self, input: Input, context: &'a Context, cancel: CancellationToken) -> Run<'a>;
 }
 
@@ -48,21 +48,6 @@ pub struct ToolOutput {
     pub is_error: bool,
     /// The files that were changed.
     pub changed: Vec<PathBuf>,
-}
-
-/// A part of an output.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Part {
-    /// Text.
-    Text(String),
-    /// A picture.
-    Image {
-        /// The media type, such as `image/png`.
-        media_type: String,
-        /// The bytes in base64.
-        data: String,
-    },
 }
 
 impl ToolOutput {

@@ -2,10 +2,10 @@
 """Compares the bridge with a minimal Node backend on the official SDK, in one run on one machine.
 
     npm install --omit=optional @anthropic-ai/claude-agent-sdk @anthropic-ai/sdk @modelcontextprotocol/sdk zod
-    cargo build --release -p musher-cli
-    python3 crates/bridge/benches/compare/compare.py --bridge target/release/musher-bridge --sdk FOLDER_WITH_NODE_MODULES
+    cargo build --profile dist -p musher-cli
+    python3 crates/bridge/benches/compare/compare.py --bridge target/dist/musher-bridge --sdk FOLDER_WITH_NODE_MODULES
 
-`--bridge "target/release/musher bridge"` measures the program with everything in it.
+`--bridge "target/dist/musher bridge"` measures the program with everything in it.
 
 A stand-in plays the CLI, so that only the backends are measured: memory (RSS of the backend process, and the part of it that is not the
 program's file) with 1, 10 and 50 sessions, the same of other processes that the backend needs, CPU time of the backend per 1,000 messages,

@@ -29,11 +29,11 @@ const WAITING: Bound = Bound { messages: 512, bytes: 256 * 1024 };
 
 pub(crate) async fn run(args: Bridge, engine: Engine, printer: Printer) -> Result<Exit, Failure> {
     if args.schema {
-        printer.data(&serde_json::to_string_pretty(&musher_bridge::schema())?)?;
+        printer.json(&serde_json::to_string_pretty(&musher_bridge::schema())?)?;
         return Ok(Exit::Done);
     }
     if args.types {
-        printer.data(musher_bridge::typescript().trim_end())?;
+        printer.exact(musher_bridge::typescript().trim_end())?;
         return Ok(Exit::Done);
     }
     let stop = Stop::listen().context("cannot listen for signals")?;
@@ -43,7 +43,7 @@ pub(crate) async fn run(args: Bridge, engine: Engine, printer: Printer) -> Resul
     config.callback_timeout = Duration::from_secs(args.callback_timeout);
     config.agent_timeout = Duration::from_secs(args.agent_timeout);
     config.engine = engine;
-    config.log = Arc::new(move |line| printer.note(&sanitized(line, LONGEST_NOTE)));
+    config.log = Arc::new(move |line| printer.note(sanitized(line, LONGEST_NOTE)));
     let limits = Limits { line: MAX_LINE_LIMIT, data: WAITING, ..Limits::default() };
     let front_end = stdio_lines(limits).context("cannot serve stdin and stdout")?;
     musher_bridge::run(config, front_end, stop.wait()).await;

@@ -17,7 +17,7 @@ pub(super) fn confirmed(
     if !rustix::termios::isatty(rustix::stdio::stdin()) {
         return Err(Failure::setup(anyhow!("there is nobody to ask whether to {matter}")).hint(otherwise));
     }
-    printer.note(&format!("{question} [y/N]"));
+    printer.note(format!("{question} [y/N]"));
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
     Ok(is_yes(&line))

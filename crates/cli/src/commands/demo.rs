@@ -30,7 +30,7 @@ pub(crate) async fn run(args: Demo, printer: Printer) -> Result<Exit, Failure> {
     let shown = show(&args, &repository, &mut signals, printer).await;
     if args.keep {
         let folder = repository.keep();
-        printer.note(&format!("\nKept: {}", folder.display()));
+        printer.note(format!("\nKept: {}", folder.display()));
     }
     shown
 }
@@ -43,12 +43,12 @@ async fn show(
 ) -> Result<Exit, Failure> {
     let screen = Screen::new(printer);
     let look = screen.look();
-    let title = |text: &str| printer.note(&look.strong(text));
+    let title = |text: &str| printer.note(look.strong(text));
     printer.note("No account and no network: the agent, its tools and its questions are real, but the model");
     printer.note("follows a script. There is no intelligence in it.");
     title(&format!("\nA repository with a failing test, in {}", repository.path().display()));
     let before = repository.test()?;
-    printer.note(&format!("{}\n{}", look.dim("$ sh test.sh"), look.bad(before.output.trim_end())));
+    printer.note(look.dim("$ sh test.sh") + "\n" + look.bad(before.output.trim_end()));
     if before.is_well {
         return Err(anyhow!("the test should fail, and does not: is `sh` a usual one?").into());
     }
@@ -78,7 +78,7 @@ async fn show(
     session.close().await?;
     let Went::Ended { result, refused, was_stopped } = went? else { return Ok(Exit::Interrupted) };
     if let Shown::People(view) = &drive.shown {
-        drive.screen.note(&look.dim(&summary(&result, view.tool_calls())));
+        drive.screen.note(look.dim(&summary(&result, view.tool_calls())));
     }
     let Verdict { exit, why, .. } = verdict(&result, &refused, was_stopped);
     if let Some(why) = why {
@@ -89,12 +89,12 @@ async fn show(
     title("\nWhat has changed");
     let after = fs_err::read_to_string(repository.program())?;
     for line in between(FAULTY, &after, look) {
-        printer.note(&line);
+        printer.note(line);
     }
     let test = repository.test()?;
     let painted =
         if test.is_well { look.good(test.output.trim_end()) } else { look.bad(test.output.trim_end()) };
-    printer.note(&format!("{}\n{painted}", look.dim("$ sh test.sh")));
+    printer.note(look.dim("$ sh test.sh") + "\n" + painted);
     if !test.is_well {
         return Err(anyhow!("the test still fails").into());
     }
@@ -106,11 +106,11 @@ fn how_to_go_on(args: &Demo, repository: &Repository, session: &str, printer: Pr
     title("\nThe session is on disk, as every session is");
     let records = repository.session_file(session);
     let shown = records.as_deref().unwrap_or(Path::new("(not found)"));
-    printer.note(&format!("{}", shown.display()));
+    printer.note(format!("{}", shown.display()));
     title("\nHow to go on");
     if args.keep {
         let (home, cwd) = (repository.home(), repository.path());
-        printer.note(&format!(
+        printer.note(format!(
             "  cd {} && MUSHER_HOME={} musher run --continue --model rehearsal \"thanks\"",
             cwd.display(),
             home.display()

@@ -31,7 +31,7 @@ pub(crate) async fn run(args: Doctor, printer: Printer) -> Result<Exit, Failure>
     let cwd = fs_err::canonicalize(&args.cwd).with_context(no_folder).map_err(Failure::setup)?;
     let (config, problems) = environment.config(&cwd);
     if args.settings {
-        return explain::run(&config, args.json, printer);
+        return explain::run(&config, &problems, args.json, printer);
     }
 
     let mut checks = agents::checks().await;
@@ -51,10 +51,10 @@ pub(crate) async fn run(args: Doctor, printer: Printer) -> Result<Exit, Failure>
     let is_broken = checks.iter().any(|check| check.state == State::Error);
     if args.json {
         let list: Vec<Value> = checks.iter().map(Check::json).collect();
-        printer.data(&serde_json::to_string_pretty(&json!({"ok": !is_broken, "checks": list}))?)?;
+        printer.json(&serde_json::to_string_pretty(&json!({"ok": !is_broken, "checks": list}))?)?;
     } else {
         for line in check::report(&checks, Look::of_stdout()) {
-            printer.data(&line)?;
+            printer.data(line)?;
         }
     }
     Ok(if is_broken { Exit::Failed } else { Exit::Done })

@@ -15,7 +15,7 @@ use crate::sanitize::sanitized;
 pub(crate) async fn run(args: Rehearse, printer: Printer) -> Result<Exit, Failure> {
     if args.schema {
         let schema = serde_json::to_string_pretty(&Script::schema())?;
-        printer.data(&schema)?;
+        printer.json(&schema)?;
         return Ok(Exit::Done);
     }
     let script = match &args.script {
@@ -33,11 +33,11 @@ fn report_check(args: &Rehearse, script: &Script, printer: Printer) -> Result<Ex
     let replies = script.replies.len();
     let has_otherwise = script.otherwise.is_some();
     if args.json {
-        printer.data(&json!({"ok": true, "replies": replies, "otherwise": has_otherwise}).to_string())?;
+        printer.json(&json!({"ok": true, "replies": replies, "otherwise": has_otherwise}).to_string())?;
     } else {
         let otherwise = if has_otherwise { " and an otherwise" } else { "" };
         let noun = if replies == 1 { "reply" } else { "replies" };
-        printer.note(&format!("{} is right: {replies} {noun}{otherwise}", name(args)));
+        printer.note(format!("{} is right: {replies} {noun}{otherwise}", name(args)));
     }
     Ok(Exit::Done)
 }
@@ -45,7 +45,7 @@ fn report_check(args: &Rehearse, script: &Script, printer: Printer) -> Result<Ex
 async fn serve(args: &Rehearse, script: Script, printer: Printer) -> Result<Exit, Failure> {
     // Before anything is printed: whoever reads the URL may stop us at once.
     let stop = Stop::listen().context("cannot listen for signals")?;
-    let mut builder = Server::builder(script).on_request(move |request| printer.note(&progress(request)));
+    let mut builder = Server::builder(script).on_request(move |request| printer.note(progress(request)));
     if let Some(directory) = &args.record {
         builder = builder.record_to(directory);
     }
@@ -54,10 +54,10 @@ async fn serve(args: &Rehearse, script: Script, printer: Printer) -> Result<Exit
     }
     let server = builder.bind(&args.listen).map_err(explained)?;
     if args.json {
-        printer.data(&described(&server))?;
+        printer.json(&described(&server))?;
     } else {
-        printer.data(&server.url())?;
-        printer.note(&invitation(args, &server));
+        printer.data(server.url())?;
+        printer.note(invitation(args, &server));
     }
     stop.wait().await;
     server.shutdown().await;

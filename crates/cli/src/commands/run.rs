@@ -31,7 +31,7 @@ pub(crate) async fn run(args: Run, printer: Printer) -> Result<Exit, Failure> {
     let mut signals = Stop::listen().context("cannot listen for signals")?;
     let (way, asks) = channel();
     let session = tokio::select! {
-        session = session::open(&args, &choice, way) => session?,
+        session = session::open(&args, &choice, way, printer) => session?,
         _signal = signals.next() => return Ok(Exit::Interrupted),
     };
     let wants_pieces = args.partial || !args.stream_json && !args.json;
@@ -98,11 +98,11 @@ fn end(
         let Some(output) = &result.structured_output else {
             return Err(anyhow!("the agent gave no answer in the form of the schema").into());
         };
-        printer.data(output.text())?;
+        printer.json(output.text())?;
     } else if !is_live(args) && !result.text.is_empty() && (is_done || verdict.exit == Exit::Refused) {
-        printer.data(&result.text)?;
+        printer.exact(&result.text)?;
     }
-    drive.screen.note(&drive.screen.look().dim(&summary(result, tool_calls)));
+    drive.screen.note(drive.screen.look().dim(&summary(result, tool_calls)));
     match verdict.why {
         None => Ok(verdict.exit),
         Some(why) => {

@@ -11,6 +11,7 @@ use musher_engine::permission::visible;
 use super::{call, diff, input};
 use crate::look::Look;
 use crate::sanitize::sanitized;
+use crate::styled::Styled;
 
 /// So many lines of a plan or an input are shown.
 const MOST_LINES: usize = 200;
@@ -27,13 +28,13 @@ pub(crate) enum Said<T> {
 }
 
 /// What the agent wants to do, and the answers to choose from.
-pub(crate) fn permission(asked: &Permission, look: Look) -> Vec<String> {
+pub(crate) fn permission(asked: &Permission, look: Look) -> Vec<Styled> {
     let mut out = Vec::new();
     for tool_use in &asked.tool_uses {
         details(tool_use, look, &mut out);
     }
     for (index, option) in choices(asked).iter().enumerate() {
-        out.push(format!("  {} {}", index + 1, sanitized(&option.label, LONGEST_LABEL)));
+        out.push(format!("  {} {}", index + 1, sanitized(&option.label, LONGEST_LABEL)).into());
     }
     out
 }
@@ -61,10 +62,10 @@ pub(crate) fn read_decision(asked: &Permission, line: &str) -> Said<Decision> {
 }
 
 /// A question and the answers to choose from.
-pub(crate) fn question(asked: &Question, look: Look) -> Vec<String> {
+pub(crate) fn question(asked: &Question, look: Look) -> Vec<Styled> {
     let mut out: Vec<_> = visible(&asked.question).lines().map(|line| look.strong(line)).collect();
     for (index, option) in asked.options.iter().flatten().enumerate() {
-        out.push(format!("  {} {}", index + 1, sanitized(option, LONGEST_LABEL)));
+        out.push(format!("  {} {}", index + 1, sanitized(option, LONGEST_LABEL)).into());
     }
     if asked.multi_select == Some(true) {
         out.push(look.dim("  (several: 1,2)"));
@@ -98,11 +99,11 @@ fn choices(asked: &Permission) -> Vec<&PermissionOption> {
     asked.options.iter().filter(|option| option.value != ToolConfirmationOutcome::ProceedEdit).collect()
 }
 
-fn details(asked: &PermissionToolUse, look: Look, out: &mut Vec<String>) {
-    let indented = |text: &str, out: &mut Vec<String>| {
+fn details(asked: &PermissionToolUse, look: Look, out: &mut Vec<Styled>) {
+    let indented = |text: &str, out: &mut Vec<Styled>| {
         let text = visible(text);
         let count = text.lines().count();
-        out.extend(text.lines().take(MOST_LINES).map(|line| format!("    {line}")));
+        out.extend(text.lines().take(MOST_LINES).map(|line| format!("    {line}").into()));
         if count > MOST_LINES {
             out.push(look.dim(&format!("    … {} more lines", count - MOST_LINES)));
         }
@@ -112,7 +113,7 @@ fn details(asked: &PermissionToolUse, look: Look, out: &mut Vec<String>) {
         PermissionDetails::Exec(exec) => {
             out.push(head("run a command".to_owned()));
             // consent is for all of it, so all of it is shown
-            out.extend(visible(&exec.full_command).lines().map(|line| format!("    {line}")));
+            out.extend(visible(&exec.full_command).lines().map(|line| format!("    {line}").into()));
             let impact = exec.impact_level.as_ref().map_or("unknown", |level| level.as_str());
             let reason = exec.risk_level_reason.as_deref().unwrap_or_default();
             let reason =

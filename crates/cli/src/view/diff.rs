@@ -7,6 +7,7 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::look::{Look, cut};
 use crate::sanitize::sanitized;
+use crate::styled::Styled;
 
 /// So many lines of a change are shown that was made.
 const MOST: usize = 60;
@@ -26,7 +27,7 @@ struct Line {
 }
 
 /// The change that a tool reports, if it reports one as agents do.
-pub(super) fn of_result(text: &str, look: Look, width: usize) -> Vec<String> {
+pub(super) fn of_result(text: &str, look: Look, width: usize) -> Vec<Styled> {
     let Ok(report) = serde_json::from_str::<Value>(text) else { return Vec::new() };
     let Some(lines) = report["diffLines"].as_array() else { return Vec::new() };
     let lines = lines.iter().map(|line| {
@@ -46,7 +47,7 @@ pub(super) fn of_result(text: &str, look: Look, width: usize) -> Vec<String> {
 }
 
 /// The change from one text to another, whole.
-pub(crate) fn between(old: &str, new: &str, look: Look) -> Vec<String> {
+pub(crate) fn between(old: &str, new: &str, look: Look) -> Vec<Styled> {
     let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);
     let number = |index: Option<usize>| index.and_then(|index| u64::try_from(index + 1).ok());
     let mut lines = Vec::new();
@@ -64,7 +65,7 @@ pub(crate) fn between(old: &str, new: &str, look: Look) -> Vec<String> {
     shown(&lines, look, usize::MAX, MOST_ASKED)
 }
 
-fn shown(lines: &[Line], look: Look, width: usize, most: usize) -> Vec<String> {
+fn shown(lines: &[Line], look: Look, width: usize, most: usize) -> Vec<Styled> {
     let painted = |line: &Line| {
         let number = line.number.map(|number| number.to_string()).unwrap_or_default();
         let text = sanitized(&line.text.replace('\t', "    "), LONGEST);

@@ -35,8 +35,8 @@ fn result(id: &str, text: &str, is_error: bool) -> Event {
 fn screen(view: &mut View, events: &[Event]) -> String {
     let pieces = events.iter().flat_map(|event| view.event(event, 40));
     let texts = pieces.map(|piece| match piece {
-        Piece::Said(text) => text,
-        Piece::Note(line) => line + "\n",
+        Piece::Said(text) => text.as_str().to_owned(),
+        Piece::Note(line) => line.as_str().to_owned() + "\n",
     });
     texts.collect()
 }
@@ -58,7 +58,7 @@ fn text_streams_and_tools_stand_on_lines_of_their_own() {
             message("m2", "Done.\n"),
         ],
     );
-    assert_eq!(shown, "I look.\u{fffd}[2J\n✗ Execute false  exit code 1: \n✓ Read a.rs  2 lines\nDone.\n");
+    assert_eq!(shown, "I look.\\u{1b}[2J\n✗ Execute false  exit code 1: \n✓ Read a.rs  2 lines\nDone.\n");
     assert_eq!(view.tool_calls(), 2);
     assert!(view.is_between_lines());
 }

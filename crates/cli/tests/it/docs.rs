@@ -1,6 +1,5 @@
 //! The documents: their shell lines work, their links lead somewhere, their promises have tests.
 
-mod lines;
 mod links;
 mod promises;
 mod run;

@@ -1,7 +1,7 @@
 //! `musher doctor` and `musher trust`: whole commands, in a home and a repository of their own.
 
 mod report;
-mod stage;
+pub(crate) mod stage;
 mod trust;
 
 mod peers;

@@ -22,5 +22,6 @@ mod rehearse; // `musher rehearse`
 mod run; // `musher run`
 mod sdk; // `musher exec`, driven by the SDK
 mod sessions; // `musher sessions`
+mod settings; // broken settings stop every command that would start a session
 mod shell; // `musher completions` and `musher man`
 mod usage; // help, version and wrong arguments

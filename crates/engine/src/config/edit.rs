@@ -8,13 +8,25 @@ use std::path::Path;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::file::{is_absent, parse};
+use super::file::is_absent;
+use super::parse::parse;
 
 /// Changes a file that holds one JSON object, whole or not at all. A file that is not there is made, readable for its owner only.
 ///
 /// A file that cannot be understood is left alone: that is an error, for whatever is in it would be lost. So would comments; a file
 /// that has them is left alone, too.
 pub fn edit_json(path: &Path, change: impl FnOnce(&mut Map<String, Value>)) -> io::Result<()> {
+    try_edit_json(path, |map| {
+        change(map);
+        Ok(())
+    })
+}
+
+/// The same for a change that may refuse: then the file stays as it is.
+pub(crate) fn try_edit_json(
+    path: &Path,
+    change: impl FnOnce(&mut Map<String, Value>) -> io::Result<()>,
+) -> io::Result<()> {
     let old = match fs_err::read(path) {
         Ok(bytes) => bytes,
         Err(error) if is_absent(&error) => Vec::new(),
@@ -26,7 +38,7 @@ pub fn edit_json(path: &Path, change: impl FnOnce(&mut Map<String, Value>)) -> i
     if has_comments && !map.is_empty() {
         return Err(refused(format!("`{}` has comments, which a change would lose", path.display())));
     }
-    change(&mut map);
+    change(&mut map)?;
     let mut text = serde_json::to_vec_pretty(&map)?;
     text.push(b'\n');
     replace(path, &text)
@@ -81,6 +93,22 @@ mod tests {
         assert_eq!(fs_err::read_to_string(&path).unwrap(), "{\n  \"a\": 1,\n  \"b\": 2\n}\n");
         assert_eq!(fs_err::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs_err::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn unknown_keys_survive_a_change_and_a_refused_change_writes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.json");
+        let text = "{\n  \"comandBlocklist\": [\n    \"curl\"\n  ],\n  \"zz\": {\n    \"y\": null\n  },\n  \"a\": 1\n}\n";
+        fs_err::write(&path, text).unwrap();
+        edit_json(&path, |map| map["a"] = 2.into()).unwrap();
+        assert_eq!(fs_err::read_to_string(&path).unwrap(), text.replace("\"a\": 1", "\"a\": 2"));
+        try_edit_json(&path, |map| {
+            map.clear();
+            Err(io::Error::other("no"))
+        })
+        .unwrap_err();
+        assert_eq!(fs_err::read_to_string(&path).unwrap(), text.replace("\"a\": 1", "\"a\": 2"));
     }
 
     #[test]

@@ -1,4 +1,6 @@
-//! One JSON file: read whole, comments and a last comma forgiven, fields taken one by one so that one mistake spoils one field.
+//! One settings file: read whole, its fields taken one by one so that one mistake spoils one field.
+//!
+//! A file that cannot be read or parsed, and a restriction that cannot be understood, are fatal: what they forbid is unknown.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,42 +8,11 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{Ignored, Source, Standing};
+use super::parse::parse;
+use super::{Ignored, Problem, Severity, Source, Standing};
 
 /// A file larger than this is no settings file.
 const LARGEST: u64 = 4 << 20;
-
-/// A mistake in a file. The rest of the file counts, unless no line of it could be understood.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// The file, or `environment`.
-    pub file: PathBuf,
-    /// The line, if the file as a whole cannot be understood.
-    pub line: Option<usize>,
-    /// The field, such as `sessionDefaultSettings.autonomyLevel`.
-    pub field: Option<String>,
-    /// What is wrong.
-    pub message: String,
-}
-
-impl Problem {
-    pub(crate) fn new(file: impl Into<PathBuf>, message: impl Into<String>) -> Self {
-        Self { file: file.into(), line: None, field: None, message: message.into() }
-    }
-}
-
-impl std::fmt::Display for Problem {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.file.display())?;
-        if let Some(line) = self.line {
-            write!(f, ":{line}")?;
-        }
-        if let Some(field) = &self.field {
-            write!(f, ": {field}")?;
-        }
-        write!(f, ": {}", self.message)
-    }
-}
 
 /// A file that was read.
 #[derive(Debug)]
@@ -53,38 +24,46 @@ pub(super) struct Json {
 }
 
 impl Json {
-    /// `None` if it is not there, and if it cannot be read.
+    /// Reads a file. Returns `None` if it does not exist, and also, with a fatal problem, if it cannot be read.
     pub(super) fn read(path: &Path, problems: &mut Vec<Problem>) -> Option<Self> {
-        // a pipe in the place of a file would be waited for
+        // opening a pipe in the place of a file would block
         match path.metadata() {
             Ok(metadata) if metadata.is_file() => Self::read_any(path, problems),
             Ok(_) => {
-                problems.push(Problem::new(path, "it is no file"));
+                problems.push(Problem::new(path, "not a regular file").fatal());
                 None
             }
-            Err(error) if is_absent(&error) => None,
+            // a link that leads nowhere is a file that was meant to be there
+            Err(error) if is_absent(&error) && !path.is_symlink() => None,
             Err(error) => {
-                problems.push(Problem::new(path, error.to_string()));
+                problems.push(Problem::new(path, format!("cannot read the file: {error}")).fatal());
                 None
             }
         }
     }
 
-    /// The same for a path that the user gave for this run, which may well be a pipe.
+    /// The same for a file that restricts nothing.
+    pub(super) fn read_permissions(path: &Path, problems: &mut Vec<Problem>) -> Option<Self> {
+        let mut found = Vec::new();
+        let json = Self::read(path, &mut found);
+        problems.extend(found.into_iter().map(|problem| Problem { severity: Severity::Error, ..problem }));
+        json
+    }
+
+    /// The same for a path that the user gave for this run: it may be a pipe, and it must exist.
     pub(super) fn read_any(path: &Path, problems: &mut Vec<Problem>) -> Option<Self> {
         let bytes = match read_bounded(path) {
             Ok(bytes) => bytes,
-            Err(error) if is_absent(&error) => return None,
             Err(error) => {
-                problems.push(Problem::new(path, error.to_string()));
+                problems.push(Problem::new(path, error.to_string()).fatal());
                 return None;
             }
         };
         match parse(&bytes) {
             Ok(map) => Some(Self { path: path.to_owned(), bytes, map }),
             Err(problem) => {
-                problems.push(Problem { file: path.to_owned(), ..problem });
-                // it still counts for the fingerprint: an agreement to the broken file is none to the mended one
+                problems.push(Problem { file: path.to_owned(), ..problem }.fatal());
+                // it still counts for the fingerprint: trust in the broken file is no trust in the mended one
                 Some(Self { path: path.to_owned(), bytes, map: Map::new() })
             }
         }
@@ -113,8 +92,29 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// A field that may count whoever wrote it.
+    /// A field that may count whoever wrote it, and restricts nothing.
     pub(super) fn get<T: DeserializeOwned>(&mut self, field: &str) -> Option<T> {
+        self.read(field, Severity::Error)
+    }
+
+    /// A field that restricts, whoever wrote it: a value that cannot be understood is fatal.
+    pub(super) fn get_restriction<T: DeserializeOwned>(&mut self, field: &str) -> Option<T> {
+        self.read(field, Severity::Fatal)
+    }
+
+    /// A field that counts only if the file is believed, and restricts nothing.
+    pub(super) fn get_believed<T: DeserializeOwned>(&mut self, field: &str) -> Option<T> {
+        let value = self.get(field);
+        self.if_believed(field, value)
+    }
+
+    /// A field that restricts, and counts only if the file is believed.
+    pub(super) fn get_believed_restriction<T: DeserializeOwned>(&mut self, field: &str) -> Option<T> {
+        let value = self.read(field, self.severity());
+        self.if_believed(field, value)
+    }
+
+    fn read<T: DeserializeOwned>(&mut self, field: &str, severity: Severity) -> Option<T> {
         let value = self.json.field(field).filter(|value| !value.is_null())?;
         match T::deserialize(value) {
             Ok(understood) => {
@@ -122,20 +122,18 @@ impl Reader<'_> {
                 Some(understood)
             }
             Err(error) => {
-                self.complain(field, error.to_string());
+                self.report(field, error.to_string(), severity);
                 None
             }
         }
     }
 
-    /// A field that counts only if the file is believed.
-    pub(super) fn get_believed<T: DeserializeOwned>(&mut self, field: &str) -> Option<T> {
-        let value = self.get(field)?;
-        if self.is_believed {
-            return Some(value);
+    fn if_believed<T>(&mut self, field: &str, value: Option<T>) -> Option<T> {
+        if value.is_some() && !self.is_believed {
+            self.ignore(field);
+            return None;
         }
-        self.ignore(field);
-        None
+        value
     }
 
     pub(super) fn ignore(&mut self, what: &str) {
@@ -146,9 +144,24 @@ impl Reader<'_> {
         self.ignored.push(Ignored { file: self.json.path.clone(), what: what.to_owned() });
     }
 
+    /// Reports a mistake that keeps one field from being used.
     pub(super) fn complain(&mut self, field: &str, message: impl Into<String>) {
+        self.report(field, message, Severity::Error);
+    }
+
+    /// Reports a mistake that may hide a restriction.
+    pub(super) fn refuse(&mut self, field: &str, message: impl Into<String>) {
+        self.report(field, message, Severity::Fatal);
+    }
+
+    /// The severity of a mistake in what counts only if the file is believed.
+    pub(super) fn severity(&self) -> Severity {
+        if self.is_believed { Severity::Fatal } else { Severity::Error }
+    }
+
+    pub(super) fn report(&mut self, field: &str, message: impl Into<String>, severity: Severity) {
         let problem = Problem::new(&self.json.path, message);
-        self.problems.push(Problem { field: Some(field.to_owned()), ..problem });
+        self.problems.push(Problem { field: Some(field.to_owned()), severity, ..problem });
     }
 }
 
@@ -166,112 +179,4 @@ fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
 
 pub(super) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-/// The object in a file. The problem has no file yet.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Map<String, Value>, Problem> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    if bytes.iter().all(u8::is_ascii_whitespace) {
-        return Ok(Map::new());
-    }
-    let parsed = serde_json::from_slice(bytes);
-    let parsed = parsed.or_else(|error| serde_json::from_slice(&plain(bytes)).map_err(|_same| error));
-    match parsed {
-        Ok(Value::Object(map)) => Ok(map),
-        Ok(_) => Err(Problem::new("", "it must be an object in braces")),
-        Err(error) => Err(Problem { line: Some(error.line()), ..Problem::new("", error.to_string()) }),
-    }
-}
-
-/// Comments and commas before a closing bracket become spaces, so that lines stay lines.
-fn plain(bytes: &[u8]) -> Vec<u8> {
-    let mut out = bytes.to_vec();
-    let mut at = 0;
-    let mut comma = None;
-    while let Some(&byte) = bytes.get(at) {
-        let end = match (byte, bytes.get(at + 1)) {
-            (b'"', _) => {
-                comma = None;
-                at = end_of_string(bytes, at);
-                continue;
-            }
-            (b'/', Some(b'/')) => find(bytes, at, b"\n").unwrap_or(bytes.len()),
-            (b'/', Some(b'*')) => find(bytes, at + 2, b"*/").map_or(bytes.len(), |end| end + 2),
-            _ => {
-                match byte {
-                    b',' => comma = Some(at),
-                    b']' | b'}' => {
-                        if let Some(comma) = comma.take() {
-                            out[comma] = b' ';
-                        }
-                    }
-                    byte if byte.is_ascii_whitespace() => {}
-                    _ => comma = None,
-                }
-                at += 1;
-                continue;
-            }
-        };
-        out[at..end].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
-        at = end;
-    }
-    out
-}
-
-fn end_of_string(bytes: &[u8], start: usize) -> usize {
-    let mut at = start + 1;
-    while let Some(&byte) = bytes.get(at) {
-        match byte {
-            b'\\' => at += 2,
-            b'"' => return at + 1,
-            _ => at += 1,
-        }
-    }
-    bytes.len()
-}
-
-fn find(bytes: &[u8], from: usize, what: &[u8]) -> Option<usize> {
-    let rest = bytes.get(from..)?;
-    rest.windows(what.len()).position(|window| window == what).map(|at| at + from)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn comments_and_a_last_comma_are_forgiven_but_not_in_texts() {
-        let text = b"{ // one\n \"a\": \"// no, \\\" comment\", /* two\n lines */ \"b\": [1, 2,],\n}";
-        let map = parse(text).unwrap();
-        assert_eq!(map["a"], "// no, \" comment");
-        assert_eq!(map["b"], serde_json::json!([1, 2]));
-    }
-
-    #[test]
-    fn a_mistake_is_told_with_its_line_also_if_there_are_comments() {
-        let problem = parse(b"{\n// fine\n\"a\": oops\n}").unwrap_err();
-        assert_eq!(problem.line, Some(2), "the first thing that is no JSON: {problem:?}");
-        let problem = parse(b"{\n\"a\": 1,\n\"b\": }").unwrap_err();
-        assert_eq!(problem.line, Some(3));
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn no_text_is_too_much_for_it(text in "[{}\\[\\]\"/*\\\\,:a1 \n-]{0,60}") {
-            proptest::prop_assert_eq!(plain(text.as_bytes()).len(), text.len());
-            // what is JSON already is read as it is
-            if let Ok(Value::Object(map)) = serde_json::from_str(&text) {
-                proptest::prop_assert_eq!(parse(text.as_bytes()).ok(), Some(map));
-            }
-        }
-    }
-
-    #[test]
-    fn cut_files_and_garbage_never_break_the_forgiving() {
-        for text in ["{\"a", "/*", "{\"a\\", "//", "{,}", "[1,]", "\u{feff}{}"] {
-            let cut = plain(text.as_bytes());
-            assert_eq!(cut.len(), text.len());
-            parse(text.as_bytes()).ok();
-        }
-    }
 }

@@ -4,7 +4,8 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::Places;
+use super::file::is_absent;
+use super::{Places, Problem};
 
 /// A folder of configuration, such as `~/.musher` or `.factory` of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +14,13 @@ pub struct Folder {
     pub path: PathBuf,
     /// Whose it is.
     pub level: Level,
+}
+
+impl Folder {
+    /// Whether droid reads it, too.
+    pub(super) fn is_of_droid(&self, places: &Places<'_>) -> bool {
+        self.path.ends_with(".factory") || places.factory_home == Some(&self.path)
+    }
 }
 
 /// Whose a setting is.
@@ -46,7 +54,9 @@ impl Level {
 }
 
 /// The root of the repository, and the folders that are there, the one that counts most first.
-pub(super) fn find(places: &Places<'_>) -> (PathBuf, Vec<Folder>) {
+///
+/// A folder that cannot be looked at is a fatal problem: it may have restrictions in it.
+pub(super) fn find(places: &Places<'_>, problems: &mut Vec<Problem>) -> (PathBuf, Vec<Folder>) {
     let root = root(places.cwd);
     let mut candidates = Vec::new();
     let mut repository = |base: &Path, level| {
@@ -65,7 +75,15 @@ pub(super) fn find(places: &Places<'_>) -> (PathBuf, Vec<Folder>) {
     let mut seen = Vec::new();
     let mut found = Vec::new();
     for (path, level) in candidates {
-        let Some(identity) = identity(&path) else { continue };
+        let identity = match path.metadata() {
+            Ok(metadata) if metadata.is_dir() => (metadata.dev(), metadata.ino()),
+            Ok(_) => continue,
+            Err(error) if is_absent(&error) => continue,
+            Err(error) => {
+                problems.push(Problem::new(&path, format!("cannot read the folder: {error}")).fatal());
+                continue;
+            }
+        };
         // a session in the home folder of the user has no repository there
         let is_users = users.contains(&Some(identity));
         if seen.contains(&identity) || (is_users && level != Level::User) {

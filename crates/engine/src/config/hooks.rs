@@ -5,8 +5,27 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::Level;
 use super::file::Reader;
+use super::{Level, Severity, keys};
+
+/// The events hooks can run at.
+const EVENTS: [&str; 9] = [
+    "PreToolUse",
+    "PostToolUse",
+    "UserPromptSubmit",
+    "Notification",
+    "Stop",
+    "SubagentStop",
+    "PreCompact",
+    "SessionStart",
+    "SessionEnd",
+];
+/// Those at which a hook can keep something from happening. A hook that cannot run there is a guard that is missing.
+const GUARDS: [&str; 2] = ["PreToolUse", "UserPromptSubmit"];
+/// A setting that is easily put among the events.
+const SWITCH: &str = "hooksDisabled";
+/// What else stands among the events, and means nothing to the engine.
+const IGNORED: [&str; 3] = ["showHookOutput", "description", "version"];
 
 /// Commands that run at an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,20 +60,32 @@ struct Group {
 struct Command {
     #[serde(rename = "type", default)]
     kind: Option<String>,
-    #[serde(rename = "command")]
-    text: String,
+    /// Hooks of other types have none.
+    #[serde(rename = "command", default)]
+    text: Option<String>,
     #[serde(default)]
     timeout: Option<f64>,
+}
+
+impl Command {
+    /// Why it cannot run.
+    fn mistake(&self) -> Option<String> {
+        match (self.kind.as_deref(), &self.text) {
+            (None | Some("command"), Some(_)) => None,
+            (None | Some("command"), None) => Some("missing field `command`".to_owned()),
+            (Some(kind), _) => Some(format!("hooks of type `{kind}` are not supported, only `command` is")),
+        }
+    }
 }
 
 /// The hooks of a `hooks.json`.
 pub(super) fn of_file(reader: &mut Reader<'_>, level: Level) -> Vec<HookGroup> {
     let json = reader.json;
     // some write the whole of it below a key, as it stands in the settings
-    match json.map().get("hooks").and_then(Value::as_object) {
-        Some(inner) => of_events(reader, inner, "hooks.", level),
-        None => of_events(reader, json.map(), "", level),
+    if json.map().contains_key("hooks") {
+        return of_settings(reader, level);
     }
+    of_events(reader, json.map(), "", level)
 }
 
 /// The hooks of a settings file.
@@ -63,28 +94,48 @@ pub(super) fn of_settings(reader: &mut Reader<'_>, level: Level) -> Vec<HookGrou
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Object(events)) => of_events(reader, events, "hooks.", level),
         Some(_) => {
-            reader.complain("hooks", "it must be an object with an event as each key");
+            reader.report("hooks", "expected an object with a hook event as each key", reader.severity());
             Vec::new()
         }
     }
 }
 
+/// Reads the groups of each event. A hook may be a guard, so a known event that cannot be read is fatal.
 fn of_events(
     reader: &mut Reader<'_>,
     events: &Map<String, Value>,
     prefix: &str,
     level: Level,
 ) -> Vec<HookGroup> {
+    let severity = reader.severity();
     let mut all = Vec::new();
     for (event, groups) in events {
+        let field = format!("{prefix}{event}");
+        if event == SWITCH && *groups != Value::Bool(false) && !groups.is_null() {
+            reader.report(&field, format!("expected `{SWITCH}` beside `hooks`, not in it"), severity);
+        }
+        if !EVENTS.contains(&event.as_str()) {
+            if event != SWITCH && !IGNORED.contains(&event.as_str()) && !keys::is_comment(event) {
+                let message = keys::unknown("hook event", event, &EVENTS);
+                reader.report(&field, message, Severity::Warning);
+            }
+            continue;
+        }
         let Some(groups) = groups.as_array() else {
-            reader.complain(&format!("{prefix}{event}"), "it must be a list");
+            reader.report(&field, "expected a list", severity);
             continue;
         };
         for (index, group) in groups.iter().enumerate() {
+            let field = format!("{field}[{index}]");
             match Group::deserialize(group) {
-                Ok(group) => all.push(typed(event, group, level)),
-                Err(error) => reader.complain(&format!("{prefix}{event}[{index}]"), error.to_string()),
+                Ok(group) => {
+                    let severity = if GUARDS.contains(&event.as_str()) { severity } else { Severity::Error };
+                    for mistake in group.hooks.iter().filter_map(Command::mistake) {
+                        reader.report(&field, mistake, severity);
+                    }
+                    all.push(typed(event, group, level));
+                }
+                Err(error) => reader.report(&field, error.to_string(), severity),
             }
         }
     }
@@ -97,9 +148,9 @@ fn of_events(
 }
 
 fn typed(event: &str, group: Group, level: Level) -> HookGroup {
-    let is_command = |one: &Command| one.kind.as_deref().is_none_or(|kind| kind == "command");
-    let commands = group.hooks.into_iter().filter(is_command).map(|one| HookCommand {
-        command: one.text,
+    let usable = group.hooks.into_iter().filter(|one| one.mistake().is_none());
+    let commands = usable.map(|one| HookCommand {
+        command: one.text.unwrap_or_default(),
         timeout: one.timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
     });
     HookGroup {

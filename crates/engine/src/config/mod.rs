@@ -1,4 +1,4 @@
-//! What the settings files say: read once for a session, layer by layer, each mistake named and the rest still used.
+//! What the settings files say: read once for a session, layer by layer, each mistake named.
 //!
 //! - [`Config::load`] reads everything, given the [`Places`] to look at. It is synchronous and quick, and nothing is cached: who wants
 //!   news loads again.
@@ -6,7 +6,8 @@
 //!   [`Folder`]s in which skills, commands and subagents may lie.
 //! - [`Trust`] says whether the repository's own files count. What could run programs, widen consent or send data elsewhere is ignored
 //!   until the folder is trusted ([`remember_trust`]); what narrows counts always. [`TrustRule::Everything`] is droid's behaviour.
-//! - [`Problem`] is a mistake in a file, with its place. It never stops the loading.
+//! - [`Problem`] is a mistake in a file, with its place. It never stops the loading, so that all of them can be reported; but nothing
+//!   may run with settings that have a fatal one ([`Severity`]), because a restriction may be among what was not understood.
 //! - [`edit_json`] changes one of our own files, whole or not at all.
 //!
 //! Reads no environment by itself, and writes nothing but what it is told to.
@@ -15,6 +16,9 @@ mod edit;
 mod file;
 mod folders;
 mod hooks;
+mod keys;
+mod parse;
+mod problem;
 mod servers;
 mod settings;
 mod sources;
@@ -26,10 +30,11 @@ use musher_model::{Catalog, CatalogProblem};
 use serde_json::Value;
 
 pub use edit::edit_json;
-pub use file::Problem;
-pub(crate) use file::parse as parse_json;
+pub(crate) use edit::try_edit_json;
 pub use folders::{Folder, Level};
 pub use hooks::{HookCommand, HookGroup};
+pub(crate) use parse::parse as parse_json;
+pub use problem::{Problem, Severity};
 pub(crate) use servers::parse_server;
 pub use servers::{McpServer, Transport};
 pub use settings::Settings;
@@ -87,7 +92,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads all files there are. What cannot be read or understood is a [`Problem`], and the rest counts.
+    /// Reads all files there are. What cannot be read or understood is a [`Problem`]; if one of them is
+    /// [fatal](Problem::is_fatal), the rest is only good for being looked at.
     ///
     /// ```
     /// use musher_engine::config::{Config, Places, TrustRule};
@@ -105,14 +111,9 @@ impl Config {
     pub fn load(places: &Places<'_>) -> (Self, Vec<Problem>) {
         let mut notes = Notes::default();
         let problems = &mut notes.problems;
-        let (root, folders) = folders::find(places);
+        let (root, folders) = folders::find(places, problems);
         let layers: Vec<Layer> = folders.into_iter().map(|folder| Layer::read(folder, problems)).collect();
-        let runtime = places.runtime_settings.map(|path| (path, Json::read_any(path, problems)));
-        if let Some((path, None)) = &runtime
-            && !path.exists()
-        {
-            problems.push(Problem::new(path, "the file is not there"));
-        }
+        let runtime = places.runtime_settings.and_then(|path| Json::read_any(path, problems));
         let (mut trust, trust_key) = trust::judge(places, &root, &layers, problems);
         let is_trusted = matches!(trust, Trust::Trusted);
 
@@ -120,9 +121,11 @@ impl Config {
         // from the one that counts least to the one that counts most
         for layer in layers.iter().rev() {
             let is_believed = is_trusted || !layer.folder.level.is_repository();
+            let is_of_droid = layer.folder.is_of_droid(places);
             for json in layer.settings.iter().flatten() {
                 let mut reader = notes.reader(json, is_believed);
                 config.settings.apply(&mut reader);
+                keys::check_settings(&mut reader, is_of_droid);
             }
             if let Some(json) = &layer.hooks {
                 let mut reader = notes.reader(json, is_believed);
@@ -138,19 +141,29 @@ impl Config {
                 servers::add(&mut config.mcp_servers, &mut reader, layer.folder.level, places.environment);
             }
         }
-        if let Some((_, Some(json))) = &runtime {
+        if let Some(json) = &runtime {
             let mut reader = notes.reader(json, true);
             config.settings.apply(&mut reader);
+            keys::check_settings(&mut reader, false);
             config.hooks.extend(hooks::of_settings(&mut reader, Level::Runtime));
         }
 
-        let runtime = runtime.as_ref().and_then(|(_, json)| json.as_ref());
-        config.add_models(runtime, &layers, is_trusted, places.environment, &mut notes);
+        config.add_models(runtime.as_ref(), &layers, is_trusted, places.environment, &mut notes);
         config.sources = notes.settled();
         if let Trust::Untrusted { ignored } = &mut trust {
             *ignored = notes.ignored;
         }
         config.trust = trust;
+        if !is_trusted {
+            let repository: Vec<&Folder> = layers
+                .iter()
+                .map(|layer| &layer.folder)
+                .filter(|folder| folder.level.is_repository())
+                .collect();
+            for problem in &mut notes.problems {
+                problem.is_untrusted = repository.iter().any(|folder| problem.file.starts_with(&folder.path));
+            }
+        }
         config.folders = layers.into_iter().map(|layer| layer.folder).collect();
         (config, notes.problems)
     }
@@ -208,7 +221,11 @@ impl Layer {
             settings: [read("settings.json"), read("settings.local.json")],
             hooks: read("hooks.json"),
             servers: read("mcp.json"),
-            old: if folder.level == Level::User { read("config.json") } else { None },
+            old: match folder.level {
+                // models only
+                Level::User => Json::read_permissions(&folder.path.join("config.json"), problems),
+                _ => None,
+            },
             folder,
         }
     }

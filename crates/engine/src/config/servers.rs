@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::file::Reader;
-use super::{Environment, Level};
+use super::{Environment, Level, keys};
 
 /// A server as it is configured.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,7 +104,7 @@ struct Entry {
     timeout_ms: Option<u64>,
 }
 
-/// Adds the servers of a file. It counts more than those before it.
+/// Adds the servers of a file. It takes precedence over those before it.
 pub(super) fn add(
     servers: &mut Vec<McpServer>,
     reader: &mut Reader<'_>,
@@ -115,19 +115,25 @@ pub(super) fn add(
         None | Some(Value::Null) => return,
         Some(Value::Object(entries)) if entries.is_empty() => return,
         Some(Value::Object(entries)) => entries,
-        Some(_) => return reader.complain("mcpServers", "it must be an object with a name as each key"),
+        Some(_) => {
+            // which servers are switched off is unknown
+            let severity = reader.severity();
+            return reader.report("mcpServers", "expected an object with a name as each key", severity);
+        }
     };
     if !reader.is_believed {
         return reader.ignore("mcpServers");
     }
     for (name, value) in entries {
+        // also if this one cannot be understood: it may have been switched off here
+        servers.retain(|other| other.name != *name);
+        let field = format!("mcpServers.{name}");
         match parse_server(name, value, level, environment) {
-            Ok(server) => {
-                servers.retain(|other| other.name != server.name);
-                servers.push(server);
-            }
-            Err(message) => reader.complain(&format!("mcpServers.{name}"), message),
+            Ok(server) => servers.push(server),
+            Err(message) => reader.complain(&field, message),
         }
+        // programs that share this format have keys of their own
+        keys::check(reader, value.as_object(), &field, keys::SERVER, true);
     }
 }
 
@@ -159,7 +165,7 @@ pub(crate) fn parse_server(
         (Some("http" | "streamable-http" | "streamableHttp" | "sse"), _, None) => {
             return Err("`url` is missing".to_owned());
         }
-        (Some(other), _, _) => return Err(format!("`{other}` is no type: use stdio, http or sse")),
+        (Some(other), _, _) => return Err(format!("unknown type `{other}`: use stdio, http or sse")),
     };
     Ok(McpServer {
         name: name.to_owned(),

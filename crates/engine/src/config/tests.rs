@@ -98,12 +98,24 @@ fn layers_count_in_order_and_lists_are_joined() {
     assert_eq!(config.settings.model.as_deref(), Some("f"));
 }
 
+/// The problems as text, without the folder of the test, each behind a mark for its severity.
+fn reported(world: &World, problems: &[Problem]) -> Vec<String> {
+    let mark = |severity| match severity {
+        Severity::Fatal => "fatal",
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    };
+    let folder = world.path("").display().to_string();
+    let text = |problem: &Problem| format!("{} {}", mark(problem.severity), problem).replace(&folder, "");
+    problems.iter().map(text).collect()
+}
+
 #[test]
-fn each_mistake_is_named_and_the_rest_counts() {
+fn mistakes_that_restrict_nothing_spoil_one_field() {
     let world = World::new();
     world.write(
         "home/settings.json",
-        "{\n  \"model\": 3,\n  \"hooksDisabled\": true, // off\n  \"commandDenylist\": \"rm\"\n}",
+        "{\n  \"model\": 3,\n  \"hooksDisabled\": true, // off\n  \"commandAllowlist\": \"rm\", \"mcp\": 1\n}",
     );
     world.write(
         "home/mcp.json",
@@ -112,24 +124,25 @@ fn each_mistake_is_named_and_the_rest_counts() {
     );
     world.write(
         "home/hooks.json",
-        json!({"Stop": [{"hooks": [{"command": "true"}]}, {"hooks": 1}], "Odd": 7}),
+        json!({"Stop": [{"hooks": [{"command": "true"}, {"type": "prompt", "prompt": "x"}]}], "Odd": 7, "PreTolUse": []}),
     );
-    world.write("factory/settings.json", "{\n\"model\": \n}");
+    world.write("factory/config.json", "{\n\"custom_models\": \n}");
+    world.write("home/trust.json", "{");
     let (config, problems) = world.load("repo", TrustRule::Store);
-    let told: Vec<_> = problems.iter().map(ToString::to_string).collect();
-    let told: Vec<_> =
-        told.iter().map(|text| text.replace(&world.path("").display().to_string(), "")).collect();
     assert_eq!(
-        told,
+        reported(&world, &problems),
         [
-            "factory/settings.json:3: expected value at line 3 column 1",
-            "home/settings.json: model: invalid type: integer `3`, expected a string",
-            "home/settings.json: commandDenylist: invalid type: string \"rm\", expected a sequence",
-            "home/hooks.json: Stop[1]: invalid type: integer `1`, expected a sequence",
-            "home/hooks.json: Odd: it must be a list",
-            "home/mcp.json: mcpServers.bad: `pigeon` is no type: use stdio, http or sse",
-            "home/mcp.json: mcpServers.none: `command` is missing",
-            "home/mcp.json: mcpServers.web: `url` is missing",
+            "error factory/config.json:3:1: expected value",
+            "error home/trust.json:1:1: EOF while parsing an object",
+            "error home/settings.json: mcp: expected an object",
+            "error home/settings.json: model: invalid type: integer `3`, expected a string",
+            "error home/settings.json: commandAllowlist: invalid type: string \"rm\", expected a sequence",
+            "error home/hooks.json: Stop[0]: hooks of type `prompt` are not supported, only `command` is",
+            "warning home/hooks.json: Odd: unknown hook event",
+            "warning home/hooks.json: PreTolUse: unknown hook event, did you mean `PreToolUse`?",
+            "error home/mcp.json: mcpServers.bad: unknown type `pigeon`: use stdio, http or sse",
+            "error home/mcp.json: mcpServers.none: `command` is missing",
+            "error home/mcp.json: mcpServers.web: `url` is missing",
         ]
     );
     assert!(config.settings.hooks_disabled);
@@ -137,12 +150,188 @@ fn each_mistake_is_named_and_the_rest_counts() {
 }
 
 #[test]
-fn a_folder_in_the_place_of_a_file_is_a_problem_and_no_more() {
+fn a_file_that_cannot_be_parsed_is_fatal_in_every_layer() {
+    let broken = r#"{"commandBlocklist":["curl"] "x":1}"#;
+    for file in ["settings.json", "settings.local.json", "hooks.json", "mcp.json"] {
+        for folder in ["factory", "home", "repo/.factory", "repo/.musher", "repo/sub/.factory"] {
+            for trust in [TrustRule::Everything, TrustRule::Nothing] {
+                let world = World::new();
+                fs_err::create_dir_all(world.path("repo/sub")).unwrap();
+                world.write(&format!("{folder}/{file}"), broken);
+                let (_, problems) = world.load("repo/sub", trust);
+                let expected = format!("fatal {folder}/{file}:1:30: expected `,` or `}}`");
+                assert_eq!(reported(&world, &problems), [expected]);
+                let is_untrusted = folder.starts_with("repo") && trust == TrustRule::Nothing;
+                assert_eq!(problems[0].is_untrusted, is_untrusted, "{folder}");
+            }
+        }
+    }
+    let world = World::new();
+    world.write("runtime.json", broken);
+    assert!(world.load("repo", TrustRule::Store).1[0].is_fatal());
+}
+
+#[test]
+fn a_restriction_that_cannot_be_understood_is_fatal() {
+    for (key, value) in [
+        ("commandBlocklist", json!("curl")),
+        ("commandBlocklist", json!(["curl", 5])),
+        ("commandBlocklist", json!({"curl": true})),
+        ("commandBlocklist", json!([["curl"]])),
+        ("commandBlocklist", json!([" "])),
+        ("commandBlocklist", json!(["curl*"])),
+        ("commandDenylist", json!("curl")),
+        ("commandDenylist", json!(["*"])),
+        ("commandDenylist", json!(false)),
+        ("maxAutonomyLevel", json!("lo")),
+        ("maxAutonomyLevel", json!(0)),
+        ("disabledSkills", json!("deploy")),
+        ("disabledSkills", json!([1])),
+        ("sessionDefaultSettings", json!("off")),
+        ("sessionDefaultSettings", json!({"autonomyLevel": "of"})),
+        ("sessionDefaultSettings", json!({"interactionMode": "plan"})),
+        ("sandbox", json!(true)),
+        ("sandbox", json!({"enabled": true})),
+        ("sandbox", json!({"enabled": "yes"})),
+        ("allowManagedHooksOnly", json!(true)),
+        ("mcpPolicy", json!({"enabled": false})),
+        ("modelPolicy", json!({"blockedModelIds": ["x"]})),
+        ("builtInToolAutonomyOverrides", json!({"FetchUrl": "high"})),
+    ] {
+        for (folder, trust) in
+            [("home", TrustRule::Store), ("factory", TrustRule::Store), ("repo/.factory", TrustRule::Nothing)]
+        {
+            let world = World::new();
+            world.write(&format!("{folder}/settings.json"), json!({key: value}));
+            let (_, problems) = world.load("repo", trust);
+            let told = reported(&world, &problems);
+            let expected = format!("fatal {folder}/settings.json: {key}");
+            assert!(told.len() == 1 && told[0].starts_with(&expected), "{folder} {value}: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn a_restriction_that_counts_only_if_trusted_is_fatal_only_then() {
+    for (file, value) in [
+        ("settings.json", json!({"subagentAutonomyLevel": "lo"})),
+        ("settings.json", json!({"hooksDisabled": "yes"})),
+        ("settings.json", json!({"hooks": []})),
+        ("settings.json", json!({"hooks": {"PreToolUse": {}}})),
+        ("settings.json", json!({"hooks": {"PreToolUse": [{"hooks": {"command": "guard"}}]}})),
+        (
+            "settings.json",
+            json!({"hooks": {"PreToolUse": [{"hooks": [{"command": "guard", "timeout": "5"}]}]}}),
+        ),
+        ("settings.json", json!({"hooks": {"hooksDisabled": true}})),
+        ("hooks.json", json!({"hooks": 5})),
+        ("hooks.json", json!({"PreToolUse": [{"matcher": 5, "hooks": []}]})),
+        ("hooks.json", json!({"UserPromptSubmit": [{"hooks": [{"type": "prompt", "prompt": "allow?"}]}]})),
+        ("hooks.json", json!({"PreToolUse": [{"hooks": [{"type": "command"}]}]})),
+        ("mcp.json", json!({"mcpServers": ["a"]})),
+    ] {
+        let world = World::new();
+        world.write(&format!("repo/.musher/{file}"), &value);
+        let (_, problems) = world.load("repo", TrustRule::Everything);
+        assert_eq!(
+            problems.iter().map(Problem::is_fatal).collect::<Vec<_>>(),
+            [true],
+            "{value}: {problems:?}"
+        );
+        let (_, problems) = world.load("repo", TrustRule::Nothing);
+        assert_eq!(
+            problems.iter().map(Problem::is_fatal).collect::<Vec<_>>(),
+            [false],
+            "{value}: {problems:?}"
+        );
+    }
+}
+
+#[test]
+fn values_that_switch_a_restriction_off_are_no_mistakes() {
+    let world = World::new();
+    world.write(
+        "home/settings.json",
+        json!({
+            "commandBlocklist": null, "commandDenylist": ["rm -rf *", "git 'push' *"], "subagentAutonomyLevel": "inherit",
+            "sandbox": {"enabled": false, "mode": "per-command"}, "allowManagedHooksOnly": false, "mcpPolicy": {},
+            "modelPolicy": null, "hooks": {"hooksDisabled": false, "showHookOutput": true},
+        }),
+    );
+    world.write("factory/settings.json", json!({"subagentAutonomyLevel": "low"}));
+    let (config, problems) = world.load("repo", TrustRule::Store);
+    assert_eq!(problems, []);
+    assert_eq!(config.settings.subagent_autonomy, None);
+}
+
+#[test]
+fn a_server_that_cannot_be_understood_hides_the_same_one_of_lower_layers() {
+    for broken in [
+        json!({"command": "x", "disabled": "yes"}),
+        json!({"command": "x", "disabledTools": "t"}),
+        json!(false),
+    ] {
+        let world = World::new();
+        world
+            .write("factory/mcp.json", json!({"mcpServers": {"a": {"command": "x"}, "b": {"command": "x"}}}));
+        world.write("home/mcp.json", json!({"mcpServers": {"a": broken}}));
+        let (config, problems) = world.load("repo", TrustRule::Store);
+        assert_eq!(config.mcp_servers.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["b"]);
+        assert_eq!(problems.len(), 1, "{problems:?}");
+    }
+}
+
+#[test]
+fn unknown_keys_are_reported_once_with_the_closest_known_one() {
+    let world = World::new();
+    let settings = json!({
+        "$schema": "x", "commandBlockList": ["curl"], "frobnicate": 1, "theme": "dark", "diffMode": "github",
+        "sessionDefaultSettings": {"autonomyMode": "normal"}, "mcp": {"calltimeoutMs": 1},
+        "hooks": {"Stop": []},
+    });
+    world.write("home/settings.json", &settings);
+    world.write("factory/settings.json", &settings);
+    world.write(
+        "home/mcp.json",
+        json!({"mcpServers": {"a": {"command": "x", "disabledTool": ["t"], "description": "d"}}}),
+    );
+    let (_, problems) = world.load("repo", TrustRule::Store);
+    let common = |folder: &str| {
+        [
+            format!(
+                "warning {folder}/settings.json: commandBlockList: unknown key, did you mean `commandBlocklist`?"
+            ),
+            format!("warning {folder}/settings.json: frobnicate: unknown key"),
+            format!(
+                "warning {folder}/settings.json: sessionDefaultSettings.autonomyMode: unknown key, did you mean `autonomyLevel`?"
+            ),
+            format!(
+                "warning {folder}/settings.json: mcp.calltimeoutMs: unknown key, did you mean `callTimeoutMs`?"
+            ),
+        ]
+    };
+    // another program may know more keys of its own file
+    let expected =
+        common("factory").into_iter().filter(|text| !text.contains("frobnicate")).chain(common("home"));
+    let server =
+        "warning home/mcp.json: mcpServers.a.disabledTool: unknown key, did you mean `disabledTools`?";
+    assert_eq!(reported(&world, &problems), expected.chain([server.to_owned()]).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_cannot_be_read_is_fatal() {
     let world = World::new();
     fs_err::create_dir_all(world.path("home/settings.json")).unwrap();
     world.write("home/settings.local.json", json!({"model": "a"}));
+    fs_err::create_dir_all(world.path("factory")).unwrap();
+    fs_err::os::unix::fs::symlink("nowhere", world.path("factory/settings.json")).unwrap();
+    fs_err::os::unix::fs::symlink(".musher", world.path("repo/.musher")).unwrap();
     let (config, problems) = world.load("repo", TrustRule::Store);
-    assert_eq!((problems.len(), config.settings.model.as_deref()), (1, Some("a")));
+    let told = reported(&world, &problems);
+    assert!(told[0].starts_with("fatal repo/.musher: cannot read the folder: "), "{told:?}");
+    assert_eq!(told[1], "fatal home/settings.json: not a regular file");
+    assert!(told[2].starts_with("fatal factory/settings.json: cannot read the file: "), "{told:?}");
+    assert_eq!((problems.len(), config.settings.model.as_deref()), (3, Some("a")));
 }
 
 #[test]
@@ -151,7 +340,10 @@ fn a_pipe_in_the_place_of_a_file_is_not_waited_for() {
     fs_err::create_dir_all(world.path("repo/.factory")).unwrap();
     let path = world.path("repo/.factory/settings.json");
     rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
-    assert_eq!(world.load("repo", TrustRule::Everything).1, [Problem::new(path, "it is no file")]);
+    assert_eq!(
+        reported(&world, &world.load("repo", TrustRule::Everything).1),
+        ["fatal repo/.factory/settings.json: not a regular file"]
+    );
 }
 
 #[test]
@@ -319,8 +511,8 @@ fn servers_take_variables_and_the_layer_that_counts_most_wins() {
 #[test]
 fn hooks_of_both_forms_are_read() {
     let world = World::new();
-    let group = json!([{"matcher": "Edit|Create", "hooks": [{"type": "command", "command": "check", "timeout": 5},
-                                                            {"type": "prompt", "command": "no"}]}]);
+    let group =
+        json!([{"matcher": "Edit|Create", "hooks": [{"type": "command", "command": "check", "timeout": 5}]}]);
     world.write("factory/settings.json", json!({"hooks": {"PostToolUse": group}}));
     world.write("home/hooks.json", json!({"hooks": {"PreToolUse": group}}));
     world.write("home/settings.json", json!({"hooks": {"Stop": group}}));

@@ -129,7 +129,7 @@ fn is_remembered(
     key: Option<&TrustKey>,
     problems: &mut Vec<Problem>,
 ) -> bool {
-    let Some(store) = Json::read(&places.home.join(STORE), problems) else { return false };
+    let Some(store) = Json::read_permissions(&places.home.join(STORE), problems) else { return false };
     let Some(folders) = store.map().get("folders").and_then(Value::as_object) else { return false };
     let folder = match key {
         Some(key) => key.folder.clone(),

@@ -5,7 +5,14 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::Repository;
+/// The repository a session works in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repository {
+    /// Whose it is.
+    pub owner: Option<String>,
+    /// Its name.
+    pub name: String,
+}
 
 /// A repository of git.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -15,7 +15,7 @@ mod prompt;
 mod reminders;
 
 pub use facts::Facts;
-pub use git::Git;
+pub use git::{Git, Repository};
 pub use notes::{FolderNotes, Note};
 pub use prompt::{subagent_prompt, system_prompt};
 pub use reminders::{Listed, Lists, folders_reminder, mode_reminder, note_reminder, reminders};

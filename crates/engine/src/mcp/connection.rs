@@ -186,14 +186,9 @@ fn why(error: &ClientInitializeError, transport: &Transport) -> String {
     cause(error, transport)
 }
 
-/// The innermost reason, without secrets.
-fn cause(error: &dyn std::error::Error, transport: &Transport) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(at) = cause {
-        text = at.to_string();
-        cause = at.source();
-    }
+/// The cause, without secrets: what the HTTP client reports, else the innermost error.
+fn cause(error: &(dyn std::error::Error + 'static), transport: &Transport) -> String {
+    let text = musher_http::Error::find(error).map_or_else(|| innermost(error), musher_http::Error::report);
     let secrets: Vec<&Secret> = match transport {
         Transport::Stdio { env, .. } => env.iter().map(|(_, value)| value).collect(),
         Transport::Http { headers, .. } | Transport::Sse { headers, .. } => {
@@ -203,14 +198,15 @@ fn cause(error: &dyn std::error::Error, transport: &Transport) -> String {
     redact(&text, &secrets)
 }
 
+fn innermost(error: &dyn std::error::Error) -> String {
+    let mut at = error;
+    while let Some(source) = at.source() {
+        at = source;
+    }
+    at.to_string()
+}
+
 fn header_map(headers: &[(String, Secret)]) -> Result<HashMap<HeaderName, HeaderValue>, String> {
-    let pairs = headers.iter().map(|(name, value)| {
-        let key = HeaderName::from_bytes(name.as_bytes());
-        let key = key.map_err(|_bad| format!("`{name}` is no name of a header"))?;
-        let mut value = HeaderValue::from_str(value.expose())
-            .map_err(|_bad| format!("the value of `{name}` is not fit for a header"))?;
-        value.set_sensitive(true);
-        Ok((key, value))
-    });
-    pairs.collect()
+    let pairs = headers.iter().map(|(name, value)| musher_http::header(name, value.expose()));
+    pairs.collect::<Result<_, _>>().map_err(|error| error.to_string())
 }

@@ -1,4 +1,4 @@
-//! Streamable HTTP over the HTTP client that models are asked with: the part of the transport that rmcp leaves to its user.
+//! Streamable HTTP over `musher-http`: the part of the transport that rmcp leaves to its user.
 //!
 //! Follows no redirect, because keys would go with it. Waits here have no limit of their own: a call may take as long as its caller
 //! allows, and the stream of news is silent for hours.
@@ -6,21 +6,25 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use musher_model::{ErrorClass, Http, HttpBody, HttpResponse, ModelError, Timeouts};
+use musher_http::{Body, Response, SseEvent, SseLimits, SseReader, Timeouts};
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
-use sse_stream::{Sse, SseStream};
+use sse_stream::Sse;
 
-pub(super) type Error = StreamableHttpError<ModelError>;
+/// A failure of the HTTP client. rmcp keeps its text and loses its source, so the text has the cause in it.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", .0.report())]
+pub(super) struct TransportError(#[source] musher_http::Error);
+
+pub(super) type Error = StreamableHttpError<TransportError>;
 pub(super) type Events = BoxStream<'static, Result<Sse, SseError>>;
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -28,19 +32,19 @@ const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 pub(super) const JSON: &str = "application/json";
 pub(super) const EVENTS: &str = "text/event-stream";
-/// The largest answer, and the largest event of a stream.
-const LARGEST: usize = 16 << 20;
+/// The maximum size of a response, and of one event of a stream.
+const MAX_SIZE: usize = 16 << 20;
 
 /// The client of all servers of a session. Clones share connections.
 #[derive(Debug, Clone)]
 pub(super) struct Client {
-    http: Arc<Http>,
+    http: musher_http::Client,
 }
 
 impl Client {
     pub(super) fn new() -> Self {
         let timeouts = Timeouts { connect: Some(Duration::from_secs(10)), headers: None, silence: None };
-        Self { http: Arc::new(Http::new(timeouts)) }
+        Self { http: musher_http::Client::builder().timeouts(timeouts).build() }
     }
 
     pub(super) async fn ask(
@@ -49,8 +53,8 @@ impl Client {
         uri: &str,
         headers: HeaderMap,
         body: Vec<u8>,
-    ) -> Result<HttpResponse, Error> {
-        let response = self.http.request(method, uri, headers, body).await.map_err(Error::Client)?;
+    ) -> Result<Response, Error> {
+        let response = self.http.request(method, uri, headers, body).await.map_err(failed)?;
         if matches!(response.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
             let challenge = response.headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
             let challenge = challenge.unwrap_or("no reason is given").to_owned();
@@ -61,7 +65,7 @@ impl Client {
 }
 
 impl StreamableHttpClient for Client {
-    type Error = ModelError;
+    type Error = TransportError;
 
     async fn post_message(
         &self,
@@ -106,7 +110,7 @@ impl StreamableHttpClient for Client {
             let told = response.header("content-type").map(str::to_owned);
             return Err(Error::UnexpectedContentType(told));
         }
-        let bytes = whole(&mut response.body).await?;
+        let bytes = response.body.read(MAX_SIZE).await.map_err(failed)?;
         Ok(StreamableHttpPostResponse::Json(serde_json::from_slice(&bytes)?, session))
     }
 
@@ -177,42 +181,42 @@ fn value(text: &str) -> Result<HeaderValue, Error> {
     HeaderValue::from_str(text).map_err(bad)
 }
 
-async fn whole(body: &mut HttpBody) -> Result<Vec<u8>, Error> {
-    let mut bytes = Vec::new();
-    while let Some(piece) = body.next().await.map_err(Error::Client)? {
-        if bytes.len() + piece.len() > LARGEST {
-            return Err(Error::Client(too_large()));
-        }
-        bytes.extend_from_slice(&piece);
-    }
-    Ok(bytes)
+fn failed(error: musher_http::Error) -> Error {
+    Error::Client(TransportError(error))
 }
 
-/// The events of a body. What has come since the last whole event is bounded.
-pub(super) fn events(body: HttpBody) -> Events {
-    let since = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&since);
-    let bytes = stream::unfold(Some(body), move |body| {
-        let counted = Arc::clone(&counted);
-        async move {
-            let mut body = body?;
-            let piece = match body.next().await {
-                Ok(None) => return None,
-                Ok(Some(piece))
-                    if counted.fetch_add(piece.len(), Ordering::Relaxed) + piece.len() > LARGEST =>
-                {
-                    return Some((Err(too_large()), None));
-                }
-                Ok(Some(piece)) => Ok(piece),
-                Err(error) => return Some((Err(error), None)),
-            };
-            Some((piece, Some(body)))
+/// The events of a body: each is bounded, the stream is not.
+pub(super) fn events(body: Body) -> Events {
+    let limits = SseLimits { line: MAX_SIZE, event: MAX_SIZE, response: usize::MAX };
+    let reader = SseReader::new(body, limits);
+    let events = stream::unfold(Some(reader), |reader| async move {
+        let mut reader = reader?;
+        match reader.next().await {
+            Ok(event) => Some((Ok(sse(event?)), Some(reader))),
+            Err(error) => Some((Err(SseError::Body(TransportError(error).into())), None)),
         }
     });
-    let events = SseStream::from_bytes_stream(Box::pin(bytes));
-    events.inspect(move |_event| since.store(0, Ordering::Relaxed)).boxed()
+    events.boxed()
 }
 
-fn too_large() -> ModelError {
-    ModelError::new(ErrorClass::Protocol, format!("the answer is larger than {LARGEST} bytes"))
+fn sse(event: SseEvent) -> Sse {
+    let text = |text: String| (!text.is_empty()).then_some(text);
+    let retry = event.retry.and_then(|retry| u64::try_from(retry.as_millis()).ok());
+    Sse { event: text(event.name), data: text(event.data), id: event.id, retry }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_that_only_allows_to_resume_has_no_data() {
+        let event = SseEvent {
+            id: Some("7".to_owned()),
+            retry: Some(Duration::from_millis(1500)),
+            ..SseEvent::default()
+        };
+        let expected = Sse { event: None, data: None, id: Some("7".to_owned()), retry: Some(1500) };
+        assert_eq!(sse(event), expected);
+    }
 }

@@ -21,7 +21,9 @@ mod persist;
 mod pool;
 mod selector;
 mod tool;
+mod view;
 
 pub use manager::{Mcp, Options};
 pub(crate) use selector::is_selected;
 pub use tool::McpTool;
+pub use view::{McpToolView, ServerView};

@@ -82,7 +82,6 @@ fn bound(parts: &mut [Part]) {
             }
             Part::Text(text) => left -= text.len(),
             Part::Image { .. } => images += 1,
-            _ => {}
         }
         if images > MOST_IMAGES && matches!(part, Part::Image { .. }) {
             *part = Part::Text("[one more picture]".to_owned());
@@ -93,7 +92,7 @@ fn bound(parts: &mut [Part]) {
 fn joined(parts: &[Part]) -> String {
     let texts = parts.iter().map(|part| match part {
         Part::Text(text) => text.as_str(),
-        _ => "[picture]",
+        Part::Image { .. } => "[picture]",
     });
     texts.collect::<Vec<_>>().join("\n")
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::config::{Transport, edit_json, parse_json};
+use crate::config::{Transport, parse_json, try_edit_json};
 
 const FILE: &str = "mcp.json";
 
@@ -26,10 +26,10 @@ pub(super) fn entry(transport: &Transport) -> Value {
 
 /// Puts an entry in, or replaces it.
 pub(super) fn put(home: &Path, name: &str, entry: Value) -> io::Result<()> {
-    edit_json(&home.join(FILE), |map| {
+    try_edit_json(&home.join(FILE), |map| {
         with_servers(map, |servers| {
             servers.insert(name.to_owned(), entry);
-        });
+        })
     })
 }
 
@@ -38,10 +38,10 @@ pub(super) fn remove(home: &Path, name: &str) -> io::Result<bool> {
     if entry_in(home, name).is_none() {
         return Ok(false);
     }
-    edit_json(&home.join(FILE), |map| {
+    try_edit_json(&home.join(FILE), |map| {
         with_servers(map, |servers| {
             servers.shift_remove(name);
-        });
+        })
     })?;
     Ok(true)
 }
@@ -74,12 +74,21 @@ fn entry_in(home: &Path, name: &str) -> Option<Value> {
     file.get_mut("mcpServers")?.get_mut(name).map(Value::take)
 }
 
-fn with_servers(map: &mut Map<String, Value>, change: impl FnOnce(&mut Map<String, Value>)) {
+/// Changes the table of servers. One that is no table is left alone: which servers it switches off is unknown.
+fn with_servers(
+    map: &mut Map<String, Value>,
+    change: impl FnOnce(&mut Map<String, Value>),
+) -> io::Result<()> {
     let slot = map.entry("mcpServers").or_insert(Value::Null);
-    let mut servers = match slot.take() {
-        Value::Object(servers) => servers,
-        _ => Map::new(),
+    if slot.is_null() {
+        *slot = Value::Object(Map::new());
+    }
+    let Value::Object(servers) = slot else {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("`mcpServers` of {FILE} is not an object"),
+        ));
     };
-    change(&mut servers);
-    *slot = Value::Object(servers);
+    change(servers);
+    Ok(())
 }

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use super::names;
 use crate::McpToolView;
-use crate::command::ToolEntry;
 use crate::config::McpServer;
+use crate::session::ToolEntry;
 
 /// A tool of a server.
 #[derive(Debug, Clone, PartialEq)]

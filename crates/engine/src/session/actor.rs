@@ -14,77 +14,31 @@ use tokio_util::task::TaskTracker;
 
 use super::children::{Back, FromSession, FromTurn, Input, said};
 use super::farewell::Farewell;
-use super::hooking::Starting;
+use super::lifecycle::Lifecycle;
 use super::outbox::{Gone, Outbox};
-use super::prompt::{Queue, Queued};
+use super::queue::Prompts;
+use super::running::{Running, Turns};
 use super::state::Session;
-use super::turn::{Effect, Next, Turn};
+use super::turn::{Effect, Turn};
 use crate::agent::Control;
-use crate::command::{Command, Reply, ServerView, Ticket};
-use crate::event::{TurnCompleted, TurnEnd, WorkingState};
-use crate::{Environment, Error, Event, Happening, SessionId};
+use crate::command::{self, Command, Ticket};
+use crate::event::TurnEnd;
+use crate::{Environment, Error, Event, Happening};
 
 /// So many results of tasks may wait.
 const WAITING_INPUTS: usize = 64;
 
-/// An agent.
+/// An agent: passes on what happens to the owner of its part of the state.
 pub(crate) struct Actor {
     pub(super) environment: Arc<Environment>,
     pub(super) out: Outbox,
     pub(super) inputs: mpsc::Sender<Input>,
     pub(super) session: Option<Session>,
-    pub(super) running: Option<Running>,
-    pub(super) queue: Queue,
-    pub(super) state: WorkingState,
-    pub(super) sessions: u64,
-    /// The servers as clients were last told of them.
-    pub(super) told_servers: Option<Vec<ServerView>>,
-    /// The title of a first message, to be told when its turn is over.
-    pub(super) new_title: Option<String>,
-    /// A turn that has handed its plan over to the one that runs, and its session.
-    pub(super) handed_over: Option<(SessionId, Box<TurnCompleted>)>,
-    /// The first hooks of the session run.
-    pub(super) starting: Option<Starting>,
-    /// Its last hooks run.
-    pub(super) is_closing: bool,
+    pub(super) turns: Turns,
+    pub(super) prompts: Prompts,
+    pub(super) lifecycle: Lifecycle,
     /// Sessions that were left and end what they have started.
-    pub(super) closing: TaskTracker,
-    turns: u64,
-    ending: Ending,
-}
-
-/// A turn and what it has started.
-pub(super) struct Running {
-    pub(super) number: u64,
-    pub(super) turn: Turn,
-    /// Ends everything the turn has started.
-    pub(super) cancel: CancellationToken,
-    /// Ends the model call.
-    pub(super) model: CancellationToken,
-    /// How many tasks have not ended.
-    pub(super) children: usize,
-    /// How it ends, once its tasks have ended or the time for that is over.
-    pub(super) finish: Option<(TurnEnd, Instant)>,
-    /// Whether the log failed: nothing of the turn counts any more.
-    pub(super) is_broken: bool,
-    /// How it goes on when the conversation is summed up.
-    pub(super) next: Option<Next>,
-    /// Whether the conversation could not be summed up.
-    pub(super) cannot_shrink: bool,
-    /// What the user said, while hooks have a say about it.
-    pub(super) prompt: Option<Queued>,
-    /// The shape of the answer, for vendors that can enforce it.
-    pub(super) schema: Option<serde_json::Value>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ending {
-    No,
-    /// No more input: end when the turn has ended, but not later than this.
-    Drain(Instant),
-    /// Only what is in the outbox, but not longer than this.
-    Stop(Instant),
-    Now,
+    pub(super) left: TaskTracker,
 }
 
 impl Actor {
@@ -94,23 +48,16 @@ impl Actor {
     ) -> (Self, mpsc::Receiver<Input>) {
         let (inputs, received) = mpsc::channel(WAITING_INPUTS);
         let out = Outbox::new(events, environment.limits.waiting_events);
+        let prompts = Prompts::new(environment.limits.queued_prompts);
         let actor = Self {
             environment,
             out,
             inputs,
             session: None,
-            running: None,
-            queue: Queue::new(),
-            state: WorkingState::Idle,
-            sessions: 0,
-            told_servers: None,
-            new_title: None,
-            handed_over: None,
-            starting: None,
-            is_closing: false,
-            closing: TaskTracker::new(),
-            turns: 0,
-            ending: Ending::No,
+            turns: Turns::default(),
+            prompts,
+            lifecycle: Lifecycle::default(),
+            left: TaskTracker::new(),
         };
         (actor, received)
     }
@@ -126,8 +73,7 @@ impl Actor {
         let mut taken = 0;
         while !self.is_at_end() {
             let has_room = self.out.has_room();
-            let takes_inputs =
-                has_room || self.running.as_ref().is_some_and(|running| running.turn.is_over());
+            let takes_inputs = has_room || self.turns.running().is_some_and(|running| running.turn.is_over());
             let deadline = self.deadline();
             let timer = tokio::time::sleep_until(deadline.unwrap_or_else(Instant::now));
             tokio::select! {
@@ -149,84 +95,52 @@ impl Actor {
                 flushed = self.out.flush(), if !self.out.is_empty() => {
                     if let Err(Gone) = flushed {
                         self.stop();
-                        self.ending = Ending::Now;
+                        self.lifecycle.end();
                     }
                 }
                 () = timer, if deadline.is_some() => self.guarded(Self::is_late),
                 Some(input) = inputs.recv(), if takes_inputs => self.guarded(|actor| actor.input(input)),
-                Some((ticket, command)) = work.recv(), if has_room && self.ending == Ending::No => {
+                Some((ticket, command)) = work.recv(), if has_room && self.lifecycle.takes_commands() => {
                     taken += 1;
                     self.guarded(|actor| actor.command(ticket, command));
                 }
             }
             self.guarded(Self::go_on);
         }
-        if let Some(running) = &self.running {
-            running.cancel.cancel();
-        }
+        self.turns.abort();
         if let Some(mut session) = self.session.take() {
             let farewell = Farewell::of(&mut session, "other");
             close(session, farewell, self.environment.limits.stop).await;
         }
         // each has its own limit
-        self.closing.close();
-        self.closing.wait().await;
+        self.left.close();
+        self.left.wait().await;
     }
 
     pub(super) fn emit(&mut self, what: Happening) {
         let session = self.session.as_ref().map(|session| session.id.clone());
-        if let Happening::State(state) = &what {
-            if self.state == *state {
-                return;
-            }
-            self.state = *state;
-        }
         self.out.push(session, what);
     }
 
-    pub(super) fn reply(&mut self, ticket: Ticket, outcome: Result<Reply, Error>) {
+    pub(super) fn reply(&mut self, ticket: Ticket, outcome: Result<command::Reply, Error>) {
         self.emit(Happening::Reply { ticket, outcome });
     }
 
-    /// Begins a turn. Nothing is asked yet.
-    pub(super) fn begin_turn(&mut self, turn: Turn) {
-        self.turns += 1;
-        let cancel = CancellationToken::new();
-        let model = cancel.child_token();
-        self.running = Some(Running {
-            number: self.turns,
-            turn,
-            cancel,
-            model,
-            children: 0,
-            finish: None,
-            is_broken: false,
-            next: None,
-            cannot_shrink: false,
-            prompt: None,
-            schema: None,
-        });
-    }
-
-    /// Lets the turn decide, and performs what follows.
+    /// Lets the turn decide, and performs the effects of the decision.
+    ///
+    /// If this is called while effects are performed, the new ones wait for their turn in the queue: see [`Running::decide`].
     pub(super) fn with_turn(&mut self, decide: impl FnOnce(&mut Turn, &mut Vec<Effect>)) {
-        let mut effects = Vec::new();
-        if let Some(running) = &mut self.running {
-            decide(&mut running.turn, &mut effects);
+        if !self.turns.running_mut().is_some_and(|running| running.decide(decide)) {
+            return;
         }
-        for effect in effects {
-            if self.running.as_ref().is_some_and(|running| running.is_broken) {
-                return;
-            }
+        while let Some(effect) = self.turns.running_mut().and_then(Running::next_effect) {
             self.perform(effect);
         }
     }
 
     /// A way back for a task of the turn that runs, which is counted from now on.
     pub(super) fn child(&mut self) -> Option<(Back, CancellationToken)> {
-        let running = self.running.as_mut()?;
-        running.children += 1;
-        Some((Back { turn: running.number, inputs: self.inputs.clone() }, running.cancel.child_token()))
+        Some(self.turns.running_mut()?.child(&self.inputs))
     }
 
     pub(super) fn stop_deadline(&self) -> Instant {
@@ -249,7 +163,7 @@ impl Actor {
     fn input(&mut self, input: Input) {
         match input {
             Input::Turn { turn, what } => {
-                if self.running.as_ref().is_some_and(|running| running.number == turn) {
+                if self.turns.numbered(turn).is_some() {
                     self.turn_input(what);
                 }
             }
@@ -287,6 +201,11 @@ impl Actor {
                 }
                 turn.prepared(index, verdict, effects);
             }),
+            FromTurn::Halted { index, reason } => self.with_turn(|turn, effects| {
+                let output = musher_tools::ToolOutput::error(&reason, &reason);
+                turn.halt(index, output, &reason, effects);
+            }),
+            FromTurn::Request(request) => self.call_request(*request),
             FromTurn::Progress(what) => self.progress(*what),
             FromTurn::Done { index, output } => self.ran(index, output),
             FromTurn::Refused { index, output } => {
@@ -310,8 +229,8 @@ impl Actor {
     }
 
     fn child_ended(&mut self, panic: Option<String>) {
-        if let Some(running) = &mut self.running {
-            running.children = running.children.saturating_sub(1);
+        if let Some(running) = self.turns.running_mut() {
+            running.child_ended();
         }
         if let Some(panic) = panic {
             tracing::error!(%panic, "a task of a turn panicked");
@@ -333,17 +252,14 @@ impl Actor {
     }
 
     pub(super) fn interrupt(&mut self, ticket: Option<Ticket>) {
-        for queued in std::mem::take(&mut self.queue) {
+        for queued in self.prompts.take_all() {
             self.discarded(&queued);
             self.emit(Happening::Discarded { text: queued.prompt.text, ticket: queued.ticket });
         }
-        if let Some(starting) = &self.starting {
-            // their end comes back as an input
-            starting.cancel.cancel();
-        }
-        if self.running.is_none() {
+        self.lifecycle.cancel_start();
+        if !self.turns.is_running() {
             if let Some(ticket) = ticket {
-                self.reply(ticket, Ok(Reply::Done));
+                self.reply(ticket, Ok(command::Reply::Done));
             }
             return;
         }
@@ -351,7 +267,7 @@ impl Actor {
             let was_over = turn.is_over();
             turn.interrupt(effects);
             if let Some(ticket) = ticket {
-                effects.push(Effect::Emit(Happening::Reply { ticket, outcome: Ok(Reply::Done) }));
+                effects.push(Effect::Emit(Happening::Reply { ticket, outcome: Ok(command::Reply::Done) }));
             }
             if !was_over {
                 effects.push(Effect::Finish(TurnEnd::Cancelled));
@@ -361,23 +277,21 @@ impl Actor {
 
     /// No more input: questions cannot be answered, so the turn goes on without; then the end.
     fn drain(&mut self) {
-        if self.ending != Ending::No {
-            return;
+        if self.lifecycle.drain(Instant::now() + self.environment.limits.drain) {
+            self.refuse_question();
+            self.refuse_subagents();
         }
-        self.ending = Ending::Drain(Instant::now() + self.environment.limits.drain);
-        self.refuse_question();
-        self.refuse_subagents();
     }
 
     /// Whether nobody can answer questions any more.
     pub(super) fn is_draining(&self) -> bool {
-        self.ending != Ending::No
+        !self.lifecycle.takes_commands()
     }
 
     /// Refuses what is asked while nobody can answer.
     pub(super) fn refuse_question(&mut self) {
-        let is_alone = matches!(self.ending, Ending::Drain(_));
-        let question = self.running.as_ref().and_then(|running| running.turn.question());
+        let is_alone = self.lifecycle.nobody_answers();
+        let question = self.turns.running().and_then(|running| running.turn.question());
         let id = question.map(|question| match question {
             crate::Question::Permission { id, .. } | crate::Question::Ask { id, .. } => id.clone(),
         });
@@ -389,12 +303,11 @@ impl Actor {
 
     /// The end: the turn is stopped.
     pub(super) fn stop(&mut self) {
-        if matches!(self.ending, Ending::Stop(_) | Ending::Now) {
+        if !self.lifecycle.stop(self.stop_deadline()) {
             return;
         }
-        self.ending = Ending::Stop(self.stop_deadline());
         self.settle_start();
-        self.queue.clear();
+        self.prompts.take_all();
         self.with_turn(|turn, effects| {
             if !turn.is_over() {
                 turn.interrupt(effects);
@@ -406,43 +319,31 @@ impl Actor {
     /// What follows once a thing has happened: the end of a turn, the next prompt, the end of all.
     fn go_on(&mut self) {
         self.finish_turn();
-        let is_held_up = self.starting.is_some() || self.is_closing;
-        while self.running.is_none() && !is_held_up && matches!(self.ending, Ending::No | Ending::Drain(_)) {
-            let is_awake = self.ending == Ending::No;
-            let next = self.queue.pop_front();
+        while !self.turns.is_running() && self.lifecycle.takes_prompts() {
+            let is_awake = self.lifecycle.takes_commands();
+            let next = self.prompts.next();
             let Some(queued) = next.or_else(|| is_awake.then(|| self.completions())?) else { break };
             self.begin_prompt(queued);
             self.finish_turn();
         }
-        if self.running.is_none() && !is_held_up && matches!(self.ending, Ending::Drain(_)) {
-            self.ending = Ending::Stop(self.stop_deadline());
+        if !self.turns.is_running() {
+            self.lifecycle.idle(self.stop_deadline());
         }
     }
 
     fn is_late(&mut self) {
-        let now = Instant::now();
-        match self.ending {
-            Ending::Drain(until) if now >= until => self.stop(),
-            Ending::Stop(until) if now >= until => self.ending = Ending::Now,
-            _ => {}
+        if self.lifecycle.is_late(Instant::now()) {
+            self.stop();
         }
     }
 
     fn is_at_end(&self) -> bool {
-        match self.ending {
-            Ending::Now => true,
-            Ending::Stop(_) => self.running.is_none() && self.out.is_empty(),
-            Ending::No | Ending::Drain(_) => false,
-        }
+        self.lifecycle.is_at_end(!self.turns.is_running() && self.out.is_empty())
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let ending = match self.ending {
-            Ending::No | Ending::Now => None,
-            Ending::Drain(until) | Ending::Stop(until) => Some(until),
-        };
-        let turn = self.running.as_ref().and_then(|running| running.finish).map(|(_, until)| until);
-        ending.into_iter().chain(turn).min()
+        let turn = self.turns.running().and_then(Running::deadline);
+        self.lifecycle.deadline().into_iter().chain(turn).min()
     }
 
     /// A fault of ours ends the turn, not the agent.
@@ -451,12 +352,11 @@ impl Actor {
         if let Err(panic) = outcome {
             let panic = said(&*panic);
             tracing::error!(%panic, "the agent's task panicked");
-            if let Some(running) = self.running.take() {
-                running.cancel.cancel();
+            if let Some(turn) = self.turns.abort() {
                 let message = format!("The turn was stopped by a bug in the engine: {panic}");
                 let name = Some("InternalError".to_owned());
                 self.emit(Happening::Problem { message, kind: "Error".to_owned(), name });
-                self.completed(&running.turn, TurnEnd::Error);
+                self.completed(&turn, TurnEnd::Error);
             }
         }
     }

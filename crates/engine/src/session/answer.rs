@@ -10,7 +10,7 @@ use serde_json::Map;
 
 use crate::Happening;
 use crate::event::{RetryReason, WorkingState};
-use crate::message::Content;
+use musher_message::Content;
 
 /// So many equal pieces in a row are no answer any more.
 const MOST_EQUAL_PIECES: usize = 50;

@@ -1,9 +1,22 @@
 //! New sessions out of the one that is open: copies, and copies of the beginning with files put back.
 
+use std::path::PathBuf;
+
 use super::actor::Actor;
-use crate::command::{Reply, Rewind, RewindInfo};
-use crate::store::StoreError;
+use crate::command::{Reply, Rewind};
 use crate::{Error, SessionId, Tag};
+use musher_store::StoreError;
+
+/// What a rewind would touch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RewindInfo {
+    /// Files that can be restored: path, content hash, size.
+    pub available: Vec<(PathBuf, String, u64)>,
+    /// Files that were created since.
+    pub created: Vec<PathBuf>,
+    /// Files whose former content is gone, and why.
+    pub evicted: Vec<(PathBuf, String)>,
+}
 
 impl Actor {
     /// Copies the session. The copy is complete when this returns; the agent stays where it is.
@@ -39,7 +52,7 @@ impl Actor {
 
     /// Puts files back, and copies the conversation before a message.
     pub(super) fn rewind(&mut self, rewind: &Rewind) -> Result<Reply, Error> {
-        let is_running = self.running.is_some();
+        let is_running = self.turns.is_running();
         let store = self.environment.store();
         let open = self.session.as_mut().ok_or(Error::NoSession)?;
         if open.id.as_str() != rewind.session {
@@ -74,10 +87,10 @@ impl Actor {
         if tool.info().category != musher_tools::Category::Edit {
             return;
         }
-        let paths = tool.paths(&call.input);
-        let turn = self.running.as_ref().map(|running| running.turn.id.clone()).unwrap_or_default();
+        let Ok(action) = tool.action(&call.input) else { return };
+        let turn = self.turns.running().map(|running| running.turn.id.clone()).unwrap_or_default();
         let Some(session) = &mut self.session else { return };
-        for path in paths {
+        for path in action.paths() {
             let Ok(resolved) = session.tools.workspace.resolve(&path) else { continue };
             let kept = session.log().and_then(|log| log.snapshot(&turn, &resolved.path));
             if let Err(error) = kept {

@@ -10,12 +10,12 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::compact::Summed;
+use super::port::CallRequest;
 use super::subagents::News;
-use super::turn::Verdict;
 use crate::command::{Reply, Ticket};
 use crate::hooks::env_file::Variables;
 use crate::hooks::{HookNews, HookOutcome};
-use crate::permission::Policy;
+use crate::permission::{Policy, Verdict};
 use crate::{Error, Happening, SessionId};
 
 /// Everything that comes back from tasks of an agent. What is of a turn or a session that is over counts for nothing.
@@ -50,6 +50,10 @@ pub(crate) enum FromTurn {
     Reviewed { index: usize, output: ToolOutput, outcome: Box<HookOutcome> },
     /// Whether a call may run, and the rules it was judged by if hooks have changed them.
     Prepared { index: usize, verdict: Verdict, rules: Option<Box<Policy>> },
+    /// Hooks end the turn before a call, for this reason.
+    Halted { index: usize, reason: String },
+    /// A call that runs wants something of the session.
+    Request(Box<CallRequest>),
     /// A call that runs has something to show.
     Progress(Box<Happening>),
     /// A call is over.

@@ -6,7 +6,7 @@ use super::lists::repository;
 use super::open;
 use super::state::Session;
 use crate::command::{Command, Created, LoadSession, Loaded, NewSession, Reply, Ticket};
-use crate::event::{TitleCause, WorkingState};
+use crate::event::TitleCause;
 use crate::{Error, Happening, Settings, SettingsChange};
 
 impl Actor {
@@ -77,14 +77,12 @@ impl Actor {
     /// Opens a session in the place of the one that was open, which is left.
     pub(crate) fn switch(&mut self, mut session: Session) {
         self.leave_session();
-        self.sessions += 1;
-        session.number = self.sessions;
+        session.number = self.lifecycle.next_session();
         self.session = Some(session);
         self.watch_servers();
     }
 
     fn announce_session(&mut self) {
-        self.told_servers = None;
         self.servers_changed();
         let Some(session) = &mut self.session else { return };
         let problems = std::mem::take(&mut session.problems);
@@ -109,14 +107,13 @@ impl Actor {
             session.save();
             let limit = self.environment.limits.stop;
             let farewell = Farewell::of(&mut session, "other");
-            self.closing.spawn(close(session, farewell, limit));
+            self.left.spawn(close(session, farewell, limit));
         }
-        self.new_title = None;
-        self.state = WorkingState::Idle;
+        self.out.forget_state();
     }
 
     fn loaded(&self, session: &Session) -> Loaded {
-        let running = self.running.as_ref();
+        let running = self.turns.running();
         Loaded {
             id: session.id.clone(),
             messages: session.messages.clone(),
@@ -125,7 +122,7 @@ impl Actor {
             updated_at_ms: session.updated_at_ms,
             settings: session.settings.clone(),
             models: session.models.views(),
-            state: self.state,
+            state: self.out.state(),
             usage: session.usage,
             last_call: session.last_call,
             questions: running
@@ -135,7 +132,7 @@ impl Actor {
                 .cloned()
                 .collect(),
             queued: self
-                .queue
+                .prompts
                 .iter()
                 .map(|queued| (queued.ticket.clone(), queued.prompt.text.clone()))
                 .collect(),
@@ -165,7 +162,7 @@ impl Actor {
         }
         session.title = Some(title.clone());
         session.is_title_manual = true;
-        self.new_title = None;
+        session.new_title = None;
         self.emit(Happening::Title { title, cause: TitleCause::Manual, ticket: Some(ticket.clone()) });
         self.reply(ticket, Ok(Reply::Success(true)));
     }
@@ -176,15 +173,14 @@ impl Actor {
             return;
         }
         self.interrupt(None);
-        if let Some(running) = self.running.take() {
-            running.cancel.cancel();
-            self.completed(&running.turn, crate::TurnEnd::Cancelled);
+        if let Some(turn) = self.turns.abort() {
+            self.completed(&turn, crate::TurnEnd::Cancelled);
         }
     }
 
     /// The session is closed, and with it the agent.
     pub(super) fn closed(&mut self, ticket: Ticket) {
-        self.is_closing = false;
+        self.lifecycle.closed();
         self.leave_session();
         self.reply(ticket, Ok(Reply::Done));
         self.emit(Happening::Closed);

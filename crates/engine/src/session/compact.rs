@@ -14,6 +14,7 @@ use super::actor::Actor;
 use super::children::{FromSession, FromTurn, Input};
 use super::hooking::{Kit, about_message, tell_session, tell_turn};
 use super::lists::{limit, message_tokens, tokens, used};
+use super::running::Running;
 use super::side_call;
 use super::state::{Session, sum};
 use super::summary::{request, shorter};
@@ -21,10 +22,10 @@ use super::turn::{Next, Turn, now_ms};
 use crate::command::{Reply, Ticket};
 use crate::event::{TurnEnd, WorkingState};
 use crate::hooks::{HookNews, Moment};
-use crate::message::{Message, Visibility};
 use crate::models::Model;
-use crate::store::{Compacted, Compaction, Record, StoreError};
 use crate::{Error, Happening, HookRun, SessionId};
+use musher_message::{Message, Visibility};
+use musher_store::{Compacted, Compaction, Record, StoreError};
 
 /// Of what fits, one part in so many is kept as it is.
 const KEPT_PART: u64 = 5;
@@ -200,14 +201,14 @@ impl Actor {
 
     /// Begins to sum up; the turn waits for it. Whether there is something to sum up.
     fn sum_up(&mut self, next: &Next) -> bool {
-        let has_failed = self.running.as_ref().is_none_or(|running| running.cannot_shrink);
+        let can_shrink = self.turns.running().is_some_and(Running::can_shrink);
         let job = self.job("auto", None, |session, before| {
             shorter(&session.messages, before, (limit(session) / KEPT_PART).min(MOST_KEPT))
         });
-        let Some(job) = job.filter(|_| !has_failed) else { return false };
+        let Some(job) = job.filter(|_| can_shrink) else { return false };
         let Some((back, cancel)) = self.child() else { return false };
-        if let Some(running) = &mut self.running {
-            running.next = Some(next.clone());
+        if let Some(running) = self.turns.running_mut() {
+            running.hold(next.clone());
         }
         self.emit(Happening::State(WorkingState::Compacting));
         back.clone().spawn(async move {
@@ -219,8 +220,7 @@ impl Actor {
 
     /// The conversation of the turn is summed up, or cannot be.
     pub(super) fn summed_up(&mut self, summed: Summed) {
-        let Some(running) = self.running.as_mut().filter(|running| !running.turn.is_over()) else { return };
-        let Some(next) = running.next.take() else { return };
+        let Some(next) = self.turns.running_mut().and_then(Running::take_next) else { return };
         let shrunk = summed.outcome.and_then(|(text, usage)| {
             self.shrink(text, summed.removed).map_err(|error| error.to_string())?;
             Ok(usage)
@@ -234,8 +234,8 @@ impl Actor {
             }
             Err(reason) => {
                 tracing::warn!(%reason, "the conversation was not summed up");
-                if let Some(running) = &mut self.running {
-                    running.cannot_shrink = true;
+                if let Some(running) = self.turns.running_mut() {
+                    running.shrinking_failed();
                 }
                 self.give_up(next);
             }
@@ -291,7 +291,7 @@ impl Actor {
 
     /// Counts what a summary has used.
     fn count_summary(&mut self, usage: Usage) {
-        if let Some(running) = &mut self.running {
+        if let Some(running) = self.turns.running_mut() {
             running.turn.usage = sum(running.turn.usage, usage);
         }
         let Some(session) = &mut self.session else { return };

@@ -1,18 +1,27 @@
 //! Whether a call may run: asks the rules, off the agent's task since they look at files, and takes in what somebody agreed to.
 
+use std::sync::Arc;
+
 use musher_model::ToolUse;
-use musher_tools::{Context, ToolOutput, tool_info};
+use musher_tools::{Context, Tool};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::actor::Actor;
 use super::children::FromTurn;
-use super::hooked_calls::before_call;
-use super::offer;
-use super::turn::Verdict;
+use super::hooked_calls::{HookSays, before_call};
+use super::tool_selection;
 use crate::mcp::McpTool;
-use crate::permission::{self, Call, Kind, Outcome, PermissionRequest as Request, Policy, Refusal};
+use crate::permission::{
+    self, Action, Call, Kind, Outcome, PermissionRequest as Request, Policy, Refusal, Verdict,
+};
 use crate::{Choice, Happening};
+
+/// Who runs a call.
+enum Target {
+    Ours(Arc<dyn Tool>),
+    Server(McpTool),
+}
 
 /// A file that is larger is not shown in a question.
 const LARGEST_SHOWN: u64 = 512 * 1024;
@@ -20,13 +29,8 @@ const LARGEST_SHOWN: u64 = 512 * 1024;
 impl Actor {
     /// Finds out whether a call may run.
     pub(super) fn prepare(&mut self, index: usize, mut call: ToolUse) {
+        let Some(target) = self.target_or_refuse(index, &call.name) else { return };
         let Some(session) = &self.session else { return };
-        let server = session.mcp.find(&call.name).filter(|tool| offer::is_offered(tool, session));
-        if server.is_none()
-            && let Err(output) = offer::known(&call.name, &self.environment.tools, session)
-        {
-            return self.with_turn(|turn, effects| turn.prepared(index, Verdict::Refuse(output), effects));
-        }
         let (mut policy, context) = (session.policy.clone(), session.tools.clone());
         let kit = self.hooks_before(&call);
         let Some((back, cancel)) = self.child() else { return };
@@ -35,31 +39,61 @@ impl Actor {
             if let Some(kit) = kit {
                 let input = call.input.clone();
                 let usual = (policy.autonomy, policy.ask_all);
-                if let Some(verdict) = before_call(&kit, &mut call, &mut policy, &cancel, &back).await {
-                    back.send(FromTurn::Prepared { index, verdict, rules }).await;
-                    return;
+                match before_call(&kit, &mut call, &mut policy, &cancel, &back).await {
+                    HookSays::Proceed => {}
+                    HookSays::Refuse(refusal) => {
+                        let verdict = Verdict::Refuse(refusal);
+                        back.send(FromTurn::Prepared { index, verdict, rules }).await;
+                        return;
+                    }
+                    HookSays::Halt(reason) => {
+                        back.send(FromTurn::Halted { index, reason }).await;
+                        return;
+                    }
                 }
                 if call.input != input {
                     back.send(FromTurn::Rewritten { index, input: call.input.clone() }).await;
                 }
                 rules = ((policy.autonomy, policy.ask_all) != usual).then(|| Box::new(policy.clone()));
             }
-            let verdict = judged(policy, call, server, context, cancel).await;
+            let verdict = judged(policy, call, target, context, cancel).await;
             back.send(FromTurn::Prepared { index, verdict, rules }).await;
         });
     }
 
     /// Finds out once more whether a call may run: another call may have changed where its paths lead. Hooks have spoken already.
     pub(super) fn judge_again(&mut self, index: usize, call: ToolUse, rules: Option<Box<Policy>>) {
+        let Some(target) = self.target_or_refuse(index, &call.name) else { return };
         let Some(session) = &self.session else { return };
-        let server = session.mcp.find(&call.name).filter(|tool| offer::is_offered(tool, session));
         let policy = rules.map_or_else(|| session.policy.clone(), |rules| *rules);
         let context = session.tools.clone();
         let Some((back, cancel)) = self.child() else { return };
         back.clone().spawn(async move {
-            let verdict = judged(policy, call, server, context, cancel).await;
+            let verdict = judged(policy, call, target, context, cancel).await;
             back.send(FromTurn::Prepared { index, verdict, rules: None }).await;
         });
+    }
+
+    /// Finds who runs a call. Without anybody the call is refused.
+    fn target_or_refuse(&mut self, index: usize, name: &str) -> Option<Target> {
+        match self.target(name) {
+            Ok(target) => Some(target),
+            Err(refusal) => {
+                self.with_turn(|turn, effects| turn.prepared(index, Verdict::Refuse(refusal), effects));
+                None
+            }
+        }
+    }
+
+    /// Finds who runs the calls of a name; the refusal is for the model.
+    fn target(&self, name: &str) -> Result<Target, Refusal> {
+        let missing = || Refusal::new(format!("There is no tool {name}"));
+        let session = self.session.as_ref().ok_or_else(missing)?;
+        if let Some(tool) = session.mcp.find(name).filter(|tool| tool_selection::is_offered(tool, session)) {
+            return Ok(Target::Server(tool));
+        }
+        tool_selection::known(name, &self.environment.tools, session)?;
+        self.environment.tools.get(name).cloned().map(Target::Ours).ok_or_else(missing)
     }
 
     /// Somebody agreed to a call.
@@ -84,14 +118,14 @@ impl Actor {
 async fn judged(
     policy: Policy,
     call: ToolUse,
-    server: Option<McpTool>,
+    target: Target,
     context: Context,
     cancel: CancellationToken,
 ) -> Verdict {
-    let judge = move || judge(&policy, &call, server.as_ref(), &context, &cancel);
-    tokio::task::spawn_blocking(judge).await.unwrap_or_else(|error| {
-        let text = format!("The call could not be judged: {error}");
-        Verdict::Refuse(ToolOutput::error(&text, &text))
+    let judge = move || judge(&policy, &call, &target, &context, &cancel);
+    let judged = tokio::task::spawn_blocking(judge).await;
+    judged.unwrap_or_else(|error| {
+        Verdict::Refuse(Refusal::new(format!("The call could not be judged: {error}")))
     })
 }
 
@@ -99,37 +133,26 @@ async fn judged(
 fn judge(
     policy: &Policy,
     call: &ToolUse,
-    server: Option<&McpTool>,
+    target: &Target,
     context: &Context,
     cancel: &CancellationToken,
 ) -> Verdict {
-    let asked = match (server, tool_info(&call.name)) {
-        (Some(tool), _) => Call::mcp(&tool.server, &tool.name, tool.is_read_only == Some(true), &call.input),
-        (None, Some(info)) => Call::built_in(info, &call.input),
-        (None, None) => {
-            let text = format!("There is no tool {}", call.name);
-            return Verdict::Refuse(ToolOutput::error(&text, &text));
-        }
+    let action = match target {
+        Target::Server(tool) => Action::Mcp {
+            server: &tool.server,
+            tool: &tool.name,
+            is_read_only: tool.is_read_only == Some(true),
+        },
+        Target::Ours(tool) => match tool.action(&call.input) {
+            Ok(action) => action,
+            Err(problem) => return Verdict::Refuse(Refusal::new(problem)),
+        },
     };
-    let can_ask = Policy { auto_reject: false, ..policy.clone() };
-    match permission::decide(&can_ask, &asked, &context.workspace) {
-        permission::Verdict::Run(access) => Verdict::Run(access),
-        permission::Verdict::Refuse(refusal) => Verdict::Refuse(refused(&refusal)),
-        permission::Verdict::Ask(_) if policy.auto_reject => {
-            match permission::decide(policy, &asked, &context.workspace) {
-                permission::Verdict::Refuse(refusal) => Verdict::Reject(refused(&refusal)),
-                _ => Verdict::Reject(ToolOutput::cancelled()),
-            }
-        }
-        permission::Verdict::Ask(mut request) => {
-            show_edit(&mut request, call, context, cancel);
-            Verdict::Ask(request)
-        }
+    let mut verdict = permission::decide(policy, &Call::new(&call.name, action), &context.workspace);
+    if let Verdict::Ask(request) = &mut verdict {
+        show_edit(request, call, context, cancel);
     }
-}
-
-fn refused(refusal: &Refusal) -> ToolOutput {
-    ToolOutput::error(&refusal.for_wire, &refusal.for_model)
+    verdict
 }
 
 /// Puts the whole file into the question, before and after.

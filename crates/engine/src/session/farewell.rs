@@ -77,7 +77,7 @@ impl Actor {
         self.end_turn();
         let farewell = self.session.as_mut().and_then(|session| Farewell::of(session, "other"));
         let (Some(session), Some(farewell)) = (&self.session, farewell) else { return self.closed(ticket) };
-        self.is_closing = true;
+        self.lifecycle.close();
         let (number, inputs, limit) = (session.number, self.inputs.clone(), self.environment.limits.stop);
         tokio::spawn(async move {
             farewell.say(limit, tell_session(number, &inputs)).await;

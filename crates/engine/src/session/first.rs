@@ -1,19 +1,19 @@
 //! What the model is told before the user's first words, and when the mode has changed.
 
-use musher_tools::Registry;
+use musher_tools::{Offer, Registry};
 
-use super::offer;
 use super::state::Session;
+use super::tool_selection;
 use super::turn::message;
 use crate::Environment;
 use crate::context::{Facts, Listed, Lists, mode_reminder, reminders};
-use crate::message::{Content, Message, Role, Visibility};
+use musher_message::{Content, Message, Role, Visibility};
 
 /// The hidden message before the first of the user, with lists, notes and surroundings. Looks at the working folder.
 pub(super) fn context(environment: &Environment, session: &Session, user_message: &str) -> Message {
     let facts = Facts::read(&session.cwd, &session.config.root, &environment.homes())
         .with_folders(session.attach.directories.as_deref().unwrap_or_default());
-    let has = |tool: &str| offer::known(tool, &environment.tools, session).is_ok();
+    let has = |tool: &str| tool_selection::known(tool, &environment.tools, session).is_ok();
     let (has_skills, has_subagents) = (has("Skill"), has("Task"));
     let skills: Vec<Listed<'_>> = session
         .library
@@ -39,10 +39,11 @@ pub(super) fn context(environment: &Environment, session: &Session, user_message
     message(format!("context-{user_message}"), Role::User, content, Visibility::LlmOnly)
 }
 
+/// The tools that the model has to search for.
 fn deferred<'a>(registry: &'a Registry, session: &Session) -> Vec<Listed<'a>> {
-    let tools = offer::DEFERRED.iter().filter(|name| offer::known(name, registry, session).is_ok());
-    let tools = tools.filter_map(|name| registry.get(name));
-    tools.map(|tool| Listed { name: tool.info().name, description: tool.description() }).collect()
+    let deferred = registry.infos().filter(|info| info.offer == Offer::OnSearch);
+    let known = deferred.filter(|info| tool_selection::known(info.name, registry, session).is_ok());
+    known.map(|info| Listed { name: info.name, description: info.description }).collect()
 }
 
 /// What the model is told if the mode is not the one it knows.

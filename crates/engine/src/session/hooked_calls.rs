@@ -7,9 +7,9 @@ use tokio_util::sync::CancellationToken;
 use super::actor::Actor;
 use super::children::{Back, FromTurn};
 use super::hooking::Kit;
-use super::turn::{Verdict, hook_context};
+use super::turn::hook_context;
 use crate::hooks::{HookOutcome, Moment, Verdict as HookVerdict};
-use crate::permission::{Grants, Policy};
+use crate::permission::{Grants, Policy, Refusal};
 use crate::{Autonomy, HookRun};
 
 /// Ids of a run that is about a call.
@@ -17,29 +17,39 @@ fn about_call(call: &ToolUse) -> HookRun {
     HookRun { tool_call_id: Some(call.id.clone()), ..HookRun::default() }
 }
 
-/// Asks the hooks before a call. They may change its arguments and the rules for it; what they decide themselves is the verdict.
+/// What hooks say before a call.
+pub(super) enum HookSays {
+    /// The rules decide about it.
+    Proceed,
+    /// It does not run.
+    Refuse(Refusal),
+    /// The turn ends, for this reason.
+    Halt(String),
+}
+
+/// Asks the hooks before a call. They may change its arguments and the rules for it; they may also refuse it or end the turn.
 pub(super) async fn before_call(
     kit: &Kit,
     call: &mut ToolUse,
     policy: &mut Policy,
     cancel: &CancellationToken,
     back: &Back,
-) -> Option<Verdict> {
+) -> HookSays {
     let moment = Moment::PreToolUse { tool_name: &call.name, tool_input: &call.input };
     let mut outcome = kit.fire_in_turn(&moment, &about_call(call), cancel, back).await;
     let (stop, block, input) = (outcome.stop.take(), outcome.block.take(), outcome.updated_input.take());
     let verdict = outcome.verdict;
     back.send(FromTurn::Advised(Box::new(outcome))).await;
     if let Some(reason) = stop {
-        return Some(Verdict::Halt(reason));
+        return HookSays::Halt(reason);
     }
     if let Some(reason) = block {
-        return Some(Verdict::Refuse(ToolOutput::error(&reason, &reason)));
+        return HookSays::Refuse(Refusal::new(reason));
     }
     // what hooks do not name stays as it was
     call.input.extend(input.unwrap_or_default());
     judged_by(verdict, policy);
-    None
+    HookSays::Proceed
 }
 
 /// The rules for a call hooks have spoken about. Their yes is that of a user who is asked once: what is always asked for still is, and
@@ -72,7 +82,7 @@ impl Actor {
 
     /// A call has run: hooks look at what came of it, and then it counts.
     pub(super) fn ran(&mut self, index: usize, output: ToolOutput) {
-        let call = self.running.as_ref().and_then(|running| running.turn.call(index)).cloned();
+        let call = self.turns.running().and_then(|running| running.turn.call(index)).cloned();
         // what failed has nothing to be looked at
         let Some(call) = call.filter(|_| !output.is_error) else { return self.call_done(index, output) };
         let moment =

@@ -14,14 +14,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::actor::Actor;
 use super::children::{Back, FromSession, FromTurn, Input};
+use super::lifecycle::Starting;
 use super::prompt::Queued;
+use super::running::Running;
 use super::state::Session;
 use super::turn::{Turn, hook_context, message, user_note};
 use crate::command::{Reply, Ticket};
 use crate::hooks::env_file::{self, Variables};
 use crate::hooks::{About, HookNews, HookOutcome, Hooks, Moment, Place};
-use crate::message::{Message, Role, Visibility};
 use crate::{Autonomy, Happening, HookRun, Mode, Settings};
+use musher_message::{Message, Role, Visibility};
 
 /// The hooks of a session with everything they are told of it: what a task needs to fire them.
 #[derive(Debug, Clone)]
@@ -117,14 +119,6 @@ pub(super) fn tell_session(
     }
 }
 
-/// A session whose first hooks run: nothing is begun in it before they are over.
-pub(super) struct Starting {
-    /// Ends them.
-    pub(super) cancel: CancellationToken,
-    /// What is said when they are over.
-    then: Option<(Ticket, Reply)>,
-}
-
 /// Ids of a run that is about a message.
 pub(super) fn about_message(id: &str) -> HookRun {
     HookRun { parent_id: Some(id.to_owned()), ..HookRun::default() }
@@ -179,7 +173,7 @@ impl Actor {
         let env_file = env_file::place(&session.tools.scratch)
             .inspect_err(|error| tracing::warn!(%error, "hooks cannot leave variables for commands"));
         let env_file = env_file.ok();
-        self.starting = Some(Starting { cancel: cancel.clone(), then });
+        self.lifecycle.start(Starting { cancel: cancel.clone(), then });
         tokio::spawn(async move {
             let env_file = env_file.as_deref();
             let moment = Moment::SessionStart { source, message_id: message_id.as_deref(), env_file };
@@ -208,10 +202,8 @@ impl Actor {
 
     /// Answers the command that opened the session, if its hooks have held that up.
     pub(super) fn settle_start(&mut self) {
-        if let Some(starting) = self.starting.take() {
-            starting.cancel.cancel();
-            self.answer_start(starting.then);
-        }
+        let then = self.lifecycle.started();
+        self.answer_start(then);
     }
 
     fn answer_start(&mut self, then: Option<(Ticket, Reply)>) {
@@ -234,8 +226,8 @@ impl Actor {
         let moment = Moment::UserPromptSubmit { message_id: &id, prompt: &prompt, has_images };
         let Some(kit) = self.hooks_at(&moment) else { return self.enter_prompt(queued) };
         let Some((back, cancel)) = self.child() else { return };
-        if let Some(running) = &mut self.running {
-            running.prompt = Some(queued);
+        if let Some(running) = self.turns.running_mut() {
+            running.hold_prompt(queued);
         }
         back.clone().spawn(async move {
             let moment = Moment::UserPromptSubmit { message_id: &id, prompt: &prompt, has_images };
@@ -246,8 +238,8 @@ impl Actor {
 
     /// The hooks have said what they think of it.
     pub(super) fn prompt_judged(&mut self, outcome: &HookOutcome) {
-        let Some(queued) = self.running.as_mut().and_then(|running| running.prompt.take()) else { return };
-        if self.running.as_ref().is_none_or(|running| running.turn.is_over()) {
+        let Some(queued) = self.turns.running_mut().and_then(Running::take_prompt) else { return };
+        if self.turns.running().is_none_or(|running| running.turn.is_over()) {
             return self.discarded(&queued);
         }
         if let Some(reason) = outcome.stop.as_ref().or(outcome.block.as_ref()) {
@@ -265,7 +257,7 @@ impl Actor {
 
     /// The model is done. Hooks may want it to go on.
     pub(super) fn stopping(&mut self, message_id: String) {
-        let Some(running) = &self.running else { return };
+        let Some(running) = self.turns.running() else { return };
         let (is_again, elapsed) = (running.turn.holds > 0, millis(running.turn.started));
         let tools = u64::try_from(running.turn.tool_count).unwrap_or(u64::MAX);
         let is_subagent = self.session.as_ref().is_some_and(|session| session.subagent.is_some());

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 use crate::Message;
-use crate::store::{Log, NewSession, Record, Store, StoreError};
+use musher_store::{Log, NewSession, Record, Store, StoreError};
 
 /// The log, or what is needed to begin it.
 #[derive(Debug)]

@@ -5,17 +5,39 @@ use std::sync::Arc;
 use musher_model::ToolSpec;
 
 use super::actor::Actor;
-use super::offer;
 use super::request::to_model;
 use super::state::Session;
-use crate::command::{ContextBreakdown, Reply, Repository, Ticket, ToolFilter};
+use super::tool_selection;
+use crate::command::{Reply, Ticket, ToolFilter};
 use crate::config::Config;
+use crate::context::Repository;
 use crate::context::{Git, system_prompt};
 use crate::mcp::is_selected;
-use crate::message::{Content, Message};
 use crate::models::Models;
 use crate::skills::{Droid, Library, Skill, SlashCommand, set_skill_disabled};
 use crate::{Error, Limits};
+use musher_message::{Content, Message};
+
+/// What fills the context, in tokens.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ContextBreakdown {
+    /// The model's own name.
+    pub model: String,
+    /// Its name for people.
+    pub display_name: String,
+    /// How much it can read.
+    pub limit: u64,
+    /// How much is used.
+    pub used: u64,
+    /// Name, colour key and size of each part.
+    pub categories: Vec<(String, &'static str, u64)>,
+    /// Name, place and size of each skill.
+    pub skills: Vec<(String, String, u64)>,
+    /// Name, number of tools and size of each MCP server.
+    pub mcp_servers: Vec<(String, usize, u64)>,
+    /// Name, place and size of each subagent.
+    pub droids: Vec<(String, String, u64)>,
+}
 
 impl Limits {
     /// The tokens of a model of which nothing is known.
@@ -36,8 +58,8 @@ impl Actor {
     pub(super) fn list_tools(&mut self, ticket: Ticket, filter: &ToolFilter) {
         let Some(session) = &self.session else { return self.reply(ticket, Err(Error::NoSession)) };
         let skips = session.attach.skip_permissions;
-        let mut tools = offer::list(&session.settings, skips, filter, &self.environment.tools);
-        let selection = offer::selection(&session.settings, filter);
+        let mut tools = tool_selection::list(&session.settings, skips, filter, &self.environment.tools);
+        let selection = tool_selection::selection(&session.settings, filter);
         let (ids, has_schemas) = (filter.ids.clone(), filter.schemas);
         self.when_settled(ticket, move |mcp| {
             let theirs = mcp.tools().into_iter().filter(|tool| is_selected(tool, &selection));
@@ -50,8 +72,11 @@ impl Actor {
 
     pub(super) fn list_skills(&self) -> Result<Reply, Error> {
         let session = self.session.as_ref().ok_or(Error::NoSession)?;
-        // read anew, so that what was switched shows
-        let (library, _) = read(&self.environment.config(&session.cwd).0, session);
+        // read anew, so that what was switched shows, unless the settings have become unreadable meanwhile
+        let library = match self.environment.session_config(&session.cwd) {
+            Ok((config, _)) => read(&config, session).0,
+            Err(_broken) => session.library.clone(),
+        };
         let skills = library.skills.iter().map(Skill::view).collect();
         let has_folder = session.config.folders.iter().any(|folder| folder.level.is_repository());
         let project_available = has_folder || session.config.root.join(".git").exists();
@@ -59,10 +84,13 @@ impl Actor {
     }
 
     pub(super) fn set_skill_disabled(&mut self, name: &str, disabled: bool) -> Result<Reply, Error> {
+        // settings that are broken by now are not written to, and the session goes on with those it has
+        let cwd = self.session.as_ref().map_or(&self.environment.home, |session| &session.cwd);
+        self.environment.session_config(cwd)?;
         set_skill_disabled(&self.environment.home, name, disabled)
             .map_err(|error| Error::Internal(error.to_string()))?;
         if let Some(session) = &mut self.session {
-            session.config = self.environment.config(&session.cwd).0;
+            session.config = self.environment.session_config(&session.cwd)?.0;
             session.library = read(&session.config, session).0;
         }
         Ok(Reply::Success(true))
@@ -82,7 +110,7 @@ impl Actor {
     pub(super) fn context_breakdown(&self) -> Result<Reply, Error> {
         let session = self.session.as_ref().ok_or(Error::NoSession)?;
         let model = session.model();
-        let specs = offer::offered(&self.environment.tools, session);
+        let specs = tool_selection::offered(&self.environment.tools, session);
         let (theirs, ours): (Vec<_>, Vec<_>) = specs.into_iter().partition(|spec| spec.name.contains("___"));
         let of_specs = |specs: &[ToolSpec]| specs.iter().map(spec_tokens).sum::<u64>();
         let (summary, kept) = session.conversation();

@@ -23,8 +23,8 @@ use crate::mcp::{Mcp, Options};
 use crate::models::Models;
 use crate::permission::{Grants, Policy, Rule};
 use crate::skills::Library;
-use crate::store::{self, Damage, StoreError};
 use crate::{Environment, Error, SessionId, Settings, ToolSelection, Usage};
+use musher_store::{self as store, Damage, StoreError};
 
 /// A new session.
 pub(super) fn new(environment: &Environment, new: NewSession) -> Result<Session, Error> {
@@ -133,7 +133,7 @@ pub(super) fn begin(
     attach: Attach,
     shared: Option<Mcp>,
 ) -> Result<Session, Error> {
-    let (config, mut problems) = environment.config(&cwd);
+    let (config, mut problems) = environment.session_config(&cwd)?;
     let (library, more) = Library::read(&config, &cwd);
     problems.extend(more);
     let (hooks, more) = Hooks::new(if config.settings.hooks_disabled { &[] } else { &config.hooks });
@@ -158,6 +158,7 @@ pub(super) fn begin(
         compaction: None,
         title: None,
         is_title_manual: false,
+        new_title: None,
         updated_at_ms: None,
         usage: Usage::default(),
         child_usage: Usage::default(),
@@ -168,6 +169,7 @@ pub(super) fn begin(
         library,
         models,
         mcp,
+        told_servers: None,
         is_settled: false,
         tools,
         loaded_tools: std::collections::BTreeSet::new(),

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use musher_model::{OutputSchema, Usage, with_retries};
 use tokio::time::Instant;
 
-use super::actor::{Actor, Running};
-use super::children::{Back, ask_model};
+use super::actor::Actor;
+use super::children::ask_model;
 use super::state::{Session, sum};
 use super::turn::{Effect, Turn, message};
-use super::{offer, request};
+use super::{request, tool_selection};
 use crate::Happening;
 use crate::command::Ticket;
 use crate::context::system_prompt;
-use crate::event::{Question, TurnCompleted, TurnEnd, WorkingState};
-use crate::message::{Content, Message, Role, Visibility};
+use crate::event::{Question, TurnCompleted, TurnEnd};
 use crate::models::Model;
-use crate::store::{Record, StoreError};
+use musher_message::{Content, Message, Role, Visibility};
+use musher_store::{Record, StoreError};
 
 impl Actor {
     pub(super) fn perform(&mut self, effect: Effect) {
@@ -35,10 +35,10 @@ impl Actor {
             Effect::Prepare { index, call } => self.prepare(index, call),
             Effect::JudgeAgain { index, call, rules } => self.judge_again(index, call, rules),
             Effect::Consented { request, choice } => self.consented(&request, choice),
-            Effect::Run { index, call, access, consent } => self.run_call(index, call, access, consent),
+            Effect::Run { index, call, access, decision } => self.run_call(index, call, access, decision),
             Effect::Settled(next) => self.settled(next),
             Effect::Overflow { error } => self.overflowed(error),
-            Effect::Ran { index, output } => self.ran(index, output),
+            Effect::Answered { index, output } => self.question_answered(index, output),
             Effect::Ask(question) => {
                 if let Question::Permission { calls, .. } = &question {
                     self.notify(
@@ -49,11 +49,11 @@ impl Actor {
                 self.emit(Happening::Question(question));
                 self.refuse_question();
             }
+            Effect::HandOver { plan, autonomy } => self.begin_handed_over(&plan, autonomy),
             Effect::Finish(reason) => {
                 let deadline = self.stop_deadline();
-                if let Some(running) = &mut self.running {
-                    running.finish.get_or_insert((reason, deadline));
-                    running.cancel.cancel();
+                if let Some(running) = self.turns.running_mut() {
+                    running.finish(reason, deadline);
                 }
             }
         }
@@ -85,11 +85,8 @@ impl Actor {
     pub(super) fn not_written(&mut self, error: &StoreError) {
         self.problem(error.to_string(), "PersistenceError");
         let deadline = self.stop_deadline();
-        if let Some(running) = &mut self.running {
-            running.turn.interrupt(&mut Vec::new());
-            running.is_broken = true;
-            running.finish = Some((TurnEnd::CompletionPersistenceFailed, deadline));
-            running.cancel.cancel();
+        if let Some(running) = self.turns.running_mut() {
+            running.log_failed(deadline);
         }
     }
 
@@ -120,7 +117,7 @@ impl Actor {
     pub(super) fn call_model(&mut self) {
         self.tell_notes();
         let model = self.model();
-        let (Some(session), Some(running)) = (&self.session, &mut self.running) else { return };
+        let (Some(session), Some(running)) = (&self.session, self.turns.running_mut()) else { return };
         let Some(model) = model else {
             let there_are: Vec<String> = session.models.views().into_iter().map(|model| model.id).collect();
             let text = match there_are.as_slice() {
@@ -129,17 +126,14 @@ impl Actor {
             };
             return self.with_turn(|turn, effects| turn.fail(text, Some("Error"), TurnEnd::Error, effects));
         };
-        running.model.cancel();
-        running.model = running.cancel.child_token();
         let system = vec![system_prompt(session.system_prompt.as_ref())];
-        let tools = offer::offered(&self.environment.tools, session);
+        let tools = tool_selection::offered(&self.environment.tools, session);
         let mut request = request::build(session, &model, system, tools);
         request.output =
-            running.schema.clone().map(|schema| OutputSchema { name: "answer".to_owned(), schema });
+            running.schema().cloned().map(|schema| OutputSchema { name: "answer".to_owned(), schema });
         let stream = with_retries(model.provider, request, self.environment.retries);
-        running.children += 1;
-        let back = Back { turn: running.number, inputs: self.inputs.clone() };
-        back.spawn(ask_model(stream, running.turn.model_calls(), running.model.clone(), back.clone()));
+        let (back, cancel) = running.model_call(&self.inputs);
+        back.spawn(ask_model(stream, running.turn.model_calls(), cancel, back.clone()));
     }
 
     /// Puts what the model has to be told into the conversation.
@@ -161,19 +155,15 @@ impl Actor {
 
     /// A call that runs has something to show, unless its result was shown already.
     pub(super) fn progress(&mut self, what: Happening) {
-        if self.running.as_ref().is_some_and(|running| !running.turn.is_over()) {
+        if self.turns.running().is_some_and(|running| !running.turn.is_over()) {
             self.emit(what);
         }
     }
 
     /// Ends the turn if it is decided and everything it started has ended, or had time enough to.
     pub(super) fn finish_turn(&mut self) {
-        let is_ready = |running: &mut Running| {
-            running.finish.is_some_and(|(_, until)| running.children == 0 || Instant::now() >= until)
-        };
-        let Some(running) = self.running.take_if(is_ready) else { return };
-        if let Some((reason, _)) = running.finish {
-            self.completed(&running.turn, reason);
+        if let Some((turn, reason)) = self.turns.take_finished(Instant::now()) {
+            self.completed(&turn, reason);
         }
     }
 
@@ -198,10 +188,8 @@ impl Actor {
         };
         let id = session.id.clone();
         self.emit(Happening::TurnCompleted(Box::new(completed)));
-        // said also if it never was anything else: clients wait for it
-        self.state = WorkingState::Idle;
-        self.out.push(Some(id), Happening::State(WorkingState::Idle));
-        if let Some((session, completed)) = self.handed_over.take() {
+        self.out.push_idle(id);
+        if let Some((session, completed)) = self.turns.take_handed_over() {
             self.out.push(Some(session), Happening::TurnCompleted(completed));
         }
         self.tell_title();

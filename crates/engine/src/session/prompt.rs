@@ -1,14 +1,13 @@
 //! What a user says, as a message, and the title a first message gives a session.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::command::{Attachment, Prompt, Ticket};
-use crate::message::{Content, Message, Role, Visibility};
 use crate::{Mode, Settings};
+use musher_message::{Content, Message, Role, Visibility};
 
 /// The longest title made from a message, in characters.
 const LONGEST_TITLE: usize = 150;
@@ -22,9 +21,6 @@ pub(crate) struct Queued {
     /// What of it is in the log already and still has to be announced.
     pub(crate) written: Option<Vec<Arc<Message>>>,
 }
-
-/// Prompts that wait, oldest first.
-pub(crate) type Queue = VecDeque<Queued>;
 
 impl Queued {
     pub(crate) fn new(ticket: Option<Ticket>, mut prompt: Prompt) -> Self {

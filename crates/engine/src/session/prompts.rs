@@ -15,10 +15,10 @@ use super::turn::{Turn, message as turn_message, now_ms, reminder};
 use super::{first, open};
 use crate::command::{NewSession, Prompt, Reply, Ticket};
 use crate::event::{TurnCompleted, TurnEnd, WorkingState};
-use crate::message::{Content, Message, Role, Visibility};
 use crate::skills::Expansion;
-use crate::store::{Record, StoreError};
 use crate::{Autonomy, Error, Happening, Mode, SettingsChange};
+use musher_message::{Content, Message, Role, Visibility};
+use musher_store::{Record, StoreError};
 
 impl Actor {
     /// Takes a prompt. It is acknowledged once it is on disk.
@@ -26,19 +26,19 @@ impl Actor {
         if self.session.is_none() {
             return self.reply(ticket, Err(Error::NoSession));
         }
-        if self.queue.len() >= self.environment.limits.queued_prompts {
+        if self.prompts.is_full() {
             let text = "too many messages wait for their turn".to_owned();
             return self.reply(ticket, Err(Error::Invalid(text)));
         }
         let mut queued = Queued::new(Some(ticket.clone()), prompt);
         // what hooks may refuse becomes a part of the conversation only when they have not
-        let is_free = self.running.is_none() && self.starting.is_none() && !self.has_prompt_hooks();
-        let is_next = is_free && self.queue.is_empty();
+        let is_free = !self.turns.is_running() && !self.lifecycle.is_starting() && !self.has_prompt_hooks();
+        let is_next = is_free && self.prompts.is_empty();
         let written = if is_next { self.write(&mut queued) } else { self.write_waiting(&queued) };
         if let Err(error) = written {
             return self.reply(ticket, Err(Error::Internal(error.to_string())));
         }
-        self.queue.push_back(queued);
+        self.prompts.push(queued);
         self.reply(ticket, Ok(Reply::Done));
     }
 
@@ -97,7 +97,8 @@ impl Actor {
 
     /// Begins the turn of a prompt: first with the hooks, if any have a say.
     pub(super) fn begin_prompt(&mut self, queued: Queued) {
-        self.begin_turn(Turn::new(queued.id.clone(), Instant::now(), self.environment.limits));
+        let (limits, tools) = (self.environment.limits, self.environment.tools.clone());
+        self.turns.begin(Turn::new(queued.id.clone(), Instant::now(), limits, tools));
         if queued.written.is_none() && self.has_prompt_hooks() {
             return self.ask_about_prompt(queued);
         }
@@ -149,9 +150,9 @@ impl Actor {
                 if !is_native {
                     self.log(reminder(&shape::instructions(schema)));
                 }
-                if let Some(running) = &mut self.running {
+                if let Some(running) = self.turns.running_mut() {
                     running.turn.shape = Some(shape);
-                    running.schema = is_native.then(|| schema.clone());
+                    running.set_schema(is_native.then(|| schema.clone()));
                 }
                 self.with_turn(Turn::call_model);
             }
@@ -170,15 +171,12 @@ impl Actor {
     /// A prompt has a turn of its own if it wants one, if its answer must have a shape, if hooks have a say, or if nobody has asked for
     /// the turn that runs: whoever waits for an answer waits for the end of a turn with the id of the prompt.
     pub(super) fn join_waiting(&mut self) {
-        let turn = self.running.as_ref().map(|running| &running.turn);
+        let turn = self.turns.running().map(|running| &running.turn);
         let is_alone = turn.is_some_and(|turn| turn.shape.is_some() || turn.id.starts_with(COMPLETION));
         if is_alone || self.has_prompt_hooks() {
             return;
         }
-        let may_join =
-            |queued: &Queued| !queued.prompt.waits_for_end && queued.prompt.output_schema.is_none();
-        while self.queue.front().is_some_and(may_join) {
-            let Some(mut queued) = self.queue.pop_front() else { return };
+        while let Some(mut queued) = self.prompts.next_joining() {
             if queued.written.is_none()
                 && let Err(error) = self.write(&mut queued)
             {
@@ -191,19 +189,17 @@ impl Actor {
 
     /// A plan is carried out in a new session: it begins at once, and the turn that made the plan ends after it.
     pub(super) fn begin_handed_over(&mut self, plan: &Plan, autonomy: Autonomy) {
-        let (Some(session), Some(running)) = (&mut self.session, self.running.take()) else { return };
-        running.cancel.cancel();
+        let (Some(session), Some(turn)) = (&mut self.session, self.turns.abort()) else { return };
         let completed = Box::new(TurnCompleted {
-            turn_id: running.turn.id.clone(),
+            turn_id: turn.id.clone(),
             reason: TurnEnd::SpecHandoff,
-            usage: sum(running.turn.usage, running.turn.child_usage),
+            usage: sum(turn.usage, turn.child_usage),
             cumulative: session.inclusive_usage(),
-            child: running.turn.child_usage,
+            child: turn.child_usage,
             cumulative_child: session.child_usage,
-            took: running.turn.started.elapsed(),
+            took: turn.started.elapsed(),
         });
-        let outcome =
-            Record::TurnOutcome { turn_id: running.turn.id, reason: completed.reason.name().to_owned() };
+        let outcome = Record::TurnOutcome { turn_id: turn.id, reason: completed.reason.name().to_owned() };
         session.journal.note(&outcome).ok();
         let old = session.id.clone();
         let transcript = session.log().map(|log| log.path()).unwrap_or_default();
@@ -231,10 +227,10 @@ impl Actor {
                 let settings = Box::new(session.settings.clone());
                 self.switch(session);
                 self.emit(Happening::Settings { settings, ticket: None });
-                self.handed_over = Some((old, completed));
+                self.turns.hand_over(old, completed);
                 let prompt = Prompt { text: plan.prompt(&transcript), ..Prompt::default() };
                 // begun as soon as the first hooks are over
-                self.queue.push_front(Queued::new(None, prompt));
+                self.prompts.push_first(Queued::new(None, prompt));
                 self.begin_session("startup", None);
             }
         }

@@ -5,8 +5,8 @@ use musher_model::{Block, Cache, Message as ModelMessage, Request, Role as Model
 use musher_tools::Part;
 
 use super::state::Session;
-use crate::message::{Content, Message, Role, Visibility};
 use crate::models::Model;
+use musher_message::{Content, Message, Role, Visibility};
 
 /// What a model is asked with.
 pub(crate) fn build(session: &Session, model: &Model, system: Vec<String>, tools: Vec<ToolSpec>) -> Request {
@@ -51,7 +51,7 @@ fn block(content: &Content) -> Option<Block> {
         Content::ToolUse(call) => Block::ToolUse(call.clone()),
         Content::ToolResult { tool_use_id, for_model, is_error, .. } => Block::ToolResult(ToolResult {
             id: tool_use_id.clone(),
-            content: for_model.iter().filter_map(part).collect(),
+            content: for_model.iter().map(part).collect(),
             is_error: *is_error,
         }),
         Content::Image(media) => Block::Image(media.clone()),
@@ -75,14 +75,13 @@ fn document(media: &musher_model::Media) -> Block {
     }
 }
 
-fn part(part: &Part) -> Option<Block> {
+fn part(part: &Part) -> Block {
     match part {
-        Part::Text(text) => Some(Block::text(text.clone())),
-        Part::Image { media_type, data } => Some(Block::Image(musher_model::Media {
+        Part::Text(text) => Block::text(text.clone()),
+        Part::Image { media_type, data } => Block::Image(musher_model::Media {
             media_type: media_type.clone(),
             data: data.clone(),
             name: None,
-        })),
-        _ => None,
+        }),
     }
 }

@@ -30,10 +30,10 @@ impl Actor {
     }
 
     pub(super) fn servers_changed(&mut self) {
-        let Some(session) = &self.session else { return };
+        let Some(session) = &mut self.session else { return };
         let servers = session.mcp.servers();
-        if self.told_servers.as_ref() != Some(&servers) {
-            self.told_servers = Some(servers.clone());
+        if session.told_servers.as_ref() != Some(&servers) {
+            session.told_servers = Some(servers.clone());
             self.emit(Happening::McpStatus(servers));
         }
     }
@@ -45,7 +45,7 @@ impl Actor {
             return false;
         }
         let mcp = session.mcp.clone();
-        let call = self.running.as_ref().map_or(0, |running| running.turn.model_calls());
+        let call = self.turns.running().map_or(0, |running| running.turn.model_calls());
         let Some((back, cancel)) = self.child() else { return false };
         back.clone().spawn(async move {
             tokio::select! {
@@ -58,7 +58,7 @@ impl Actor {
 
     /// The servers are there: now the model is asked.
     pub(super) fn servers_ready(&mut self, call: usize) {
-        let running = self.running.as_ref();
+        let running = self.turns.running();
         if running.is_some_and(|running| running.turn.model_calls() == call && !running.turn.is_over()) {
             self.call_model();
         }

@@ -18,12 +18,13 @@ use crate::config::{Config, Problem};
 use crate::context::FolderNotes;
 use crate::hooks::Hooks;
 use crate::mcp::Mcp;
-use crate::message::Message;
+use crate::mcp::ServerView;
 use crate::models::{Model, Models};
 use crate::permission::Policy;
 use crate::skills::Library;
-use crate::store::{Compacted, StoreError};
 use crate::{Effort, Mode, SessionId, Settings};
+use musher_message::Message;
+use musher_store::{Compacted, StoreError};
 
 /// The session that is open.
 pub(crate) struct Session {
@@ -42,6 +43,8 @@ pub(crate) struct Session {
     pub(crate) compaction: Option<Compacted>,
     pub(crate) title: Option<String>,
     pub(crate) is_title_manual: bool,
+    /// The title of a first message, to be told when its turn is over.
+    pub(crate) new_title: Option<String>,
     pub(crate) updated_at_ms: Option<i64>,
     /// What it has used.
     pub(crate) usage: Usage,
@@ -61,6 +64,8 @@ pub(crate) struct Session {
     /// Since when it is open.
     pub(crate) opened: Instant,
     pub(crate) mcp: Mcp,
+    /// The servers as clients were last told of them.
+    pub(crate) told_servers: Option<Vec<ServerView>>,
     /// Whether servers were waited for.
     pub(crate) is_settled: bool,
     /// What tools get besides their arguments.
@@ -96,10 +101,11 @@ impl Session {
         self.log()?.append(&record(&message))?;
         self.updated_at_ms = Some(message.updated_at_ms);
         if let Some(last) = part_of.and_then(|last| self.messages.get_mut(last)) {
-            let last = Arc::make_mut(last);
-            last.content.append(&mut message.content);
-            last.updated_at_ms = message.updated_at_ms;
-            return Ok(Arc::new(last.clone()));
+            let whole = Arc::make_mut(last);
+            whole.content.append(&mut message.content);
+            whole.updated_at_ms = message.updated_at_ms;
+            // not a copy of all parts: with one for each result, an answer with many tool calls would take quadratic time
+            return Ok(Arc::clone(last));
         }
         let message = Arc::new(message);
         self.messages.push(Arc::clone(&message));
@@ -112,7 +118,7 @@ impl Session {
     }
 
     /// The log, begun if it was not.
-    pub(crate) fn log(&mut self) -> Result<&mut crate::store::Log, StoreError> {
+    pub(crate) fn log(&mut self) -> Result<&mut musher_store::Log, StoreError> {
         let settings = (!self.journal.is_open()).then(|| saved::save(self));
         self.journal.open(|| settings.unwrap_or_default())
     }

@@ -8,8 +8,8 @@ use musher_model::{Message as ModelMessage, Request};
 use musher_tools::Part;
 
 use super::lists::message_tokens;
-use crate::message::{Content, Message, Role, Visibility};
 use crate::models::Model;
+use musher_message::{Content, Message, Role, Visibility};
 
 /// So much of one text is shown to who sums up, and so much of what a tool said.
 const LONGEST_TEXT: usize = 24 << 10;
@@ -135,7 +135,7 @@ fn show(part: &Content, all: &mut String) {
         Content::ToolResult { for_model, is_error, .. } => {
             let texts = for_model.iter().map(|part| match part {
                 Part::Text(text) => text.as_str(),
-                _ => "(a picture)",
+                Part::Image { .. } => "(a picture)",
             });
             let text = texts.collect::<Vec<_>>().join("\n");
             let how = if *is_error { "failed" } else { "gave" };

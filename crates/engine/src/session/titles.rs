@@ -34,12 +34,12 @@ impl Actor {
         if let Err(error) = session.log().and_then(|log| log.set_title(&title, false)) {
             tracing::warn!(%error, "the title was not saved");
         }
-        self.new_title = Some(title);
+        session.new_title = Some(title);
     }
 
     /// Tells the title of the first message, and begins to look for a better one.
     pub(super) fn tell_title(&mut self) {
-        let Some(title) = self.new_title.take() else { return };
+        let Some(title) = self.session.as_mut().and_then(|session| session.new_title.take()) else { return };
         self.emit(Happening::Title { title: title.clone(), cause: TitleCause::FirstMessage, ticket: None });
         let model = self.session.as_ref().and_then(super::state::Session::model);
         let (Some(session), Some(model)) = (&self.session, model) else { return };

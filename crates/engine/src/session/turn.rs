@@ -13,16 +13,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use musher_model::{FinishReason, ModelError, ModelEvent, ToolUse, Usage};
-use musher_tools::{Access, ToolOutput};
+use musher_tools::{Access, Registry, ToolOutput};
 use uuid::Uuid;
 
 use super::answer::{Answer, Draft, Progress};
+use super::plan::Plan;
 use super::shape::Shape;
 use super::state::sum;
 use crate::event::{Question, TurnEnd, WorkingState};
-use crate::message::{Content, Message, Role, Visibility};
 use crate::permission::Policy;
-use crate::{Answer as UserAnswer, Choice, Happening, Limits, PermissionRequest};
+use crate::{Answer as UserAnswer, Autonomy, Choice, Happening, Limits, PermissionRequest};
+use musher_message::{Content, Message, Role, Visibility};
 
 use batch::Batch;
 pub(crate) use batch::id_of;
@@ -53,15 +54,17 @@ pub(crate) enum Effect {
     /// Somebody agreed: what follows for the session.
     Consented { request: Box<PermissionRequest>, choice: Choice },
     /// Run a call. Its file tools may go this far.
-    Run { index: usize, call: ToolUse, access: Access, consent: Option<Consent> },
+    Run { index: usize, call: ToolUse, access: Access, decision: Option<Decision> },
     /// A step is done: go on, unless the conversation has to be shortened first.
     Settled(Next),
     /// The model cannot read all of the conversation, and what it says to that.
     Overflow { error: String },
-    /// A call has run; it is over when hooks have looked at what came of it.
-    Ran { index: usize, output: ToolOutput },
+    /// The user has answered the question of a call that runs.
+    Answered { index: usize, output: ToolOutput },
     /// Ask somebody. Another question is never open.
     Ask(Question),
+    /// Carry out the plan in a new session with this autonomy level. Follows [`Effect::Finish`].
+    HandOver { plan: Box<Plan>, autonomy: Autonomy },
     /// The turn is over, once everything it started has ended.
     Finish(TurnEnd),
 }
@@ -77,26 +80,11 @@ pub(crate) enum Next {
     Stop { message_id: String },
 }
 
-/// What somebody said to a call.
+/// What the user has decided about a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Consent {
+pub(crate) struct Decision {
     pub(crate) choice: Choice,
     pub(crate) edited_plan: Option<String>,
-}
-
-/// Whether a call may run.
-#[derive(Debug)]
-pub(crate) enum Verdict {
-    /// It may, and its file tools may go this far.
-    Run(Access),
-    /// Somebody has to be asked.
-    Ask(Box<PermissionRequest>),
-    /// It may not; the model reads why and goes on.
-    Refuse(ToolOutput),
-    /// Somebody would have to be asked, and nobody is there: the turn ends.
-    Reject(ToolOutput),
-    /// Hooks end the whole turn, and why.
-    Halt(String),
 }
 
 /// One turn.
@@ -113,6 +101,7 @@ pub(crate) struct Turn {
     /// How often hooks have made the model go on.
     pub(crate) holds: usize,
     limits: Limits,
+    tools: Registry,
     phase: Phase,
     model_calls: usize,
     continuations: usize,
@@ -135,7 +124,7 @@ enum Phase {
 }
 
 impl Turn {
-    pub(crate) fn new(id: String, started: Instant, limits: Limits) -> Self {
+    pub(crate) fn new(id: String, started: Instant, limits: Limits, tools: Registry) -> Self {
         Self {
             id,
             started,
@@ -145,6 +134,7 @@ impl Turn {
             shape: None,
             holds: 0,
             limits,
+            tools,
             phase: Phase::Idle,
             model_calls: 0,
             continuations: 0,

@@ -4,8 +4,20 @@ use std::path::PathBuf;
 
 use super::Skill;
 use super::front_matter::Document;
-use crate::CommandView;
 use crate::config::Level;
+
+/// A slash command in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandView {
+    /// Its name, without the slash.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// What to write behind it.
+    pub argument_hint: Option<String>,
+    /// Whether it is a program.
+    pub is_executable: bool,
+}
 
 /// Something that is called as `/name words`.
 #[derive(Debug, Clone, PartialEq, Eq)]

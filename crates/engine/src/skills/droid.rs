@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::front_matter::Document;
+use super::front_matter::{Document, Mistake};
 use crate::Effort;
 use crate::config::Level;
 
@@ -86,21 +86,37 @@ impl Droid {
         ]
     }
 
-    pub(super) fn parse(text: &str, path: PathBuf, level: Level) -> Self {
+    /// Reads a subagent from its file, with the fields that cannot be understood. If one of them restricts its tools, it gets none.
+    pub(super) fn parse(text: &str, path: PathBuf, level: Level) -> (Self, Vec<Mistake>) {
+        let mut mistakes = Vec::new();
         let document = Document::read(text);
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let effort = document.text("reasoningEffort");
-        Self {
+        let no_tools = DroidTools::Only { names: Vec::new(), has_mcp: false };
+        let mut tools = match document.words("tools") {
+            Ok(words) => words.map_or(DroidTools::All, |words| typed(&words)),
+            Err(message) => {
+                mistakes.push(Mistake { field: "tools", message });
+                no_tools.clone()
+            }
+        };
+        let mcp_servers = document.words("mcpServers").unwrap_or_else(|message| {
+            mistakes.push(Mistake { field: "mcpServers", message });
+            tools = no_tools;
+            Some(Vec::new())
+        });
+        let droid = Self {
             name: document.text("name").or(stem).unwrap_or_default(),
             description: document.text("description").unwrap_or_default(),
             model: document.text("model").filter(|model| model != "inherit"),
             effort: effort.and_then(|effort| serde_json::from_value(effort.into()).ok()),
-            tools: document.words("tools").map_or(DroidTools::All, |words| typed(&words)),
-            mcp_servers: document.words("mcpServers"),
+            tools,
+            mcp_servers,
             prompt: document.body.trim().to_owned(),
             level: Some(level),
             path: Some(path),
-        }
+        };
+        (droid, mistakes)
     }
 
     /// Where it is from, in the word of the protocol.
@@ -157,7 +173,25 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Droid {
-        Droid::parse(text, "/d/reviewer.md".into(), Level::User)
+        let (droid, mistakes) = Droid::parse(text, "/d/reviewer.md".into(), Level::User);
+        assert!(mistakes.is_empty(), "{mistakes:?}");
+        droid
+    }
+
+    #[test]
+    fn a_subagent_whose_tools_cannot_be_understood_gets_none() {
+        for (text, fields) in [
+            ("---\ntools: {Read: true}\n---\nx", &["tools"][..]),
+            ("---\ntools: [Read, 5]\n---\nx", &["tools"]),
+            ("---\nmcpServers: 7\n---\nx", &["mcpServers"]),
+            ("---\ntools: read-only\nx", &["tools", "mcpServers"]),
+        ] {
+            let (droid, mistakes) = Droid::parse(text, "/d/reviewer.md".into(), Level::User);
+            assert_eq!(mistakes.iter().map(|it| it.field).collect::<Vec<_>>(), fields, "{text}");
+            for (tool, server) in [("Read", None), ("Execute", None), ("s___t", Some("s"))] {
+                assert!(!droid.may_use(tool, server), "{text}: {tool}");
+            }
+        }
     }
 
     #[test]

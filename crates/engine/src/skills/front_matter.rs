@@ -8,16 +8,31 @@ use serde_json::{Map, Value};
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Document<'a> {
     fields: Map<String, Value>,
+    /// Whether the head is YAML, and was not read line by line.
+    is_yaml: bool,
+    /// Whether a head begins and never ends, so that its fields are unknown.
+    is_unended: bool,
     pub(super) body: &'a str,
+}
+
+/// A field that cannot be understood.
+#[derive(Debug)]
+pub(super) struct Mistake {
+    pub(super) field: &'static str,
+    pub(super) message: String,
 }
 
 impl<'a> Document<'a> {
     pub(super) fn read(text: &'a str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let Some((head, body)) = split(text) else { return Self { fields: Map::new(), body: text } };
-        let fields =
-            serde_saphyr::from_str::<Map<String, Value>>(head).unwrap_or_else(|_not_yaml| by_lines(head));
-        Self { fields, body: body.trim_start_matches(['\r', '\n']) }
+        let Some((head, body)) = split(text) else {
+            let is_unended = text.lines().next() == Some("---");
+            return Self { body: text, is_unended, ..Self::default() };
+        };
+        let parsed = serde_saphyr::from_str::<Map<String, Value>>(head).ok();
+        let is_yaml = parsed.is_some();
+        let fields = parsed.unwrap_or_else(|| by_lines(head));
+        Self { fields, is_yaml, is_unended: false, body: body.trim_start_matches(['\r', '\n']) }
     }
 
     /// A text, trimmed; `None` if it is not there or empty.
@@ -35,28 +50,49 @@ impl<'a> Document<'a> {
         (!text.is_empty()).then_some(text)
     }
 
-    pub(super) fn flag(&self, name: &str) -> Option<bool> {
-        match self.fields.get(name)? {
-            Value::Bool(flag) => Some(*flag),
-            Value::String(text) => text.trim().parse().ok(),
-            _ => None,
-        }
+    /// A flag; `None` if it is not there.
+    ///
+    /// # Errors
+    ///
+    /// Returns what is wrong if the value is neither true nor false.
+    pub(super) fn flag(&self, name: &str) -> Result<Option<bool>, String> {
+        let parsed = match self.fields.get(name) {
+            None | Some(Value::Null) => return Ok(None),
+            Some(Value::Bool(flag)) => Some(*flag),
+            Some(Value::String(text)) => text.trim().parse().ok(),
+            Some(_) => None,
+        };
+        parsed.map(Some).ok_or_else(|| "expected true or false".to_owned())
     }
 
-    /// A list of words, however it is written: as a list, or in one line with commas.
-    pub(super) fn words(&self, name: &str) -> Option<Vec<String>> {
+    /// A list of words, however it is written: as a list, or in one line with commas. `None` if it is not there.
+    ///
+    /// # Errors
+    ///
+    /// Returns what is wrong if the value is no list of words.
+    pub(super) fn words(&self, name: &str) -> Result<Option<Vec<String>>, String> {
         let split = |text: &str| -> Vec<String> {
             let words =
                 text.trim_matches(['[', ']']).split(',').map(|word| word.trim().trim_matches(['"', '\'']));
             words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
         };
-        match self.fields.get(name)? {
-            Value::String(text) => Some(split(text)),
-            Value::Array(list) => {
-                Some(list.iter().filter_map(Value::as_str).map(|word| word.trim().to_owned()).collect())
+        if self.is_unended {
+            return Err("the line `---` behind the fields is missing".to_owned());
+        }
+        let words: Option<Vec<String>> = match self.fields.get(name) {
+            None | Some(Value::Null) if !self.is_lost(name) => return Ok(None),
+            Some(Value::String(text)) if !self.is_lost(name) => Some(split(text)),
+            Some(Value::Array(list)) => {
+                list.iter().map(|word| Some(word.as_str()?.trim().to_owned())).collect()
             }
             _ => None,
-        }
+        };
+        words.map(Some).ok_or_else(|| "expected a list of names".to_owned())
+    }
+
+    /// Whether a list was in lines below its name, in a head that is no YAML: those lines were not read.
+    fn is_lost(&self, name: &str) -> bool {
+        !self.is_yaml && self.fields.get(name).is_some_and(|value| value.as_str() == Some(""))
     }
 }
 
@@ -94,14 +130,30 @@ mod tests {
             "---\nname: demo\nuser-invocable: false\ntools: [Read, 'Grep']\n---\n\nDo it.\n---\n",
         );
         assert_eq!(document.text("name").as_deref(), Some("demo"));
-        assert_eq!(document.flag("user-invocable"), Some(false));
-        assert_eq!(document.words("tools"), Some(vec!["Read".to_owned(), "Grep".to_owned()]));
+        assert_eq!(document.flag("user-invocable"), Ok(Some(false)));
+        assert_eq!(document.words("tools"), Ok(Some(vec!["Read".to_owned(), "Grep".to_owned()])));
         assert_eq!((document.body, document.text("none")), ("Do it.\n---\n", None));
         for text in ["no head", "---\nnever ends", "", "----\na: b\n---\n"] {
-            assert_eq!(Document::read(text), Document { fields: Map::new(), body: text });
+            let is_unended = text.starts_with("---\n");
+            assert_eq!(Document::read(text), Document { body: text, is_unended, ..Document::default() });
         }
         let folded = Document::read("---\r\ndescription: >\r\n  one\r\n  two\r\n---\r\nx");
         assert_eq!((folded.text("description").as_deref(), folded.body), (Some("one two"), "x"));
+    }
+
+    #[test]
+    fn lists_and_flags_of_another_type_are_errors() {
+        for tools in ["{Read: true}", "5", "[Read, 5]", "[[Read]]", "true"] {
+            assert!(
+                Document::read(&format!("---\ntools: {tools}\n---\n")).words("tools").is_err(),
+                "{tools}"
+            );
+        }
+        let lost = Document::read("---\ndescription: a: b: {c\ntools:\n  - Read\n---\n");
+        assert!(!lost.is_yaml && lost.words("tools").is_err());
+        assert_eq!(Document::read("---\ntools:\n---\n").words("tools"), Ok(None));
+        assert!(Document::read("---\ntools: read-only\n").words("tools").is_err());
+        assert!(Document::read("---\nx: maybe\n---\n").flag("x").is_err());
     }
 
     proptest::proptest! {
@@ -111,8 +163,8 @@ mod tests {
             let document = Document::read(&text);
             for name in ["a", "b", "c"] {
                 proptest::prop_assert!(document.text(name).is_none_or(|text| !text.is_empty()));
-                document.words(name);
-                document.flag(name);
+                document.words(name).ok();
+                document.flag(name).ok();
             }
         }
     }
@@ -123,7 +175,7 @@ mod tests {
             "---\nname: a\ndescription: Use when: things break, e.g. {x\ntools: \"A\", B\n---\n",
         );
         assert_eq!(document.text("description").as_deref(), Some("Use when: things break, e.g. {x"));
-        assert_eq!(document.words("tools"), Some(vec!["A".to_owned(), "B".to_owned()]));
+        assert_eq!(document.words("tools"), Ok(Some(vec!["A".to_owned(), "B".to_owned()])));
         let hint = Document::read("---\nargument-hint: [file] [line]\n---\n");
         assert_eq!(hint.text("argument-hint").as_deref(), Some("[file] [line]"));
         let hint = Document::read("---\nargument-hint: [file]\n---\n");

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::command::{call, with_arguments};
+use super::front_matter::Mistake;
 use super::{Droid, Expansion, Skill, SlashCommand, droid, skill};
-use crate::config::{Config, Level, Problem, edit_json};
+use crate::config::{Config, Level, Problem, try_edit_json};
 
 /// A file larger than this is no text for a model.
 const LARGEST: u64 = 1 << 20;
@@ -96,7 +97,8 @@ impl Library {
         }
         for path in entries(&folder.join("droids")).into_iter().filter(|path| droid::is_droid(path)) {
             if let Some(text) = finder.text(&path, level) {
-                let droid = Droid::parse(&text, path.clone(), level);
+                let (droid, mistakes) = Droid::parse(&text, path.clone(), level);
+                finder.report(&path, mistakes);
                 if finder.is_name(&droid.name, &path) {
                     add(&mut self.droids, droid, |one| &one.name);
                 }
@@ -108,7 +110,8 @@ impl Library {
         for one in entries(folder) {
             let path = one.join("SKILL.md");
             if let Some(text) = finder.text(&path, level) {
-                let mut found = Skill::parse(&text, path.clone(), level);
+                let (mut found, mistakes) = Skill::parse(&text, path.clone(), level);
+                finder.report(&path, mistakes);
                 if finder.is_name(&found.name, &path)
                     && !self.skills.iter().any(|skill| skill.name == found.name)
                 {
@@ -122,17 +125,18 @@ impl Library {
 
 /// Switches a skill off or on in the user's settings, also one that is not there.
 pub fn set_skill_disabled(home: &Path, name: &str, disabled: bool) -> io::Result<()> {
-    edit_json(&home.join("settings.json"), |settings| {
-        let list = settings.entry("disabledSkills").or_insert_with(|| Value::Array(Vec::new()));
-        if !list.is_array() {
+    try_edit_json(&home.join("settings.json"), |settings| {
+        let list = settings.entry("disabledSkills").or_insert(Value::Null);
+        if list.is_null() {
             *list = Value::Array(Vec::new());
         }
-        if let Value::Array(list) = list {
-            list.retain(|one| one.as_str() != Some(name));
-            if disabled {
-                list.push(name.into());
-            }
+        // what it switches off already is unknown
+        let Value::Array(list) = list else { return Err(io::Error::other("`disabledSkills` is not a list")) };
+        list.retain(|one| one.as_str() != Some(name));
+        if disabled {
+            list.push(name.into());
         }
+        Ok(())
     })
 }
 
@@ -164,6 +168,14 @@ impl Finder<'_> {
                 None
             }
         }
+    }
+
+    /// Notes fields that cannot be understood.
+    fn report(&mut self, path: &Path, mistakes: Vec<Mistake>) {
+        self.problems.extend(mistakes.into_iter().map(|Mistake { field, message }| Problem {
+            field: Some(field.to_owned()),
+            ..Problem::new(path, message)
+        }));
     }
 
     fn is_inside(&mut self, path: &Path) -> bool {

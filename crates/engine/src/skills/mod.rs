@@ -15,7 +15,7 @@ mod front_matter;
 mod library;
 mod skill;
 
-pub use command::{Expansion, SlashCommand};
+pub use command::{CommandView, Expansion, SlashCommand};
 pub use droid::{Droid, DroidTools};
 pub use library::{Library, set_skill_disabled};
-pub use skill::{Resource, Skill};
+pub use skill::{Resource, Skill, SkillView};

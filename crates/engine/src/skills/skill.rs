@@ -2,9 +2,31 @@
 
 use std::path::{Path, PathBuf};
 
-use super::front_matter::Document;
-use crate::SkillView;
+use super::front_matter::{Document, Mistake};
 use crate::config::Level;
+
+/// A skill in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkillView {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// `project`, `personal` or `builtin`.
+    pub location: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// Whether it is on.
+    pub enabled: bool,
+    /// Whether people may call it.
+    pub user_invocable: bool,
+    /// Its text.
+    pub content: String,
+    /// Files beside it: name, path, whether the model may read it as text.
+    pub resources: Vec<(String, PathBuf, bool)>,
+    /// Who switched it off.
+    pub disabled_by: Option<String>,
+}
 
 /// Instructions for one kind of work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,21 +70,33 @@ const MOST_RESOURCES: usize = 200;
 const DEEPEST: usize = 4;
 
 impl Skill {
-    pub(super) fn parse(text: &str, path: PathBuf, level: Level) -> Self {
+    /// Reads a skill from its file, with the fields that cannot be understood. Each of them forbids what it is about.
+    pub(super) fn parse(text: &str, path: PathBuf, level: Level) -> (Self, Vec<Mistake>) {
+        let mut mistakes = Vec::new();
         let document = Document::read(text);
         let folder = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
-        Self {
+        let mut flag = |field, usual: bool, forbids: bool| match document.flag(field) {
+            Ok(flag) => flag.unwrap_or(usual),
+            Err(message) => {
+                mistakes.push(Mistake { field, message });
+                forbids
+            }
+        };
+        let is_user_invocable = flag("user-invocable", true, false);
+        let is_model_invocable = !flag("disable-model-invocation", false, true);
+        let skill = Self {
             name: document.text("name").or(folder).unwrap_or_default(),
             description: document.text("description"),
             level,
             body: document.body.trim_end().to_owned(),
             version: document.text("version"),
             is_enabled: true,
-            is_user_invocable: document.flag("user-invocable").unwrap_or(true),
-            is_model_invocable: !document.flag("disable-model-invocation").unwrap_or(false),
+            is_user_invocable,
+            is_model_invocable,
             resources: Vec::new(),
             path,
-        }
+        };
+        (skill, mistakes)
     }
 
     /// What the Skill tool answers.

@@ -1,12 +1,15 @@
 //! Agents end to end: commands in, events out, with a scripted model in process.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod added_tool;
 mod compaction;
 mod hooks;
+mod many_calls;
 mod peers;
 mod planning;
 mod scripted;
 mod sessions;
+mod settings;
 mod stage;
 mod stored_sessions;
 mod subagents;

@@ -8,7 +8,7 @@ use musher_engine::{
     Prompt, Question, Reply, Role, Ticket, ToolPhase, Visibility, start,
 };
 use musher_model::RetryPolicy;
-use musher_tools::Part;
+use musher_tools::{Part, Registry};
 use tempfile::TempDir;
 use tokio::sync::mpsc::Receiver;
 
@@ -60,6 +60,16 @@ impl Stage {
         work: Arc<TempDir>,
         replies: impl IntoIterator<Item = scripted::Reply>,
     ) -> Self {
+        Self::with_tools(home, work, replies, Registry::builtin())
+    }
+
+    /// Another agent in these folders, with these tools.
+    pub(crate) fn with_tools(
+        home: Arc<TempDir>,
+        work: Arc<TempDir>,
+        replies: impl IntoIterator<Item = scripted::Reply>,
+        tools: Registry,
+    ) -> Self {
         let model = Scripted::new(replies);
         let view = ModelView {
             id: MODEL.to_owned(),
@@ -73,6 +83,7 @@ impl Stage {
         let variables = [("PATH".into(), "/usr/bin:/bin".into()), ("HOME".into(), home.path().into())];
         let environment = Environment::new(home.path())
             .with_variables(variables)
+            .with_tools(tools)
             .with_provider(view, Arc::clone(&model) as Arc<dyn musher_model::Provider>)
             .with_retries(retries);
         let (agent, events) = start(Arc::new(environment));
@@ -262,7 +273,7 @@ fn content(content: &[Content]) -> String {
 pub(crate) fn parts(parts: &[Part]) -> String {
     let each = parts.iter().map(|part| match part {
         Part::Text(text) => text.clone(),
-        _ => "(picture)".to_owned(),
+        Part::Image { .. } => "(picture)".to_owned(),
     });
     each.collect::<Vec<_>>().join(" | ")
 }

@@ -184,7 +184,7 @@ async fn a_subagent_asks_through_the_session_that_started_it() {
     let told = lines(&seen);
     assert_eq!(
         told[..3],
-        ["state Executing", "resolved call_0 ProceedAlways", "settings Auto Medium"],
+        ["state Executing", "resolved call_0 ProceedAlways", "settings Auto Low"],
         "what holds for longer holds for the session that was asked"
     );
     assert_eq!(result(&seen, "call_0"), "Touched.");
@@ -215,7 +215,7 @@ async fn settings_can_give_subagents_less_autonomy_but_never_more() {
         fs_err::write(stage.home.path().join("settings.json"), settings).unwrap();
         let script = [calls("", &[task("worker", &json!({}))]), text("Done.")];
         let mut stage = Stage::at(stage.home, stage.work, script);
-        stage.model.tell_subagents([execute("touch one.txt"), text("Touched.")]);
+        stage.model.tell_subagents([execute("rm -f one.txt"), text("Removed.")]);
         stage.create(at(of_session)).await;
         stage.say("Do it.");
         let seen = stage.until(|what| is_idle(what) || is_question(what)).await;

@@ -192,7 +192,7 @@ async fn always_raises_the_level_for_the_calls_that_follow() {
     let seen = stage.until_idle().await;
     assert_eq!(
         seen[..4],
-        ["state Executing", "resolved call_0 ProceedAlways", "settings Auto Medium", "call_0 executing",]
+        ["state Executing", "resolved call_0 ProceedAlways", "settings Auto Low", "call_0 executing",]
     );
     assert!(!seen.iter().any(|line| line.starts_with("may ")), "{seen:?}");
     assert!(stage.work.path().join("a2.txt").exists());
@@ -365,15 +365,15 @@ async fn the_model_is_offered_tools_and_finds_the_others() {
 async fn the_list_of_tools_says_what_runs_without_asking() {
     let mut stage = Stage::open([]).await;
     for (settings, allowed) in [
-        (SettingsChange::default(), 12),
-        (SettingsChange { autonomy: Some(Autonomy::Low), ..SettingsChange::default() }, 15),
-        (SettingsChange { autonomy: Some(Autonomy::High), ..SettingsChange::default() }, 26),
-        (SettingsChange { mode: Some(Mode::Spec), ..SettingsChange::default() }, 14),
+        (SettingsChange::default(), 9),
+        (SettingsChange { autonomy: Some(Autonomy::Low), ..SettingsChange::default() }, 12),
+        (SettingsChange { autonomy: Some(Autonomy::High), ..SettingsChange::default() }, 15),
+        (SettingsChange { mode: Some(Mode::Spec), ..SettingsChange::default() }, 11),
     ] {
         let filter = ToolFilter { settings, ..ToolFilter::default() };
         let ticket = stage.submit(Command::ListTools(Box::new(filter)));
         let Reply::Tools(tools) = stage.reply(&ticket).await else { panic!("no tools") };
-        assert_eq!(tools.len(), 27);
+        assert_eq!(tools.len(), 16);
         assert_eq!(tools.iter().filter(|tool| tool.currently_allowed).count(), allowed);
     }
 }

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use musher_http::SseEvent;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -13,7 +14,7 @@ use super::answer::Answer;
 use super::{FormatOptions, read, reported};
 use crate::{
     Block, Cache, Effort, ErrorClass, FinishReason, Media, Message, ModelError, ModelEvent, Proof, Request,
-    Role, SseEvent, Thinking, ToolChoice, Usage,
+    Role, Thinking, ToolChoice, Usage,
 };
 
 /// The format demands a limit.

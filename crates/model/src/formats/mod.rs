@@ -8,10 +8,11 @@ mod openai_chat;
 mod openai_responses;
 mod openai_tools;
 
+use musher_http::SseEvent;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::{ErrorClass, ModelError, ModelEvent, Request, SseEvent};
+use crate::{ErrorClass, ModelError, ModelEvent, Request};
 use answer::Answer;
 
 /// A vendor's way to be asked.

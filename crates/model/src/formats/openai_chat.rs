@@ -5,13 +5,12 @@
 
 mod chunk;
 
+use musher_http::SseEvent;
 use serde_json::{Value, json};
 
 use super::answer::Answer;
 use super::{FormatOptions, openai_tools, read, reported};
-use crate::{
-    Block, ErrorClass, FinishReason, Message, ModelError, ModelEvent, Proof, Request, Role, SseEvent,
-};
+use crate::{Block, ErrorClass, FinishReason, Message, ModelError, ModelEvent, Proof, Request, Role};
 
 use chunk::{CallDelta, Chunk, Delta};
 

@@ -5,14 +5,15 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use musher_http::SseEvent;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::answer::Answer;
 use super::{FormatOptions, openai_tools, read, reported};
 use crate::{
-    Block, Effort, ErrorClass, FinishReason, Message, ModelError, ModelEvent, Proof, Request, Role, SseEvent,
-    Thinking, ToolResult, Usage,
+    Block, Effort, ErrorClass, FinishReason, Message, ModelError, ModelEvent, Proof, Request, Role, Thinking,
+    ToolResult, Usage,
 };
 
 pub(super) fn body(request: &Request, messages: &[Message], options: &FormatOptions) -> Value {

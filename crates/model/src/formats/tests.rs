@@ -8,7 +8,7 @@ fn decode(format: Format, data: &[Value]) -> (Vec<ModelEvent>, Result<(), ModelE
     let mut out = Vec::new();
     for value in data {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let event = SseEvent { name: String::new(), data: text };
+        let event = SseEvent { data: text, ..SseEvent::default() };
         if let Err(error) = decoder.event(&event, &mut out) {
             return (out, Err(error));
         }

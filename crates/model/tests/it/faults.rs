@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use musher_http::{Client, Timeouts};
 use musher_model::{
-    Arguments, Endpoint, ErrorClass, Format, Http, HttpProvider, Message, ModelError, ModelEvent, Provider,
-    Request, RetryPolicy, Secret, Timeouts, with_retries,
+    Arguments, Endpoint, ErrorClass, Format, HttpProvider, Message, ModelError, ModelEvent, Provider,
+    Request, RetryPolicy, Secret, with_retries,
 };
 use musher_rehearse::{Hang, HttpError, Reply, Script, Server, Step, ToolCall};
 use serde_json::json;
@@ -19,7 +20,7 @@ pub(crate) fn provider(format: Format, url: &str, timeouts: Timeouts) -> HttpPro
     let base = if format == Format::Anthropic { url.to_owned() } else { format!("{url}/v1") };
     let mut endpoint = Endpoint::new(format, base);
     endpoint.key = Some(Secret::new("sk-test-0123456789"));
-    HttpProvider::new(Arc::new(Http::new(timeouts)), endpoint)
+    HttpProvider::new(Client::builder().timeouts(timeouts).build(), endpoint)
 }
 
 pub(crate) fn question() -> Request {

@@ -5,5 +5,4 @@ mod bodies;
 mod faults;
 mod snapshot;
 mod streams;
-mod tls;
 mod transport;

@@ -1,6 +1,7 @@
 //! Whole answers of the scripted model, decoded in each format: what comes out is the same, and as the files in `streams/` say.
 
-use musher_model::{ErrorClass, Format, ModelError, ModelEvent, SseLimits, SseParser};
+use musher_http::{SseLimits, SseParser};
+use musher_model::{ErrorClass, Format, ModelError, ModelEvent};
 use musher_rehearse::{Api, Call, Finish, Rehearsal, Reply, Script, Step, ToolCall, Usage};
 use serde_json::json;
 

@@ -3,9 +3,8 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use musher_model::{
-    Endpoint, ErrorClass, Format, Http, HttpProvider, ModelError, ModelEvent, Secret, SseLimits, Timeouts,
-};
+use musher_http::{Client, Proxies, SseLimits, Timeouts};
+use musher_model::{Endpoint, ErrorClass, Format, HttpProvider, ModelError, ModelEvent, Secret};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -65,10 +64,10 @@ async fn a_line_without_end_is_refused_at_the_limit() {
     let address = says(stream(&"x".repeat(1 << 20))).await;
     let mut endpoint = Endpoint::new(Format::OpenaiChat, format!("http://{address}"));
     endpoint.limits = SseLimits { line: 1 << 16, ..SseLimits::default() };
-    let provider = HttpProvider::new(std::sync::Arc::new(Http::default()), endpoint);
+    let provider = HttpProvider::new(Client::default(), endpoint);
     let error = ask(&provider).await.1.unwrap();
     assert_eq!(error.class, ErrorClass::Protocol);
-    assert_eq!(error.message, "the answer has a line of more than 65536 bytes");
+    assert_eq!(error.message, "cannot read the events: the response has a line of more than 65536 bytes");
 }
 
 #[tokio::test]
@@ -130,13 +129,13 @@ async fn settings_that_cannot_work_are_told_without_asking() {
     for url in ["ftp://host", "no address", "http://"] {
         let mut endpoint = Endpoint::new(Format::OpenaiChat, url);
         endpoint.key = Some(Secret::new("key"));
-        let provider = HttpProvider::new(std::sync::Arc::new(Http::default()), endpoint);
+        let provider = HttpProvider::new(Client::default(), endpoint);
         assert_eq!(ask(&provider).await.1.unwrap().class, ErrorClass::Config, "{url}");
     }
     let mut endpoint = Endpoint::new(Format::OpenaiChat, "http://127.0.0.1:1");
     endpoint.key = Some(Secret::new("two\nlines"));
-    let error = ask(&HttpProvider::new(std::sync::Arc::new(Http::default()), endpoint)).await.1.unwrap();
-    assert_eq!(error.message, "the value of `authorization` is not fit for a header");
+    let error = ask(&HttpProvider::new(Client::default(), endpoint)).await.1.unwrap();
+    assert_eq!(error.message, "invalid value of the header `authorization`: failed to parse header value");
 }
 
 #[tokio::test]
@@ -162,4 +161,31 @@ async fn a_connection_is_used_again_after_a_whole_answer() {
         assert_eq!(ask(&provider).await.1, None);
     }
     drop(serving.await.unwrap());
+}
+
+#[tokio::test]
+async fn proxy_failure_is_retried_only_if_it_may_pass() {
+    let cases = [
+        ("407 Proxy Authentication Required", ErrorClass::Config, false),
+        ("403 Forbidden", ErrorClass::Config, false),
+        ("502 Bad Gateway", ErrorClass::Network, true),
+    ];
+    for (status, class, is_retryable) in cases {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let proxy = format!("http://user:s3cret-pw@{}", listener.local_addr().unwrap());
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut heard = Vec::new();
+            while !heard.ends_with(b"\r\n\r\n") {
+                assert_ne!(stream.read_buf(&mut heard).await.unwrap(), 0);
+            }
+            stream.write_all(format!("HTTP/1.1 {status}\r\n\r\n").as_bytes()).await.unwrap();
+        });
+        let proxies = Proxies::from_variables(|name| (name == "HTTPS_PROXY").then(|| proxy.clone().into()));
+        let client = Client::builder().proxies(proxies).build();
+        let provider = HttpProvider::new(client, Endpoint::new(Format::OpenaiChat, "https://vendor.example"));
+        let error = ask(&provider).await.1.unwrap();
+        assert_eq!((error.class, error.class.is_retryable()), (class, is_retryable), "{error}");
+        assert!(error.message.contains("(HTTPS_PROXY)") && !error.message.contains("s3cret"), "{error}");
+    }
 }

@@ -1,14 +1,14 @@
 //! What to start, where, with which environment, and how patient to be when it has to end.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use musher_process::{Command, ParentDeath, Spawner};
 use musher_wire::Frame;
 
-use super::Spawner;
 use super::process::Patience;
 use crate::Limits;
 
@@ -26,69 +26,45 @@ use crate::Limits;
 /// ```
 #[derive(Clone)]
 pub struct Launch {
-    pub(super) program: PathBuf,
-    pub(super) args: Vec<OsString>,
-    pub(super) env: Vec<(OsString, Option<OsString>)>,
-    pub(super) is_env_cleared: bool,
+    pub(super) command: Command,
     pub(super) secrets: Vec<String>,
-    pub(super) cwd: Option<PathBuf>,
     pub(super) limits: Limits,
     pub(super) stderr_tail: usize,
     pub(super) patience: Patience,
     pub(super) farewell: Option<Frame>,
-    pub(super) parent_death: ParentDeath,
-    pub(super) spawner: Option<Arc<dyn Spawner>>,
-}
-
-/// What the kernel sends a program when we die without a word, by SIGKILL for example. Linux only.
-///
-/// Whatever it started, in its group or elsewhere, is killed then, too: on every system, and even behind a wrapper.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ParentDeath {
-    /// It is killed at once.
-    #[default]
-    Kill,
-    /// It is interrupted, for a program that then ends what it started before it exits itself. After 2 s it is killed.
-    Interrupt,
 }
 
 impl Launch {
     /// A program, looked up in `PATH` if it is a plain name.
     pub fn new(program: impl AsRef<Path>) -> Self {
         Self {
-            program: program.as_ref().to_owned(),
-            args: Vec::new(),
-            env: Vec::new(),
-            is_env_cleared: false,
+            command: Command::new(program),
             secrets: Vec::new(),
-            cwd: None,
             limits: Limits::default(),
             stderr_tail: 8 * 1024,
             patience: Patience::default(),
             farewell: None,
-            parent_death: ParentDeath::default(),
-            spawner: None,
         }
     }
 
     /// Adds one argument.
     #[must_use]
     pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
-        self.args.push(arg.as_ref().to_owned());
+        self.command = self.command.arg(arg);
         self
     }
 
     /// Adds several arguments.
     #[must_use]
     pub fn args(mut self, args: impl IntoIterator<Item: AsRef<OsStr>>) -> Self {
-        self.args.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        self.command = self.command.args(args);
         self
     }
 
     /// Sets an environment variable.
     #[must_use]
     pub fn env(mut self, key: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
-        self.env.push((key.as_ref().to_owned(), Some(value.as_ref().to_owned())));
+        self.command = self.command.env(key, value);
         self
     }
 
@@ -103,21 +79,21 @@ impl Launch {
     /// Takes an environment variable away.
     #[must_use]
     pub fn env_remove(mut self, key: impl AsRef<OsStr>) -> Self {
-        self.env.push((key.as_ref().to_owned(), None));
+        self.command = self.command.env_remove(key);
         self
     }
 
     /// Starts from an empty environment instead of our own.
     #[must_use]
     pub fn env_clear(mut self) -> Self {
-        self.is_env_cleared = true;
+        self.command = self.command.env_clear();
         self
     }
 
     /// The folder it starts in.
     #[must_use]
     pub fn cwd(mut self, folder: impl AsRef<Path>) -> Self {
-        self.cwd = Some(folder.as_ref().to_owned());
+        self.command = self.command.cwd(folder);
         self
     }
 
@@ -164,31 +140,24 @@ impl Launch {
         self
     }
 
-    /// What happens to it when we die without a word.
+    /// Sets what happens to it when this process dies without ending it first; [`ParentDeath::Kill`] by default.
     #[must_use]
     pub fn on_parent_death(mut self, parent_death: ParentDeath) -> Self {
-        self.parent_death = parent_death;
+        self.command = self.command.on_parent_death(parent_death);
         self
     }
 
-    /// Where the fork happens, if not on a thread of our own. See [`Spawner`].
+    /// Sets the thread that forks, if it is not the usual one. See [`Spawner`].
     #[must_use]
     pub fn spawn_on(mut self, spawner: Arc<dyn Spawner>) -> Self {
-        self.spawner = Some(spawner);
+        self.command = self.command.spawn_on(spawner);
         self
     }
 }
 
-/// Leaves the values of the environment out: any of them may be a secret.
+/// Leaves out the secrets; the command leaves out all values of its environment.
 impl fmt::Debug for Launch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let keys: Vec<_> = self.env.iter().map(|(key, _)| key).collect();
-        f.debug_struct("Launch")
-            .field("program", &self.program)
-            .field("args", &self.args)
-            .field("env", &keys)
-            .field("is_env_cleared", &self.is_env_cleared)
-            .field("cwd", &self.cwd)
-            .finish_non_exhaustive()
+        f.debug_struct("Launch").field("command", &self.command).finish_non_exhaustive()
     }
 }

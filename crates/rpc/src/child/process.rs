@@ -1,9 +1,6 @@
 //! Keeps one process from start to end on threads of its own, so that it is waited for and ended whatever the runtime does.
-//!
-//! The id of a process is free for others once it has been waited for. So signals and the final wait exclude each other.
 
 use std::io;
-use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,14 +8,12 @@ use std::task::{Context, Poll};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use musher_process::Child;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::watch;
 
-use super::spawner::Forked;
+use super::Exit;
 use super::stderr::Tail;
-use super::{Exit, tree};
 
 /// How long what the process left behind may keep its pipes after it has exited.
 const LEFT_BEHIND: Duration = Duration::from_secs(1);
@@ -48,8 +43,7 @@ impl Default for Patience {
 #[derive(Debug)]
 pub(super) struct Process {
     program: PathBuf,
-    pid: Pid,
-    mark: String,
+    child: Child,
     tail: Tail,
     state: Mutex<State>,
     changed: Condvar,
@@ -58,46 +52,34 @@ pub(super) struct Process {
 
 #[derive(Debug)]
 struct State {
-    life: Life,
+    has_exited: bool,
     open_pipes: usize,
-    /// What was found below it before it was told to end.
-    descendants: Vec<OwnedFd>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Life {
-    Running,
-    /// It has exited, and its id is still its own.
-    Exited,
-    /// It has been waited for.
-    Gone,
 }
 
 impl Process {
     /// Takes charge of a process whose stdout and stderr are about to be read.
     pub(super) fn watch(
-        forked: Forked,
+        child: Child,
         program: PathBuf,
         tail: Tail,
     ) -> io::Result<(Arc<Self>, [OpenPipe; 2])> {
         let process = Arc::new(Self {
             program,
-            pid: forked.pid(),
-            mark: forked.mark().to_owned(),
+            child,
             tail,
-            state: Mutex::new(State { life: Life::Running, open_pipes: 2, descendants: Vec::new() }),
+            state: Mutex::new(State { has_exited: false, open_pipes: 2 }),
             changed: Condvar::new(),
             exit: watch::Sender::new(None),
         });
         let pipes = [OpenPipe(Arc::clone(&process)), OpenPipe(Arc::clone(&process))];
         let keeper = Arc::clone(&process);
-        // if there is no thread, `forked` is dropped with the closure, which kills the process
-        thread::Builder::new().name("agent-keeper".to_owned()).spawn(move || keeper.keep(forked))?;
+        // if there is no thread, all handles are dropped, which kills the process
+        thread::Builder::new().name("agent-keeper".to_owned()).spawn(move || keeper.keep())?;
         Ok((process, pipes))
     }
 
     pub(super) fn id(&self) -> u32 {
-        self.pid.as_raw_nonzero().get().unsigned_abs()
+        self.child.id()
     }
 
     pub(super) fn stderr_tail(&self) -> String {
@@ -115,14 +97,14 @@ impl Process {
 
     /// Ends the process, on a thread of its own: it works in a destructor, in a panic, and without a runtime.
     pub(super) fn end_in_background(self: &Arc<Self>, patience: Patience) {
-        if self.state().life != Life::Running {
+        if self.state().has_exited {
             return;
         }
         let process = Arc::clone(self);
         let started =
             thread::Builder::new().name("agent-end".to_owned()).spawn(move || process.end(patience));
         if started.is_err() {
-            self.kill();
+            self.child.kill();
         }
     }
 
@@ -130,64 +112,38 @@ impl Process {
         if self.is_over_within(patience.stdin) {
             return;
         }
-        for (signal, grace) in [(Signal::INT, patience.interrupt), (Signal::TERM, patience.term)] {
-            if !grace.is_zero() {
-                self.remember_tree();
-                self.signal(signal);
-                if self.is_over_within(grace) {
-                    return;
-                }
+        if !patience.interrupt.is_zero() {
+            self.child.interrupt();
+            if self.is_over_within(patience.interrupt) {
+                return;
             }
         }
-        self.kill();
+        if !patience.term.is_zero() {
+            self.child.terminate();
+            if self.is_over_within(patience.term) {
+                return;
+            }
+        }
+        self.child.kill();
         if !self.is_over_within(KILLED) {
             self.publish(self.exit_with(None));
         }
     }
 
     /// Waits for the process, cleans up behind it, and tells everyone.
-    fn keep(&self, forked: Forked) {
-        let without_reaping = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        while matches!(waitid(WaitId::Pid(self.pid), without_reaping), Err(Errno::INTR)) {}
-        self.set(Life::Exited);
+    fn keep(&self) {
+        self.child.wait();
+        self.state().has_exited = true;
+        self.changed.notify_all();
         self.wait_until(LEFT_BEHIND, |state| state.open_pipes == 0);
-        tree::kill(self.pid, &self.mark);
-        tree::kill_each(&std::mem::take(&mut self.state().descendants));
-        let status = {
-            let mut state = self.state();
-            state.life = Life::Gone;
-            forked.reap()
-        };
+        let status = self.child.reap();
         // what it wrote to stderr is in the tail once the pipe has been read to its end
         self.wait_until(LEFT_BEHIND, |state| state.open_pipes == 0);
         self.publish(self.exit_with(status.ok()));
     }
 
-    /// Keeps hold of all that descends from it: once it is gone, a process that left its group and its environment cannot be told.
-    fn remember_tree(&self) {
-        let mut state = self.state();
-        if state.life != Life::Gone {
-            state.descendants.extend(tree::below(self.pid, &self.mark));
-        }
-    }
-
-    fn signal(&self, signal: Signal) {
-        let state = self.state();
-        if state.life != Life::Gone {
-            // fails if all of the group are gone, which is what is wanted
-            kill_process_group(self.pid, signal).ok();
-        }
-    }
-
-    fn kill(&self) {
-        let state = self.state();
-        if state.life != Life::Gone {
-            tree::kill(self.pid, &self.mark);
-        }
-    }
-
     fn is_over_within(&self, time: Duration) -> bool {
-        self.wait_until(time, |state| state.life != Life::Running)
+        self.wait_until(time, |state| state.has_exited)
     }
 
     /// Waits for a condition, and tells whether it came true in time.
@@ -202,11 +158,6 @@ impl Process {
             state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         true
-    }
-
-    fn set(&self, life: Life) {
-        self.state().life = life;
-        self.changed.notify_all();
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

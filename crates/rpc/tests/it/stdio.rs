@@ -1,40 +1,22 @@
-//! This very program as an agent on stdin and stdout.
+//! A real agent on stdin and stdout.
 
 use std::os::fd::OwnedFd;
 use std::process::{self, Command, Stdio};
 use std::time::Duration;
 
-use musher_rpc::{Child, Inbox, Incoming, Launch, Limits, Peer, over, stdio};
+use musher_rpc::{Child, Inbox, Incoming, Launch, Limits, Peer, over};
 use musher_wire::Json;
 use tokio::net::UnixStream;
 
 use crate::support::soon;
 
-const SWITCH: &str = "MUSHER_RPC_STDIO_AGENT";
+/// Echoes its calls, and ends with its input.
+const AGENT: &str = env!("CARGO_BIN_EXE_musher-rpc-stdio-agent");
 
-/// Not a test of its own: the agent that the test below starts. Echoes its calls, and ends with its input.
-#[tokio::test]
-async fn helper_that_serves_on_stdio() {
-    if std::env::var_os(SWITCH).is_none() {
-        return;
-    }
-    let (peer, mut inbox) = Peer::start(stdio(Limits::default()).unwrap());
-    while let Some(incoming) = inbox.recv().await {
-        if let Incoming::Request(request) = incoming {
-            peer.respond(request.id, Ok(request.params.unwrap())).await.unwrap();
-        }
-    }
-    peer.notify("bye", Json::empty_object()).await.unwrap();
-    assert!(peer.finish(Duration::from_secs(30)).await);
-}
-
-const HELPER: [&str; 3] = ["--exact", "stdio::helper_that_serves_on_stdio", "--nocapture"];
-
-/// The helper with these as its stdin and stdout.
-fn helper(stdin: impl Into<Stdio>, stdout: impl Into<Stdio>) -> process::Child {
+/// The agent with these as its stdin and stdout.
+fn agent(stdin: impl Into<Stdio>, stdout: impl Into<Stdio>) -> process::Child {
     #[expect(clippy::disallowed_methods, reason = "an agent on something else than pipes")]
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(HELPER).env(SWITCH, "1").stdin(stdin).stdout(stdout).spawn().unwrap()
+    Command::new(AGENT).stdin(stdin).stdout(stdout).spawn().unwrap()
 }
 
 async fn echo_something(peer: &Peer) {
@@ -46,20 +28,15 @@ async fn echo_something(peer: &Peer) {
 }
 
 async fn hear_bye(mut inbox: Inbox) {
-    let mut is_bye_heard = false;
-    while let Some(incoming) = soon(inbox.recv()).await {
-        // the rest is what the test runner prints
-        is_bye_heard |= matches!(incoming, Incoming::Notification(news) if news.method == "bye");
-    }
-    assert!(is_bye_heard, "what was sent before the end is written");
+    let last = soon(inbox.recv()).await;
+    let is_bye = matches!(&last, Some(Incoming::Notification(news)) if news.method == "bye");
+    assert!(is_bye, "what was sent before the end is written, and nothing else: {last:?}");
+    assert!(matches!(soon(inbox.recv()).await, Some(Incoming::Closed(_))));
 }
 
 #[tokio::test]
 async fn an_agent_on_stdio_answers_and_ends_with_its_input() {
-    let launch = Launch::new(std::env::current_exe().unwrap())
-        .args(HELPER)
-        .env(SWITCH, "1")
-        .grace(Duration::from_secs(50));
+    let launch = Launch::new(AGENT).grace(Duration::from_secs(50));
     let (child, connection) = Child::spawn(launch).await.unwrap();
     let (peer, inbox) = Peer::start(connection);
     echo_something(&peer).await;
@@ -75,7 +52,7 @@ async fn stdin_and_stdout_may_be_sockets_which_block_as_before() {
     let theirs = theirs.into_std().unwrap();
     theirs.set_nonblocking(false).unwrap();
     let mut child =
-        helper(OwnedFd::from(theirs.try_clone().unwrap()), OwnedFd::from(theirs.try_clone().unwrap()));
+        agent(OwnedFd::from(theirs.try_clone().unwrap()), OwnedFd::from(theirs.try_clone().unwrap()));
     let (reader, writer) = ours.into_split();
     let (peer, inbox) = Peer::start(over(reader, writer, Limits::default()));
     echo_something(&peer).await;
@@ -94,7 +71,7 @@ async fn stdin_and_stdout_may_be_files() {
     fs_err::write(&input, r#"{"type":"request","id":"1","method":"echo","params":{"a":1}}"#).unwrap();
     let file = |file: fs_err::File| file.into_parts().0;
     let mut child =
-        helper(file(fs_err::File::open(&input).unwrap()), file(fs_err::File::create(&output).unwrap()));
+        agent(file(fs_err::File::open(&input).unwrap()), file(fs_err::File::create(&output).unwrap()));
     assert!(soon(tokio::task::spawn_blocking(move || child.wait())).await.unwrap().unwrap().success());
     let said = fs_err::read_to_string(&output).unwrap();
     assert!(said.contains(r#""result":{"a":1}"#) && said.contains(r#""method":"bye""#), "{said}");

@@ -1,30 +1,44 @@
 //! The built-in tools, one folder each: `mod.rs` runs it, `spec.rs` describes it to the model, `tests.rs` tries it.
 
+mod ask_user;
 mod create;
 mod edit;
 mod execute;
+mod exit_spec_mode;
 mod fetch;
 mod glob;
 mod grep;
 mod ls;
 mod patch;
 mod read;
+mod skill;
+mod task;
+mod task_output;
+mod task_stop;
 mod todo;
+mod tool_search;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::{ToolInfo, ToolOutput};
+use crate::ToolOutput;
 
+pub use ask_user::{AskUser, UserQuestion, answers};
 pub use create::Create;
 pub use edit::Edit;
-pub use execute::{Execute, missing_risk};
+pub use execute::Execute;
+pub use exit_spec_mode::ExitSpecMode;
 pub use fetch::{AddressRule, FetchUrl};
 pub use glob::Glob;
 pub use grep::Grep;
 pub use ls::Ls;
 pub use patch::ApplyPatch;
 pub use read::Read;
+pub use skill::Skill;
+pub use task::Task;
+pub use task_output::TaskOutput;
+pub use task_stop::TaskStop;
 pub use todo::{Todo, TodoStatus, TodoWrite};
+pub use tool_search::ToolSearch;
 
 /// Runs what may block on a thread for such things. If it is cancelled, nobody waits for it any more.
 async fn on_thread(
@@ -44,53 +58,30 @@ async fn on_thread(
     }
 }
 
-/// The row of a tool that is known to be in the catalogue; a test checks that it is.
-const fn info(name: &str) -> &'static ToolInfo {
-    static ROWS: [ToolInfo; crate::CATALOG.len()] = crate::CATALOG;
-    let mut at = 0;
-    while at < ROWS.len() {
-        if is_same(ROWS[at].name, name) {
-            return &ROWS[at];
-        }
-        at += 1;
-    }
-    &ROWS[0]
-}
-
-const fn is_same(one: &str, other: &str) -> bool {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
-    if one.len() != other.len() {
-        return false;
-    }
-    let mut at = 0;
-    while at < one.len() {
-        if one[at] != other[at] {
-            return false;
-        }
-        at += 1;
-    }
-    true
-}
-
 #[cfg(test)]
 mod testing;
 
 #[cfg(test)]
 mod tests {
-    use crate::{Registry, tool_info};
+    use std::collections::BTreeSet;
+
+    use crate::{Category, ListedFrom, Registry};
 
     #[test]
-    fn every_tool_has_its_own_row_and_a_closed_schema() {
-        for tool in Registry::builtin().iter() {
+    fn built_in_tools_have_closed_schemas_and_distinct_names() {
+        let registry = Registry::builtin();
+        let mut names = BTreeSet::new();
+        for tool in registry.iter() {
             let info = tool.info();
-            assert_eq!(tool_info(info.name), Some(info));
-            let schema = tool.schema();
+            let schema = (info.schema)();
             assert_eq!(schema["additionalProperties"], false, "{}", info.name);
             for required in schema["required"].as_array().unwrap() {
                 assert!(schema["properties"].get(required.as_str().unwrap()).is_some(), "{}", info.name);
             }
-            assert!(tool.description().len() > 40, "{}", info.name);
+            assert!(info.description.len() > 40, "{}", info.name);
+            assert!(names.insert(info.id) && names.insert(info.name), "{}", info.name);
+            assert!(info.listed_from != ListedFrom::Off || info.category != Category::Edit, "{}", info.name);
         }
-        assert_eq!(Registry::builtin().iter().count(), 10);
+        assert_eq!(registry.iter().count(), 17);
     }
 }

@@ -5,8 +5,9 @@ use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use super::brand::Brand;
-use super::{capture, spawn, warden};
+use musher_process::{MARKS_VARIABLE, Mark};
+
+use super::capture;
 
 /// What the shell reads before its command. Gone when the command is over.
 #[derive(Debug)]
@@ -18,7 +19,7 @@ impl First {
     pub(super) fn write(
         scratch: &Path,
         environment: &[(OsString, OsString)],
-        mark: &str,
+        mark: &Mark,
     ) -> io::Result<Self> {
         let (mut file, path) = capture::new_file(scratch, "sh")?;
         let first = Self { path };
@@ -46,20 +47,13 @@ impl Drop for First {
 /// Nothing to read, no core files, the marks in the limits, and no functions and variables but ours.
 ///
 /// The variables are here and not in what is said to the editor: editors keep logs of that.
-fn first_words(environment: &[(OsString, OsString)], mark: &str) -> Vec<u8> {
-    let brand = |option: char, mark: &str| {
-        let [soft, hard] = Brand::of(mark).texts();
-        // a limit that somebody has set already, or a system without it, leaves the mark in the environment
-        format!(
-            "{{ ulimit -S -{option} {soft} && [ \"$(ulimit -H -{option})\" = unlimited ] && ulimit -H -{option} {hard}; }} 2>/dev/null\n"
-        )
-    };
-    let brands = brand('x', mark) + &brand('R', warden::mark());
+fn first_words(environment: &[(OsString, OsString)], mark: &Mark) -> Vec<u8> {
     let mut words = format!(
-        "exec </dev/null\nulimit -c 0\n{brands}unset -v BASH_ENV\nunset -f $(compgen -A function)\n\
+        "exec </dev/null\nulimit -c 0\n{}unset -v BASH_ENV\nunset -f $(compgen -A function)\n\
          for _name in $(compgen -e); do\n  case $_name in\n    {} | PWD | OLDPWD | SHLVL | _) ;;\n    \
          *) unset -v \"$_name\" ;;\n  esac\ndone 2>/dev/null\nunset -v _name\n",
-        spawn::MARKS
+        mark.shell_commands(),
+        MARKS_VARIABLE
     )
     .into_bytes();
     for (name, value) in environment.iter().filter(|(name, _)| is_settable(name)) {
@@ -87,8 +81,6 @@ fn is_settable(name: &OsStr) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use uuid::Uuid;
-
     use super::super::{Shell, terminal};
     use super::*;
 
@@ -99,7 +91,7 @@ mod tests {
         let ours = [("PATH", "/usr/bin:/bin"), ("QUOTED", "it's $HOME\n`x`"), ("UID", "7"), ("1X", "no")];
         let ours = ours.map(|(name, value)| (name.into(), value.into()));
         let environment = crate::command_environment(ours, &[]);
-        let mark = Uuid::new_v4().to_string();
+        let mark = Mark::random();
         let command = "read x; echo \"$x|$SECRET|$TERM|${BASH_ENV-none}|$(type -t trick)|$0|$(ulimit -S -x)|$(ulimit -H -x)|$QUOTED\"";
         let shell = Shell { command, cwd: Path::new("/"), environment: &environment };
         let first = First::write(scratch.path(), &environment, &mark).unwrap();
@@ -109,13 +101,17 @@ mod tests {
         editors.args(&order.arguments).env_clear().env("SECRET", "key").env("BASH_FUNC_trick%%", "() { :; }");
         editors.envs(order.variables.clone()).stdin(std::process::Stdio::piped());
         let output = editors.output().unwrap();
-        let [soft, hard] = Brand::of(&mark).texts();
+        let marking = mark.shell_commands();
+        let limit =
+            |kind: &str| marking.split(&format!("ulimit -{kind} -x ")).nth(1)?.split([' ', ';']).next();
+        let (soft, hard) = (limit("S").unwrap(), limit("H").unwrap());
         assert_eq!(
             String::from_utf8_lossy(&output.stdout),
             format!("||dumb|none||{}|{soft}|{hard}|it's $HOME\n`x`\n", order.program)
         );
         assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-        assert!(order.variables.iter().any(|(name, value)| name == spawn::MARKS && value.ends_with(&mark)));
+        let (name, value) = mark.variable();
+        assert!(order.variables.contains(&(name.to_owned(), value)));
         first.call_off();
         assert_eq!(editors.output().unwrap().stdout, b"", "it was called off");
         drop(first);

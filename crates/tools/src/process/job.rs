@@ -1,23 +1,18 @@
 //! One running command: waited for on a thread of its own, and ended with everything below it when its handle is dropped.
-//!
-//! The id of a process is free for others once it has been waited for. So signals and the final wait exclude each other.
 
-use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, ExitStatus};
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::Duration;
+use std::{io, thread};
 
-use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use musher_process::{Child, Mark, Streams};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::tree::Family;
-use super::{Ended, Shell, spawn, tree};
+use super::{Ended, Shell};
 
 #[derive(Debug)]
 pub(crate) struct Job {
@@ -28,39 +23,34 @@ pub(crate) struct Job {
 
 #[derive(Debug)]
 struct Process {
-    pid: Pid,
-    mark: String,
-    /// Whether the id is still the command's own.
-    is_ours: Mutex<bool>,
+    child: Child,
     ended: watch::Sender<Option<Ended>>,
 }
 
 impl Job {
+    /// Without an input there is nothing to read.
     pub(super) async fn start(
         shell: Shell<'_>,
         stdin: Option<OwnedFd>,
         stdout: OwnedFd,
         stderr: OwnedFd,
     ) -> io::Result<Self> {
-        let forked = spawn::fork(shell, stdin, stdout, stderr).await?;
-        let process = Arc::new(Process {
-            pid: forked.pid,
-            mark: forked.mark,
-            is_ours: Mutex::new(true),
-            ended: watch::Sender::new(None),
-        });
+        let stdin = stdin.map_or_else(Stdio::null, Stdio::from);
+        let child =
+            shell.program().spawn(Streams { stdin, stdout: stdout.into(), stderr: stderr.into() }).await?;
+        let process = Arc::new(Process { child, ended: watch::Sender::new(None) });
         let job = Self { process: Arc::clone(&process), is_released: AtomicBool::new(false) };
         // if there is no thread, the job is dropped, which kills the command
-        thread::Builder::new().name("shell-keeper".to_owned()).spawn(move || process.keep(forked.child))?;
+        thread::Builder::new().name("shell-keeper".to_owned()).spawn(move || process.keep())?;
         Ok(job)
     }
 
     pub(super) fn id(&self) -> u32 {
-        self.process.pid.as_raw_nonzero().get().unsigned_abs()
+        self.process.child.id()
     }
 
-    pub(super) fn mark(&self) -> &str {
-        &self.process.mark
+    pub(super) fn mark(&self) -> &Mark {
+        self.process.child.mark()
     }
 
     /// Whether the command itself still runs.
@@ -82,10 +72,10 @@ impl Job {
     pub(super) async fn end(&self, grace: Duration) {
         // each fails only if the runtime is shutting down: then dropping the job does it
         let process = Arc::clone(&self.process);
-        let family = tokio::task::spawn_blocking(move || process.ask_to_end()).await.unwrap_or_default();
+        tokio::task::spawn_blocking(move || process.child.terminate()).await.ok();
         timeout(grace, self.exited()).await.ok();
         let process = Arc::clone(&self.process);
-        if tokio::task::spawn_blocking(move || process.kill(family)).await.is_ok() {
+        if tokio::task::spawn_blocking(move || process.child.kill()).await.is_ok() {
             timeout(grace, self.exited()).await.ok();
         }
     }
@@ -102,44 +92,18 @@ impl Drop for Job {
             return;
         }
         let process = Arc::clone(&self.process);
-        let kill = move || process.kill(Family::default());
         // on a thread: looking for all processes takes a while, and this may be a task's
+        let kill = move || process.child.kill();
         if thread::Builder::new().name("shell-end".to_owned()).spawn(kill).is_err() {
-            self.process.kill(Family::default());
+            self.process.child.kill();
         }
     }
 }
 
 impl Process {
-    fn keep(&self, mut child: Child) {
-        let without_reaping = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        while matches!(waitid(WaitId::Pid(self.pid), without_reaping), Err(Errno::INTR)) {}
-        let status = {
-            let mut is_ours = self.is_ours();
-            *is_ours = false;
-            child.wait()
-        };
+    fn keep(&self) {
+        let status = self.child.reap();
         self.ended.send_replace(Some(status.map_or(Ended::Exited(-1), how)));
-    }
-
-    fn ask_to_end(&self) -> Family {
-        let is_ours = self.is_ours();
-        let family = tree::family(is_ours.then_some(self.pid), &[&self.mark]);
-        if *is_ours {
-            // fails if all of the group are gone, which is what is wanted
-            kill_process_group(self.pid, Signal::TERM).ok();
-        }
-        family
-    }
-
-    fn kill(&self, family: Family) {
-        let is_ours = self.is_ours();
-        let leader = is_ours.then_some(self.pid);
-        tree::kill(family, leader, &[&self.mark]);
-    }
-
-    fn is_ours(&self) -> MutexGuard<'_, bool> {
-        self.is_ours.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

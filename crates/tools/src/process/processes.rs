@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use musher_process::{Mark, kill_marked};
 use tokio::net::unix::pipe;
 
-use super::tree::Family;
-use super::{Job, tree};
+use super::Job;
 
 /// The processes of a session. They end when it is dropped.
 #[derive(Default)]
@@ -17,7 +17,7 @@ pub struct Processes {
     // both are held for a few instructions only, never across an await
     kept: Mutex<Vec<Kept>>,
     /// The marks of commands that have ended. What they may have left is silent, so nobody looks for it before the session ends.
-    over: Mutex<VecDeque<Arc<str>>>,
+    over: Mutex<VecDeque<Mark>>,
 }
 
 /// A command that goes on by itself.
@@ -36,7 +36,7 @@ pub struct Background {
 
 struct Kept {
     background: Background,
-    mark: Arc<str>,
+    mark: Mark,
     /// Absent if the command itself has ended and only what it left is kept.
     job: Option<Job>,
 }
@@ -53,7 +53,7 @@ impl Processes {
         for one in kept.iter_mut() {
             one.background.is_running = match &one.job {
                 Some(job) if job.is_running() => true,
-                _ => tree::is_alive(&one.mark),
+                _ => one.mark.is_alive(),
             };
         }
         let all = kept.iter().map(|one| one.background.clone()).collect();
@@ -67,12 +67,12 @@ impl Processes {
     pub async fn end_all(&self) {
         let marks = self.forget();
         // fails only if the runtime is shutting down
-        tokio::task::spawn_blocking(move || kill(&marks)).await.ok();
+        tokio::task::spawn_blocking(move || kill_marked(&marks)).await.ok();
     }
 
     pub(super) fn keep(&self, job: Job, command: &str, output: Option<PathBuf>) -> Background {
         let background = Background { pid: job.id(), command: command.to_owned(), output, is_running: true };
-        self.add(Kept { background: background.clone(), mark: job.mark().into(), job: Some(job) });
+        self.add(Kept { background: background.clone(), mark: job.mark().clone(), job: Some(job) });
         background
     }
 
@@ -80,7 +80,7 @@ impl Processes {
     pub(super) fn keep_remains(&self, job: &Job, command: &str, mut output: pipe::Receiver) {
         let background =
             Background { pid: job.id(), command: command.to_owned(), output: None, is_running: true };
-        self.add(Kept { background, mark: job.mark().into(), job: None });
+        self.add(Kept { background, mark: job.mark().clone(), job: None });
         tokio::spawn(async move {
             let mut nowhere = tokio::io::sink();
             // ends when all who hold the other end are gone
@@ -89,17 +89,17 @@ impl Processes {
     }
 
     /// Keeps what a command of somebody else's has left running. Nobody knows which process that is, only its mark.
-    pub(super) fn keep_marked(&self, mark: &str, command: &str) {
+    pub(super) fn keep_marked(&self, mark: &Mark, command: &str) {
         let background = Background { pid: 0, command: command.to_owned(), output: None, is_running: true };
-        self.add(Kept { background, mark: mark.into(), job: None });
+        self.add(Kept { background, mark: mark.clone(), job: None });
     }
 
     /// Keeps in mind a command that has ended: it may have left something that holds on to nothing of ours.
     pub(super) fn remember(&self, job: &Job) {
-        self.remember_mark(job.mark().into());
+        self.remember_mark(job.mark().clone());
     }
 
-    fn remember_mark(&self, mark: Arc<str>) {
+    fn remember_mark(&self, mark: Mark) {
         let mut over = self.over();
         if over.len() >= MOST_MARKS {
             over.pop_front();
@@ -110,7 +110,7 @@ impl Processes {
     fn add(&self, one: Kept) {
         let mut kept = self.kept();
         if kept.len() >= MOST {
-            let oldest_ended = kept.iter().position(|one| !tree::is_alive(&one.mark));
+            let oldest_ended = kept.iter().position(|one| !one.mark.is_alive());
             let forgotten = kept.remove(oldest_ended.unwrap_or(0));
             // it may go on, and is only not listed any more
             forgotten.job.iter().for_each(Job::release);
@@ -119,26 +119,19 @@ impl Processes {
         kept.push(one);
     }
 
-    fn forget(&self) -> Vec<Arc<str>> {
+    fn forget(&self) -> Vec<Mark> {
         let kept: Vec<Kept> = std::mem::take(&mut *self.kept());
         kept.iter().filter_map(|one| one.job.as_ref()).for_each(Job::release);
         let over = std::mem::take(&mut *self.over());
         over.into_iter().chain(kept.into_iter().map(|one| one.mark)).collect()
     }
 
-    fn over(&self) -> MutexGuard<'_, VecDeque<Arc<str>>> {
+    fn over(&self) -> MutexGuard<'_, VecDeque<Mark>> {
         self.over.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn kill(marks: &[Arc<str>]) {
-    if !marks.is_empty() {
-        let marks: Vec<&str> = marks.iter().map(|mark| &**mark).collect();
-        tree::kill(Family::default(), None, &marks);
     }
 }
 
@@ -148,8 +141,8 @@ impl Drop for Processes {
         if marks.is_empty() {
             return;
         }
-        // without a thread the warden does it in the end
-        thread::Builder::new().name("shell-end".to_owned()).spawn(move || kill(&marks)).ok();
+        // without a thread the guard does it in the end
+        thread::Builder::new().name("shell-end".to_owned()).spawn(move || kill_marked(&marks)).ok();
     }
 }
 

@@ -1,7 +1,7 @@
 //! Commands in the editor's terminals, with as much of what holds for our own as the editor lets us keep.
 //!
 //! The command gets the same environment and nothing to read: a file that the shell reads first takes away what the editor has added.
-//! It carries our marks, in its environment and in its limits, so it is ended with everything below it, also by the warden, wherever the
+//! It carries our marks, in its environment and in its limits, so it is ended with everything below it, also by the guard, wherever the
 //! editor has started it. What an editor cannot give: all of a very long output, for it keeps only the end.
 
 use std::io;
@@ -9,16 +9,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use musher_process::{Mark, kill_marked, start_guard};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
-use uuid::Uuid;
 
 use super::capture::Capture;
 use super::environment::MANNERS;
 use super::first::First;
-use super::tree::Family;
-use super::{Ended, Finished, GRACE, Processes, Shell, plain, spawn, tree, warden};
+use super::{Ended, Finished, GRACE, Processes, Shell, plain, shell};
 use crate::{Editor, TerminalExit, TerminalOrder};
 
 /// How long the editor may take to open a terminal.
@@ -42,7 +41,7 @@ pub(crate) async fn run_in_terminal(
     cancel: &CancellationToken,
     begun: impl FnOnce(&str),
 ) -> io::Result<Option<Finished>> {
-    let mark = Uuid::new_v4().to_string();
+    let mark = Mark::random();
     let first = match First::write(scratch, shell.environment, &mark) {
         Ok(first) => first,
         Err(error) => {
@@ -52,7 +51,7 @@ pub(crate) async fn run_in_terminal(
     };
     let order = order(shell, &mark, first.path());
     // should we die, it ends what carries our mark
-    tokio::task::spawn_blocking(warden::wake).await.ok();
+    tokio::task::spawn_blocking(start_guard).await.ok();
     let mut terminal =
         Terminal { editor: Arc::clone(editor), id: None, mark, is_over: false, first: Some(first) };
     let mut opening = Opening::begin(Arc::clone(editor), order);
@@ -107,16 +106,17 @@ fn lost(reason: &str) -> io::Error {
     io::Error::other(format!("the editor has lost the terminal: {reason}"))
 }
 
-pub(super) fn order(shell: Shell<'_>, mark: &str, first: &Path) -> TerminalOrder {
+pub(super) fn order(shell: Shell<'_>, mark: &Mark, first: &Path) -> TerminalOrder {
+    let (name, value) = mark.variable();
     let ours = [
-        (spawn::MARKS.to_owned(), spawn::marks(mark)),
+        (name.to_owned(), value),
         // read by the shell before its command
         ("BASH_ENV".to_owned(), first.to_string_lossy().into_owned()),
     ];
     let manners = MANNERS.map(|(name, value)| (name.to_owned(), value.to_owned()));
     TerminalOrder {
-        program: spawn::bash().to_owned(),
-        arguments: ["--noprofile", "--norc", "-c", shell.command].map(str::to_owned).into(),
+        program: shell::path().to_owned(),
+        arguments: shell.arguments().map(str::to_owned).into(),
         // the rest is in the file
         variables: ours.into_iter().chain(manners).collect(),
         cwd: shell.cwd.to_owned(),
@@ -128,7 +128,7 @@ pub(super) fn order(shell: Shell<'_>, mark: &str, first: &Path) -> TerminalOrder
 struct Terminal {
     editor: Arc<dyn Editor>,
     id: Option<String>,
-    mark: String,
+    mark: Mark,
     /// Nothing is left to be ended.
     is_over: bool,
     first: Option<First>,
@@ -183,7 +183,7 @@ impl Terminal {
     /// What the command has left running ends with the session, like everything else.
     async fn keep_remains(&self, processes: &Processes, command: &str) {
         let mark = self.mark.clone();
-        let is_alive = tokio::task::spawn_blocking(move || tree::is_alive(&mark)).await;
+        let is_alive = tokio::task::spawn_blocking(move || mark.is_alive()).await;
         if is_alive.unwrap_or(true) {
             processes.keep_marked(&self.mark, command);
         }
@@ -199,7 +199,7 @@ impl Drop for Terminal {
         }
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (editor, id, mark, is_over) =
-            (Arc::clone(&self.editor), self.id.take(), std::mem::take(&mut self.mark), self.is_over);
+            (Arc::clone(&self.editor), self.id.take(), self.mark.clone(), self.is_over);
         runtime.spawn(async move {
             if !is_over {
                 end(&editor, id.as_deref(), mark).await;
@@ -212,12 +212,12 @@ impl Drop for Terminal {
 }
 
 /// Ends a command with everything below it.
-async fn end(editor: &Arc<dyn Editor>, id: Option<&str>, mark: String) {
+async fn end(editor: &Arc<dyn Editor>, id: Option<&str>, mark: Mark) {
     if let Some(id) = id {
         // an editor that does not do it has done nothing worse than we do next
         timeout(GRACE, editor.kill_terminal(id.to_owned())).await.ok();
     }
-    tokio::task::spawn_blocking(move || tree::kill(Family::default(), None, &[&mark])).await.ok();
+    tokio::task::spawn_blocking(move || kill_marked([&mark])).await.ok();
 }
 
 fn how(exit: &TerminalExit) -> Ended {

@@ -3,6 +3,7 @@
 use musher_claude::{Error, Handlers, Options, Permission, View};
 use musher_rehearse::{Reply, Script, when};
 use serde_json::json;
+use testkit::Leftover;
 use testkit::peers::Installed;
 
 use super::stage::{Stage, on_both, soon};
@@ -75,7 +76,9 @@ async fn killed(claude: Installed) -> anyhow::Result<()> {
         Ok::<_, Error>(())
     })
     .await?;
-    let pid = stage.sandbox.processes().iter().map(|it| it.pid).min().unwrap();
+    // the guard runs there, too
+    let is_cli = |process: &&Leftover| process.command.contains("--input-format=stream-json");
+    let pid = stage.sandbox.processes().iter().find(is_cli).map(|cli| cli.pid).unwrap();
     rustix::process::kill_process(
         rustix::process::Pid::from_raw(pid).unwrap(),
         rustix::process::Signal::KILL,

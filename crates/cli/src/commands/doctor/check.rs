@@ -5,6 +5,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::look::{Look, padded};
 use crate::sanitize::sanitized;
+use crate::styled::Styled;
 
 /// The longest text of a check: some of it comes from outside.
 const LONGEST: usize = 1000;
@@ -39,7 +40,7 @@ impl State {
         }
     }
 
-    fn painted(self, look: Look) -> String {
+    fn painted(self, look: Look) -> Styled {
         let name = padded(self.name(), 7);
         match self {
             Self::Ok => look.good(&name),
@@ -74,7 +75,7 @@ impl Check {
 }
 
 /// All checks by area, with a sum at the end.
-pub(super) fn report(checks: &[Check], look: Look) -> Vec<String> {
+pub(super) fn report(checks: &[Check], look: Look) -> Vec<Styled> {
     let mut out = Vec::new();
     let mut area = "";
     let names = checks.iter().map(|check| check.name.width()).filter(|width| *width <= 24).max().unwrap_or(0);
@@ -82,22 +83,23 @@ pub(super) fn report(checks: &[Check], look: Look) -> Vec<String> {
         if check.area != area {
             area = check.area;
             if !out.is_empty() {
-                out.push(String::new());
+                out.push(Styled::default());
             }
             out.push(look.strong(area));
         }
         let state = check.state.painted(look);
         let name = padded(&sanitized(&check.name, LONGEST), names);
-        out.push(format!("  {state}  {name}  {}", sanitized(&check.text, LONGEST)));
+        let text = format!("  {name}  {}", sanitized(&check.text, LONGEST));
+        out.push(Styled::from("  ") + state + text);
         if let Some(advice) = &check.advice {
-            out.push(format!("{}-> {}", " ".repeat(11), sanitized(advice, LONGEST)));
+            out.push(format!("{}-> {}", " ".repeat(11), sanitized(advice, LONGEST)).into());
         }
     }
     let count = |state| checks.iter().filter(|check| check.state == state).count();
     let noun = |count, noun| if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") };
-    out.push(String::new());
+    out.push(Styled::default());
     let (errors, warnings) = (count(State::Error), count(State::Warning));
-    out.push(format!("{}, {}", noun(errors, "error"), noun(warnings, "warning")));
+    out.push(format!("{}, {}", noun(errors, "error"), noun(warnings, "warning")).into());
     out
 }
 
@@ -122,6 +124,6 @@ models
   error    custom:big  no key
 
 1 error, 1 warning";
-        assert_eq!(report(&checks, Look::PLAIN).join("\n"), expected);
+        assert_eq!(Styled::lines(report(&checks, Look::PLAIN)), expected);
     }
 }

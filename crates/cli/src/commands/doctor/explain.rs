@@ -2,36 +2,47 @@
 
 use std::collections::BTreeMap;
 
-use musher_engine::config::{Config, Source, Standing};
+use musher_engine::BrokenSettings;
+use musher_engine::config::{Config, Problem, Source, Standing};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
 use crate::look::{Look, padded};
 use crate::printer::Printer;
 use crate::sanitize::sanitized;
+use crate::styled::Styled;
 use crate::variables::{VARIABLES, Variable};
 
 /// How much of a value is shown.
 const LONGEST: usize = 300;
 
-pub(super) fn run(config: &Config, is_json: bool, printer: Printer) -> Result<Exit, Failure> {
-    let set: Vec<&Variable> =
-        VARIABLES.iter().filter(|variable| std::env::var_os(variable.name).is_some()).collect();
+pub(super) fn run(
+    config: &Config,
+    problems: &[Problem],
+    is_json: bool,
+    printer: Printer,
+) -> Result<Exit, Failure> {
+    let broken = BrokenSettings::among(problems);
+    if let Some(broken) = &broken {
+        printer.note(broken.to_string());
+    }
+    let exit = if broken.is_none() { Exit::Done } else { Exit::Failed };
+    let set: Vec<&Variable> = VARIABLES.iter().filter(|variable| variable.is_set()).collect();
     if is_json {
         let settings: Vec<Value> = config.sources.iter().map(json).collect();
         let names: Vec<&str> = set.iter().map(|variable| variable.name).collect();
         let object = json!({"settings": settings, "variables": names});
-        printer.data(&serde_json::to_string_pretty(&object)?)?;
-        return Ok(Exit::Done);
+        printer.json(&serde_json::to_string_pretty(&object)?)?;
+        return Ok(exit);
     }
     for line in report(&config.sources, &set, Look::of_stdout()) {
-        printer.data(&line)?;
+        printer.data(line)?;
     }
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
 /// The settings by name; for each the places, the one that counts most first.
-fn report(sources: &[Source], variables: &[&Variable], look: Look) -> Vec<String> {
+fn report(sources: &[Source], variables: &[&Variable], look: Look) -> Vec<Styled> {
     let mut by_setting: BTreeMap<&str, Vec<&Source>> = BTreeMap::new();
     for source in sources.iter().rev() {
         by_setting.entry(source.setting()).or_default().push(source);
@@ -48,18 +59,18 @@ fn report(sources: &[Source], variables: &[&Variable], look: Look) -> Vec<String
                 Standing::Overridden => look.dim(&word),
                 Standing::Untrusted => look.notable(&word),
             };
-            out.push(format!("  {word}  {value}  {}", look.dim(&file)));
+            out.push(Styled::from("  ") + word + format!("  {value}  ") + look.dim(&file));
         }
     }
     if out.is_empty() {
-        out.push("no settings file says anything; everything is as it comes".to_owned());
+        out.push("no settings file says anything; everything is as it comes".into());
     }
-    out.push(String::new());
+    out.push(Styled::default());
     if variables.is_empty() {
-        out.push("no variable of the environment is set that musher knows".to_owned());
+        out.push("no variable of the environment is set that musher knows".into());
     }
     for Variable { name, meaning, otherwise } in variables {
-        out.push(format!("{} is set: {meaning} (otherwise: {otherwise})", look.strong(name)));
+        out.push(look.strong(name) + format!(" is set: {meaning} (otherwise: {otherwise})"));
     }
     out
 }

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use musher_engine::config::{Config, McpServer, Problem, Transport};
 
 use super::check::Check;
+use super::settings;
 use crate::resolve;
 
 const AREA: &str = "servers";
@@ -20,8 +21,7 @@ pub(super) fn checks(config: &Config, problems: &[Problem]) -> Vec<Check> {
             .as_deref()
             .and_then(|field| field.strip_prefix("mcpServers."))
             .unwrap_or("mcp.json");
-        Check::error(AREA, name, problem.to_string())
-            .advice("correct the file; the other servers are used meanwhile")
+        settings::check(problem, AREA, name)
     }));
     if checks.is_empty() {
         checks.push(Check::ok(AREA, "mcp.json", "no MCP servers are set up"));

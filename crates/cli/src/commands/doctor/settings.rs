@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use musher_engine::config::{Config, Problem, Trust};
+use musher_engine::config::{Config, Problem, Severity, Trust};
 
 use super::check::Check;
 use super::servers::is_of_servers;
@@ -25,14 +25,22 @@ pub(super) fn checks(config: &Config, problems: &[Problem]) -> Vec<Check> {
     let elsewhere = |problem: &&Problem| !is_of_servers(problem) && problem.file != Path::new("environment");
     for problem in problems.iter().filter(elsewhere) {
         let name = problem.file.file_name().unwrap_or_default().to_string_lossy();
-        checks.push(
-            Check::error(AREA, name, problem.to_string()).advice("correct it; the rest of the file counts"),
-        );
+        checks.push(check(problem, AREA, &name));
     }
     if checks.is_empty() {
         checks.push(Check::ok(AREA, "files", "there are none; everything is as it comes"));
     }
     checks
+}
+
+/// A mistake in a file, with what to do about it.
+pub(super) fn check(problem: &Problem, area: &'static str, name: &str) -> Check {
+    let text = problem.to_string();
+    let check = match problem.severity {
+        Severity::Fatal | Severity::Error => Check::error(area, name, text),
+        Severity::Warning => Check::warning(area, name, text),
+    };
+    check.advice(problem.advice())
 }
 
 /// Whether what the repository wants counts.

@@ -1,5 +1,6 @@
 //! The session a task runs in: a new one, an old one, or a copy, with what the arguments say about it.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
@@ -10,15 +11,20 @@ use musher_engine::Environment;
 use crate::args::Exec;
 use crate::embedded;
 use crate::exit::Failure;
+use crate::printer::Printer;
 use crate::{models, resolve};
 
 /// A tool that is not there: nobody could answer.
 pub(super) const NO_QUESTIONS: &str = "ask-user";
 
 /// Opens the session, with the model that was wished for.
-pub(super) async fn open(args: &Exec, environment: Arc<Environment>) -> Result<Session, Failure> {
+pub(super) async fn open(
+    args: &Exec,
+    environment: Arc<Environment>,
+    printer: Printer,
+) -> Result<Session, Failure> {
     let is_new = args.session_id.is_none() && args.fork.is_none();
-    let session = open_with_any_model(args, environment).await?;
+    let session = open_with_any_model(args, environment, printer).await?;
     if is_new { models::checked(args.model.as_deref(), session, true).await } else { Ok(session) }
 }
 
@@ -26,8 +32,9 @@ pub(super) async fn open(args: &Exec, environment: Arc<Environment>) -> Result<S
 pub(super) async fn open_with_any_model(
     args: &Exec,
     environment: Arc<Environment>,
+    printer: Printer,
 ) -> Result<Session, Failure> {
-    let agent = embedded::agent(environment);
+    let agent = embedded::agent(Arc::clone(&environment));
     let session = match (&args.session_id, &args.fork) {
         (Some(id), _) => resume(args, agent, id).await?,
         (None, Some(id)) => {
@@ -36,8 +43,11 @@ pub(super) async fn open_with_any_model(
             original.close().await?;
             copy
         }
-        (None, None) => return create(args, agent).await,
+        (None, None) => return create(args, &environment, agent, printer).await,
     };
+    if let Some(cwd) = session.state().cwd {
+        embedded::check_settings(&environment, Path::new(&cwd), printer)?;
+    }
     let settings = changed(args)?;
     if settings != UpdateSessionSettingsParams::default() {
         session.update_settings(settings).await?;
@@ -45,8 +55,14 @@ pub(super) async fn open_with_any_model(
     Ok(session)
 }
 
-async fn create(args: &Exec, agent: Agent) -> Result<Session, Failure> {
+async fn create(
+    args: &Exec,
+    environment: &Environment,
+    agent: Agent,
+    printer: Printer,
+) -> Result<Session, Failure> {
     let cwd = resolve::working_directory(args.cwd.as_deref())?;
+    embedded::check_settings(environment, &cwd, printer)?;
     let mut builder = Session::builder()
         .agent(agent)
         .cwd(cwd)

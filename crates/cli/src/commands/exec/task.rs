@@ -44,7 +44,7 @@ async fn one(
     is_stopped: &CancellationToken,
 ) -> Result<Exit, Failure> {
     let prompt = prompt::read(&args.prompt, args.file.as_deref())?;
-    let session = session::open(args, environment).await?;
+    let session = session::open(args, environment, printer).await?;
     let mut report = Report::begin(args.output_format, &session, printer).await?;
     let outcome = turn(&session, prompt, &mut report, is_stopped).await;
     session.close().await?;
@@ -58,7 +58,7 @@ async fn many(
     printer: Printer,
     is_stopped: &CancellationToken,
 ) -> Result<Exit, Failure> {
-    let session = session::open(args, environment).await?;
+    let session = session::open(args, environment, printer).await?;
     let mut report = Report::begin(args.output_format, &session, printer).await?;
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     let mut exit = Exit::Done;

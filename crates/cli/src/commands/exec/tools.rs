@@ -16,7 +16,7 @@ pub(super) async fn list(
     environment: Arc<Environment>,
     printer: Printer,
 ) -> Result<Exit, Failure> {
-    let opened: Session = session::open_with_any_model(args, environment).await?;
+    let opened: Session = session::open_with_any_model(args, environment, printer).await?;
     let listed = opened.list_tools(ListToolsParams::default()).await;
     opened.close().await?;
     let mut tools = listed?.tools;
@@ -24,7 +24,7 @@ pub(super) async fn list(
     if args.output_format == OutputFormat::Text {
         return text(args, &tools, printer);
     }
-    printer.data(&serde_json::to_string(&tools)?)?;
+    printer.json(&serde_json::to_string(&tools)?)?;
     Ok(Exit::Done)
 }
 
@@ -34,7 +34,7 @@ fn text(args: &Exec, tools: &[ToolInfo], printer: Printer) -> Result<Exit, Failu
         Some(level) => format!("{level:?}").to_lowercase(),
         None => "read-only".to_owned(),
     };
-    printer.data(&format!("Autonomy: {level}"))?;
+    printer.data(format!("Autonomy: {level}"))?;
     for (category, title) in [("read", "Read"), ("edit", "Edit"), ("execute", "Execute")] {
         let of_it: Vec<_> = tools
             .iter()
@@ -43,10 +43,10 @@ fn text(args: &Exec, tools: &[ToolInfo], printer: Printer) -> Result<Exit, Failu
         if of_it.is_empty() {
             continue;
         }
-        printer.data(&format!("\n{title}"))?;
+        printer.data(format!("\n{title}"))?;
         for tool in of_it {
             let runs = if tool.currently_allowed == Some(true) { "runs" } else { "is not run unasked" };
-            printer.data(&format!("  {:<20} {:<22} {runs}", tool.llm_id, tool.id))?;
+            printer.data(format!("  {:<20} {:<22} {runs}", tool.llm_id, tool.id))?;
         }
     }
     Ok(Exit::Done)

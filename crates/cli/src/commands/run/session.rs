@@ -1,5 +1,7 @@
 //! The session a task runs in: a new one, or an old one that goes on.
 
+use std::path::Path;
+
 use anyhow::{Context as _, anyhow};
 use musher::wire::UpdateSessionSettingsParams;
 use musher::{ErrorKind, Session};
@@ -7,12 +9,19 @@ use tokio::sync::mpsc;
 
 use crate::args::Run;
 use crate::drive::{Asked, handlers};
+use crate::embedded;
 use crate::exit::Failure;
 use crate::models;
+use crate::printer::Printer;
 use crate::resolve::{Choice, working_directory};
 
 /// Opens the session; what the agent asks goes the way.
-pub(super) async fn open(args: &Run, choice: &Choice, way: mpsc::Sender<Asked>) -> Result<Session, Failure> {
+pub(super) async fn open(
+    args: &Run,
+    choice: &Choice,
+    way: mpsc::Sender<Asked>,
+    printer: Printer,
+) -> Result<Session, Failure> {
     let wished = args.agent.model.as_deref();
     let agent = choice.agent(wished)?;
     let (on_permission, on_question) = handlers(way);
@@ -20,9 +29,11 @@ pub(super) async fn open(args: &Run, choice: &Choice, way: mpsc::Sender<Asked>) 
         (Some(id), _) => id.clone(),
         (None, true) => newest(args, choice).await?,
         (None, false) => {
+            let cwd = working_directory(args.cwd.as_deref())?;
+            check_settings(args, choice, &cwd, printer)?;
             let mut builder = Session::builder()
                 .agent(agent)
-                .cwd(working_directory(args.cwd.as_deref())?)
+                .cwd(cwd)
                 .on_permission(on_permission)
                 .on_question(on_question);
             let params = builder.params_mut();
@@ -41,6 +52,9 @@ pub(super) async fn open(args: &Run, choice: &Choice, way: mpsc::Sender<Asked>) 
         }
         _ => Failure::setup(error),
     })?;
+    if let Some(cwd) = session.state().cwd {
+        check_settings(args, choice, Path::new(&cwd), printer)?;
+    }
     if wished.is_some() || args.yes.is_some() {
         let settings = UpdateSessionSettingsParams {
             model_id: wished.map(str::to_owned),
@@ -50,6 +64,14 @@ pub(super) async fn open(args: &Run, choice: &Choice, way: mpsc::Sender<Asked>) 
         session.update_settings(settings).await?;
     }
     models::checked(wished, session, *choice == Choice::Engine).await
+}
+
+fn check_settings(args: &Run, choice: &Choice, cwd: &Path, printer: Printer) -> Result<(), Failure> {
+    if *choice != Choice::Engine {
+        return Ok(());
+    }
+    let environment = embedded::environment(args.agent.model.as_deref(), None)?;
+    embedded::check_settings(&environment, cwd, printer)
 }
 
 /// The id of the newest session of the folder.

@@ -20,14 +20,14 @@ pub(super) fn rename(place: &Place, args: &Rename, printer: Printer) -> Result<E
     }
     let found = place.find(&args.id)?;
     change(place, &found, |log| log.set_title(title, true).map(drop))?;
-    printer.note(&format!("{} is now called {title}", found.summary.id));
+    printer.note(format!("{} is now called {title}", found.summary.id));
     Ok(Exit::Done)
 }
 
 pub(super) fn archive(place: &Place, args: &Archive, printer: Printer) -> Result<Exit, Failure> {
     for found in all_of(place, &args.ids)? {
         change(place, &found, Log::archive)?;
-        printer.note(&format!("put away {}", named(&found)));
+        printer.note(format!("put away {}", named(&found)));
     }
     Ok(Exit::Done)
 }
@@ -35,7 +35,7 @@ pub(super) fn archive(place: &Place, args: &Archive, printer: Printer) -> Result
 pub(super) fn unarchive(place: &Place, args: &Archive, printer: Printer) -> Result<Exit, Failure> {
     for found in all_of(place, &args.ids)? {
         change(place, &found, Log::unarchive)?;
-        printer.note(&format!("took out {}", named(&found)));
+        printer.note(format!("took out {}", named(&found)));
     }
     Ok(Exit::Done)
 }

@@ -14,7 +14,7 @@ pub(super) fn run(place: &Place, args: &Fork, printer: Printer) -> Result<Exit, 
     let new = new_id();
     copy(place, args, &found, &new).map_err(explained)?;
     if args.json {
-        printer.data(&json!({"id": new.as_str(), "parent": found.summary.id.as_str()}).to_string())?;
+        printer.json(&json!({"id": new.as_str(), "parent": found.summary.id.as_str()}).to_string())?;
     } else {
         printer.data(new.as_str())?;
     }

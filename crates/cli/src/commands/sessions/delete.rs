@@ -20,7 +20,7 @@ pub(super) fn run(place: &Place, args: &Delete, printer: Printer) -> Result<Exit
     }
     for found in all {
         place.store_to_change(&found)?.delete(&found.summary.id).map_err(explained)?;
-        printer.note(&format!("deleted {}", named(&found)));
+        printer.note(format!("deleted {}", named(&found)));
     }
     Ok(Exit::Done)
 }

@@ -27,10 +27,11 @@ pub(super) fn run(place: &Place, args: &Export, printer: Printer) -> Result<Exit
     };
     let text = text.trim_end();
     match &args.output {
-        None => printer.data(text)?,
+        None if args.format == ExportFormat::Markdown => printer.exact(text)?,
+        None => printer.json(text)?,
         Some(file) => {
             write(file, text, args.force)?;
-            printer.note(&format!("wrote {}", file.display()));
+            printer.note(format!("wrote {}", file.display()));
         }
     }
     Ok(Exit::Done)

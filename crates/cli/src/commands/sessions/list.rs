@@ -12,6 +12,7 @@ use crate::exit::{Exit, Failure};
 use crate::look::{Look, padded};
 use crate::printer::Printer;
 use crate::sanitize::sanitized;
+use crate::styled::Styled;
 
 /// The longest title in a line.
 const LONGEST_TITLE: usize = 200;
@@ -25,21 +26,21 @@ pub(super) fn run(place: &Place, args: &List, printer: Printer) -> Result<Exit, 
     found.truncate(args.limit);
     if args.which.json {
         let list: Vec<Value> = found.iter().map(Found::json).collect();
-        printer.data(&serde_json::to_string_pretty(&list)?)?;
+        printer.json(&serde_json::to_string_pretty(&list)?)?;
         return Ok(Exit::Done);
     }
     let everywhere = place.all(None, None, true);
     for line in table(&found, &everywhere, args.all, Look::of_stdout(), SystemTime::now()) {
-        printer.data(&line)?;
+        printer.data(line)?;
     }
     if let Some(note) = note(args, &found, more, everywhere.len()) {
-        printer.note(&note);
+        printer.note(note);
     }
     Ok(Exit::Done)
 }
 
 /// One line for each session.
-fn table(found: &[Found], everywhere: &[Found], with_cwd: bool, look: Look, now: SystemTime) -> Vec<String> {
+fn table(found: &[Found], everywhere: &[Found], with_cwd: bool, look: Look, now: SystemTime) -> Vec<Styled> {
     let ids: Vec<&str> = everywhere.iter().map(|session| session.summary.id.as_str()).collect();
     let rows: Vec<_> = found
         .iter()
@@ -62,7 +63,7 @@ fn table(found: &[Found], everywhere: &[Found], with_cwd: bool, look: Look, now:
         }
         let rest = look.fitted(&rest, ids + times + 6 + 6);
         let (id, time) = (padded(id, ids), padded(time, times));
-        format!("{}  {}  {owner}  {rest}", look.notable(&id), look.dim(&time))
+        look.notable(&id) + "  " + look.dim(&time) + format!("  {owner}  {rest}")
     };
     rows.iter().map(line).collect()
 }

@@ -10,6 +10,7 @@ use crate::exit::{Exit, Failure};
 use crate::look::Look;
 use crate::printer::Printer;
 use crate::sanitize::sanitized;
+use crate::styled::Styled;
 
 /// So many places are shown of a session.
 const SHOWN_PLACES: usize = 3;
@@ -52,9 +53,9 @@ pub(super) fn run(place: &Place, args: &Search, printer: Printer) -> Result<Exit
         }
     }
     if args.which.json {
-        printer.data(&serde_json::to_string_pretty(&found)?)?;
+        printer.json(&serde_json::to_string_pretty(&found)?)?;
     } else if found.is_empty() {
-        printer.note(&format!("`{}` is in no session", sanitized(&args.text, 80)));
+        printer.note(format!("`{}` is in no session", sanitized(&args.text, 80)));
     }
     Ok(if found.is_empty() { Exit::Failed } else { Exit::Done })
 }
@@ -100,13 +101,13 @@ fn around(text: &str, wanted: &str) -> Option<(String, String, String)> {
 
 fn print(session: &Found, matches: &[Match], look: Look, printer: Printer) -> Result<(), Failure> {
     let id = look.notable(session.summary.id.as_str());
-    printer.data(&format!("{id}  {}", sanitized(session.title(), 80)))?;
+    printer.data(id + "  " + sanitized(session.title(), 80))?;
     for found in matches.iter().take(SHOWN_PLACES) {
         let Match { role, before, text, after, .. } = found;
-        printer.data(&format!("  {role}: {before}{}{after}", look.strong(text)))?;
+        printer.data(Styled::from(format!("  {role}: {before}")) + look.strong(text) + after.as_str())?;
     }
     if matches.len() > SHOWN_PLACES {
-        printer.data(&look.dim(&format!("  {} more places", matches.len() - SHOWN_PLACES)))?;
+        printer.data(look.dim(&format!("  {} more places", matches.len() - SHOWN_PLACES)))?;
     }
     Ok(())
 }

@@ -10,16 +10,15 @@ use crate::printer::Printer;
 pub(super) fn run(place: &Place, args: &Show, printer: Printer) -> Result<Exit, Failure> {
     let found = place.find(&args.id)?;
     let transcript = transcript(place, found)?;
-    let text = if args.json {
-        serde_json::to_string_pretty(&transcript.json())?
+    if args.json {
+        printer.json(&serde_json::to_string_pretty(&transcript.json())?)?;
     } else if args.markdown {
-        transcript.markdown(args.full)
+        printer.exact(transcript.markdown(args.full).trim_end())?;
     } else {
-        transcript.text(args.full, Look::of_stdout())
-    };
-    printer.data(text.trim_end())?;
+        printer.data(transcript.text(args.full, Look::of_stdout()))?;
+    }
     if let Some(damage) = transcript.damage() {
-        printer.note(&format!("note: {damage}"));
+        printer.note(format!("note: {damage}"));
     }
     Ok(Exit::Done)
 }

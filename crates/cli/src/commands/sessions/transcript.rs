@@ -129,7 +129,6 @@ pub(super) fn text_of(parts: &[Part]) -> String {
     let texts = parts.iter().map(|part| match part {
         Part::Text(text) => text.clone(),
         Part::Image { media_type, data } => thing("image", media_type, data),
-        _ => "[something else]".to_owned(),
     });
     texts.collect::<Vec<_>>().join("\n")
 }
@@ -145,7 +144,7 @@ fn item<'a>(content: &'a Content, results: &HashMap<&str, (String, bool)>) -> Op
         Content::Unknown(value) => {
             Item::Thing(format!("[{}]", sanitized(value["type"].as_str().unwrap_or("something else"), 40)))
         }
-        _ => return None,
+        Content::ToolResult { .. } => return None,
     })
 }
 

@@ -23,7 +23,7 @@ async fn a_session_with_the_engine_is_like_one_with_any_agent() -> Result<()> {
 #[tokio::test]
 async fn a_session_with_the_engine_of_another_program_is_the_same() -> Result<()> {
     // the last one ends the engine if the bridge cannot
-    greets(Stage::engine_beside, &["musher-bridge", "musher exec", "agent-guard"]).await
+    greets(Stage::engine_beside, &["musher-bridge", "musher exec", "musher-guard"]).await
 }
 
 async fn greets(stage: fn(Script) -> Result<Stage>, programs: &[&str]) -> Result<()> {

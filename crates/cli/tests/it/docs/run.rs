@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use super::lines::{FROM_CHECKOUT, blocks};
+use testkit::shell_lines::{FROM_CHECKOUT, blocks};
+
 use super::{name, pages, root};
 
 /// What lines of documents may use beside `musher`. No agent is among them: real ones run in a sandbox only.

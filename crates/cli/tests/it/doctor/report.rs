@@ -117,7 +117,7 @@ fn mistakes_are_told_with_their_file_and_place() {
         .map(|check| (check["name"].clone(), check["state"].clone(), check["text"].clone()))
         .collect();
     let found = format!("{} (user)", world.path("bin/server").display());
-    let odd = format!("{file}: mcpServers.odd: `telepathy` is no type: use stdio, http or sse");
+    let odd = format!("{file}: mcpServers.odd: unknown type `telepathy`: use stdio, http or sse");
     let expected = [
         ("good", "ok", found.as_str()),
         ("missing", "error", "there is no program `no-such-server` (user)"),
@@ -127,9 +127,25 @@ fn mistakes_are_told_with_their_file_and_place() {
     ];
     assert_eq!(told, expected.map(|(name, state, text)| (json!(name), json!(state), json!(text))));
     let settings = area(&checks, "settings");
-    let place = format!("{}:2: ", world.path(".musher/settings.json").display());
-    assert!(settings[0]["text"].as_str().unwrap().starts_with(&place), "{settings:?}");
+    let place = format!("{}:2:12: expected value", world.path(".musher/settings.json").display());
+    let advice = "fix it or remove it; no session starts until then, because it may hide a restriction";
+    assert_eq!((&settings[0]["text"], &settings[0]["advice"]), (&json!(place), &json!(advice)));
     assert_eq!(code, Some(1));
+
+    let run = world.musher(&["doctor", "--settings"]);
+    assert!(run.stderr.contains(&place) && run.stderr.contains(advice), "{}", run.stderr);
+    assert_eq!(run.code, Some(1));
+}
+
+#[test]
+fn unknown_keys_are_warnings() {
+    let world = World::new();
+    world.write(".musher/settings.json", json!({"comandBlocklist": ["curl"]}));
+    let (code, checks) = world.checks(&[]);
+    let settings = area(&checks, "settings");
+    assert_eq!((code, &settings[0]["state"]), (Some(0), &json!("warning")));
+    let text = settings[0]["text"].as_str().unwrap();
+    assert!(text.ends_with("comandBlocklist: unknown key, did you mean `commandBlocklist`?"), "{text}");
 }
 
 #[test]

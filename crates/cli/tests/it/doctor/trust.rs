@@ -44,3 +44,16 @@ fn a_repository_without_files_needs_no_trust() {
     let run = world.musher(&["trust"]);
     assert_eq!((run.code, run.stderr), (Some(0), expected));
 }
+
+#[test]
+fn a_repository_whose_files_cannot_be_understood_cannot_be_trusted() {
+    let world = World::new();
+    world.write("repo/.musher/mcp.json", "{\"mcpServers\": ");
+    let run = world.musher(&["trust", "--yes"]);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""));
+    let file = world.path("repo/.musher/mcp.json").display().to_string();
+    let expected =
+        format!("error: cannot start with these settings:\n  {file}:1:15: EOF while parsing a value\n");
+    assert!(run.stderr.starts_with(&expected), "{}", run.stderr);
+    assert!(!world.path(".musher/trust.json").exists());
+}

@@ -18,19 +18,38 @@ fn errors(client: &Client) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn broken_files_are_named_with_the_line_and_the_rest_counts() -> Result<()> {
+async fn a_settings_file_that_cannot_be_parsed_refuses_sessions_until_it_is_fixed() -> Result<()> {
     let stage = Stage::new(hello())?;
     let home = stage.sandbox.home().join(".musher");
     fs_err::create_dir_all(&home)?;
     fs_err::write(home.join("settings.json"), "{\n  \"model\": \"custom:x\",\n  oops\n}\n")?;
+    let mut client = stage.client()?;
+    let refused = client.call("droid.initialize_session", stage.session()).await?;
+    let told = refused["error"]["message"].as_str().unwrap_or_default();
+    assert!(told.contains(".musher/settings.json:3:3: key must be a string\n  -> fix it"), "{refused}");
+    fs_err::write(home.join("settings.json"), "{}")?;
+    let opened = client.call("droid.initialize_session", stage.session()).await?;
+    assert!(opened["result"].is_object(), "{opened}");
+    client.say("Hello.").await?;
+    assert_eq!(client.completed().await?, "completed");
+    client.program.end().await?;
+    stage.finish().await
+}
+
+#[tokio::test]
+async fn mistakes_that_restrict_nothing_are_named_and_the_rest_counts() -> Result<()> {
+    let stage = Stage::new(hello())?;
+    let home = stage.sandbox.home().join(".musher");
+    fs_err::create_dir_all(&home)?;
+    fs_err::write(home.join("settings.json"), "{\"reasoningEffort\": 7}")?;
     fs_err::write(
         home.join("mcp.json"),
         "{\"mcpServers\": {\"good\": {\"command\": \"true\"}, \"bad\": 7}}",
     )?;
     let mut client = stage.opened().await?;
     let told = errors(&client).join("\n");
-    assert!(told.contains(".musher/settings.json:3"), "file and line: {told}");
-    assert!(told.contains(".musher/mcp.json") && told.contains("bad"), "file and field: {told}");
+    assert!(told.contains(".musher/settings.json: reasoningEffort: "), "file and field: {told}");
+    assert!(told.contains(".musher/mcp.json: mcpServers.bad: "), "file and field: {told}");
     let servers = client.call("droid.list_mcp_servers", json!({})).await?;
     assert_eq!(servers["result"]["servers"][0]["name"], "good", "{servers}");
     // the models are in droid's settings
@@ -41,15 +60,14 @@ async fn broken_files_are_named_with_the_line_and_the_rest_counts() -> Result<()
 }
 
 #[tokio::test]
-async fn settings_that_cannot_be_read_are_named() -> Result<()> {
+async fn settings_that_cannot_be_read_refuse_sessions() -> Result<()> {
     let stage = Stage::new(hello())?;
     let home = stage.sandbox.home().join(".musher");
     fs_err::create_dir_all(home.join("settings.json"))?;
-    let mut client = stage.opened().await?;
-    let told = errors(&client).join("\n");
-    assert!(told.contains(".musher/settings.json"), "{told}");
-    client.say("Hello.").await?;
-    assert_eq!(client.completed().await?, "completed");
+    let mut client = stage.client()?;
+    let refused = client.call("droid.initialize_session", stage.session()).await?;
+    let told = refused["error"]["message"].as_str().unwrap_or_default();
+    assert!(told.contains(".musher/settings.json: not a regular file"), "{refused}");
     client.program.end().await?;
     stage.finish().await
 }

@@ -91,6 +91,16 @@ impl Stage {
         Terminal::start(self.command(arguments))
     }
 
+    /// Where the model is served.
+    pub(crate) fn model_url(&self) -> String {
+        self.model.url()
+    }
+
+    /// All requests, also those that are not for a model.
+    pub(crate) fn requests(&self) -> Vec<Arc<RecordedRequest>> {
+        self.model.requests()
+    }
+
     /// All that the model was asked.
     pub(crate) fn calls(&self) -> Vec<Arc<RecordedRequest>> {
         self.model.calls()

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use musher_model::Media;
-use musher_tools::{Context, Part, Registry, tool_info};
+use musher_tools::{Context, Part, Registry};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::errand::Outcome;
+use super::task_result::Outcome;
 use super::watch::{News, Seen, Watch};
 use crate::command::{Prompt, Ticket};
 use crate::permission::{self, Policy, Verdict};
@@ -107,14 +107,14 @@ impl Pictures {
 
     /// Reads what the session may read without asking; everything else has to be read, and asked for, by itself.
     async fn one(&self, path: String) -> Result<Media, String> {
-        let (Some(info), Some(tool)) = (tool_info("Read"), self.tools.get("Read")) else {
+        let Some(tool) = self.tools.get("Read") else {
             return Err("Pictures cannot be read here".to_owned());
         };
         let path_given = std::path::Path::new(&path);
         let absolute = self.context.workspace.root().join(path_given).to_string_lossy().into_owned();
         let input: Map<String, Value> =
             [("file_path".to_owned(), Value::from(absolute))].into_iter().collect();
-        let call = permission::Call::built_in(info, &input);
+        let call = permission::Call::new("Read", tool.action(&input)?);
         let Verdict::Run(access) = permission::decide(&self.policy, &call, &self.context.workspace) else {
             return Err(format!("The picture {path} may not be read without asking"));
         };
@@ -122,7 +122,7 @@ impl Pictures {
         let output = tool.run(input, &context, CancellationToken::new()).await;
         let picture = output.for_model.into_iter().find_map(|part| match part {
             Part::Image { media_type, data } => Some((media_type, data)),
-            _ => None,
+            Part::Text(_) => None,
         });
         let (media_type, data) =
             picture.ok_or_else(|| format!("{path} is not a picture that can be read"))?;

@@ -1,15 +1,15 @@
 //! Subagents: agents of their own in this process, each with a session on disk, started for one task by a call of `Task`.
 //!
-//! - `errand` reads calls and words results, `watch` understands the events of a subagent; both are pure.
+//! - `task_result` words results, `watch` understands the events of a subagent; both are pure.
 //! - `open` makes its session: no more autonomy, mode, tools and servers than the session that starts it.
 //! - `drive` is the task that lets it work and ends it; `run` is what the actor does with calls and news.
 //!
 //! One that is waited for ends with its turn, one in the background with its session. A subagent has no subagents.
 
 mod drive;
-mod errand;
 mod open;
 mod run;
+mod task_result;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -23,10 +23,10 @@ use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use super::turn::message as turn_message;
-use crate::message::{Content, Message, Role, Visibility};
 use crate::skills::Droid;
 use crate::{AgentHandle, Autonomy, Command, Mode, Question, SessionId, SettingsChange, Ticket};
-use errand::Outcome;
+use musher_message::{Content, Message, Role, Visibility};
+use task_result::Outcome;
 
 pub(crate) use watch::News;
 

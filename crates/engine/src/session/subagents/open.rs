@@ -2,28 +2,23 @@
 
 use std::sync::Arc;
 
-use musher_tools::CATALOG;
+use musher_tools::{Offer, Registry, SubagentTask};
 use serde_json::{Map, Value};
 
 use super::Subagent;
-use super::errand::Errand;
 use crate::command::SystemPrompt;
 use crate::context::subagent_prompt;
 use crate::session::journal::Journal;
-use crate::session::offer::DEFERRED;
 use crate::session::state::Session;
 use crate::session::{open, saved};
 use crate::skills::{Droid, DroidTools};
-use crate::store::{self, StoreError};
 use crate::{Environment, Error, Mode, SessionId, ToolSelection};
+use musher_store::{self as store, StoreError};
 
 /// The session that started this one, in the first line of its log.
 const PARENT: &str = "callingSessionId";
 const CALL: &str = "callingToolUseId";
 const NAME: &str = "subagentType";
-
-/// What a subagent never has: it works alone, and starts no others.
-const NEVER: [&str; 5] = ["Task", "TaskOutput", "TaskStop", "AskUser", "ExitSpecMode"];
 
 const PLANNING: &str = "\n\nThe session that started you only plans: change nothing.";
 
@@ -31,21 +26,21 @@ const PLANNING: &str = "\n\nThe session that started you only plans: change noth
 pub(super) fn open(
     environment: &Environment,
     parent: &Session,
-    errand: &Errand,
+    task: &SubagentTask,
     call: &str,
 ) -> Result<Session, Error> {
     let shared = Some(parent.mcp.clone());
     let known = |name: &str| {
-        let unknown = || Error::Invalid(super::errand::unknown_subagent(name, &parent.library.droids));
+        let unknown = || Error::Invalid(super::task_result::unknown_subagent(name, &parent.library.droids));
         parent.library.droid(name).cloned().ok_or_else(unknown)
     };
-    let Some(resume) = &errand.resume else {
-        let droid = known(&errand.subagent)?;
+    let Some(resume) = &task.resume else {
+        let droid = known(&task.subagent)?;
         let id = SessionId::random();
         let journal = store::NewSession {
             id: id.clone(),
             cwd: parent.cwd.clone(),
-            title: Some(errand.description.clone()),
+            title: Some(task.description.clone()),
             owner: None,
             host_id: None,
             parent: None,
@@ -55,8 +50,8 @@ pub(super) fn open(
         let journal = Journal::New(environment.store(), Box::new(journal));
         let mut session =
             open::begin(environment, id, parent.cwd.clone(), journal, parent.attach.clone(), shared)?;
-        session.title = Some(errand.description.clone());
-        confine(&mut session, parent, droid)?;
+        session.title = Some(task.description.clone());
+        confine(&mut session, parent, droid, &environment.tools)?;
         return Ok(session);
     };
     let not_there =
@@ -71,12 +66,12 @@ pub(super) fn open(
     if told(PARENT) != Some(parent.id.as_str()) {
         return Err(not_there());
     }
-    let droid = known(told(NAME).unwrap_or(&errand.subagent))?;
+    let droid = known(told(NAME).unwrap_or(&task.subagent))?;
     let journal = Journal::Open(Box::new(loaded.log));
     let mut session =
         open::begin(environment, id, parent.cwd.clone(), journal, parent.attach.clone(), shared)?;
     open::fill(&mut session, stored);
-    confine(&mut session, parent, droid)?;
+    confine(&mut session, parent, droid, &environment.tools)?;
     Ok(session)
 }
 
@@ -86,7 +81,7 @@ fn links(parent: &Session, call: &str, droid: &Droid) -> Map<String, Value> {
 }
 
 /// Gives a session what its subagent may have of what the session that starts it has.
-fn confine(session: &mut Session, parent: &Session, droid: Droid) -> Result<(), Error> {
+fn confine(session: &mut Session, parent: &Session, droid: Droid, registry: &Registry) -> Result<(), Error> {
     // its calls are not shown, so a terminal of the editor's would be seen by nobody
     session.tools.has_terminals = false;
     // with what hooks have left for commands
@@ -99,7 +94,7 @@ fn confine(session: &mut Session, parent: &Session, droid: Droid) -> Result<(), 
     settings.spec_effort = None;
     settings.compaction_token_limit = parent.settings.compaction_token_limit;
     settings.compaction_check = parent.settings.compaction_check;
-    settings.tools = tools(&parent.settings.tools, &droid);
+    settings.tools = tools(&parent.settings.tools, &droid, registry);
     settings.autonomy = parent.policy.level();
     // what the settings say for subagents is the most they get, whatever anybody agrees to
     if let Some(most) = parent.config.settings.subagent_autonomy {
@@ -130,15 +125,15 @@ fn confine(session: &mut Session, parent: &Session, droid: Droid) -> Result<(), 
 }
 
 /// The tools of a subagent: those of the session, as far as its own file names them.
-fn tools(parent: &ToolSelection, droid: &Droid) -> ToolSelection {
+fn tools(parent: &ToolSelection, droid: &Droid, registry: &Registry) -> ToolSelection {
     let mut tools = parent.clone();
-    for info in CATALOG {
-        let is_kept = droid.may_use(info.name, None) && !NEVER.contains(&info.name);
+    for info in registry.infos() {
+        let is_kept = droid.may_use(info.name, None) && !info.is_main_session_only;
         if !is_kept && !tools.disabled.iter().any(|id| id == info.id) {
             tools.disabled.push(info.id.to_owned());
         }
         // what is named is offered at once: not every subagent can look for tools
-        let is_named = matches!(droid.tools, DroidTools::Only { .. }) && DEFERRED.contains(&info.name);
+        let is_named = matches!(droid.tools, DroidTools::Only { .. }) && info.offer == Offer::OnSearch;
         if is_kept && is_named {
             tools.enabled.push(info.id.to_owned());
         }
@@ -148,24 +143,22 @@ fn tools(parent: &ToolSelection, droid: &Droid) -> ToolSelection {
 
 #[cfg(test)]
 mod tests {
-    use musher_tools::tool_info;
-
     use super::*;
 
     fn id(name: &str) -> String {
-        tool_info(name).unwrap().id.to_owned()
+        Registry::builtin().info(name).unwrap().id.to_owned()
     }
 
     #[test]
     fn a_subagent_starts_no_others_and_has_no_tool_the_session_has_not() {
         let parent = ToolSelection { disabled: vec![id("Create")], ..ToolSelection::default() };
         let [worker, explorer] = Droid::builtin();
-        let of_worker = tools(&parent, &worker);
-        for name in NEVER.into_iter().chain(["Create"]) {
+        let of_worker = tools(&parent, &worker, &Registry::builtin());
+        for name in ["Task", "TaskOutput", "TaskStop", "AskUser", "ExitSpecMode", "Create"] {
             assert!(of_worker.disabled.contains(&id(name)), "{name}");
         }
         assert!(!of_worker.disabled.contains(&id("Edit")));
-        let of_explorer = tools(&parent, &explorer);
+        let of_explorer = tools(&parent, &explorer, &Registry::builtin());
         assert!(of_explorer.disabled.contains(&id("Edit")) && of_explorer.disabled.contains(&id("Execute")));
         assert_eq!(of_explorer.enabled, [id("FetchUrl")]);
     }

@@ -1,15 +1,15 @@
 //! What the actor does with subagents: starts them, asks for them, ends them, and takes in their news.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use musher_model::ToolUse;
-use musher_tools::ToolOutput;
-use serde_json::Value;
+use musher_tools::{SubagentTask, ToolOutput};
 use tokio::sync::watch;
 
 use super::drive::{Home, Pictures, Work};
-use super::errand::{self, Errand, Outcome};
+use super::task_result::{self, Outcome};
 use super::watch::{News, Watch};
 use super::{Asked, Worker, open};
 use crate::agent::start_with;
@@ -17,20 +17,50 @@ use crate::command::{Answer, Reply};
 use crate::event::WorkingState;
 use crate::session::actor::Actor;
 use crate::session::children::FromTurn;
+use crate::session::port;
+use crate::session::running::Running;
 use crate::session::state::sum;
 use crate::{Choice, Error, Happening, Question, SessionId, Usage};
 
+/// A subagent that was started.
+enum Started {
+    /// It works in the background; this is the output of the call.
+    Background(ToolOutput),
+    /// The call waits until its work is over.
+    Waits(SessionId, Pin<Box<dyn Future<Output = Outcome> + Send>>),
+}
+
 impl Actor {
-    /// Starts a subagent. The call is over when it is, or at once if it works in the background.
-    pub(in crate::session) fn task(&mut self, index: usize, call: &ToolUse) {
-        if let Err(problem) = self.start_subagent(index, call) {
-            let text = problem.to_string();
-            self.call_done(index, ToolOutput::error(&text, &text));
+    /// Starts a subagent. The call gets its output when the subagent has ended, or at once if it works in the background.
+    pub(in crate::session) fn task(
+        &mut self,
+        index: usize,
+        call_id: &str,
+        task: SubagentTask,
+        reply: port::Reply,
+    ) {
+        match self.start_subagent(call_id, task) {
+            Err(problem) => {
+                let text = problem.to_string();
+                port::answer(reply, ToolOutput::error(&text, &text));
+            }
+            Ok(Started::Background(launched)) => port::answer(reply, launched),
+            Ok(Started::Waits(id, work)) => {
+                let Some((back, _)) = self.child() else { return };
+                back.clone().spawn(async move {
+                    let outcome = work.await;
+                    let output = outcome.output(&id);
+                    if outcome == Outcome::Refused {
+                        back.send(FromTurn::Refused { index, output }).await;
+                    } else {
+                        port::answer(reply, output);
+                    }
+                });
+            }
         }
     }
 
-    fn start_subagent(&mut self, index: usize, call: &ToolUse) -> Result<(), Error> {
-        let errand = Errand::read(&call.input).map_err(Error::Invalid)?;
+    fn start_subagent(&mut self, call_id: &str, task: SubagentTask) -> Result<Started, Error> {
         let limits = self.environment.limits;
         let Some(parent) = &self.session else { return Err(Error::NoSession) };
         if parent.subagents.running() >= limits.subagents {
@@ -38,16 +68,16 @@ impl Actor {
                 format!("{} subagents are at work already; wait for one, or end one", limits.subagents);
             return Err(Error::Invalid(text));
         }
-        if let Some(id) = &errand.resume
+        if let Some(id) = &task.resume
             && parent.subagents.find(id).is_some_and(Worker::is_running)
         {
             return Err(Error::Invalid(format!("The subagent \"{id}\" is still at work")));
         }
-        let session = open::open(&self.environment, parent, &errand, &call.id)?;
+        let session = open::open(&self.environment, parent, &task, call_id)?;
         let droid = session.subagent.as_ref().map(|subagent| subagent.droid.name.clone()).unwrap_or_default();
         let (id, watch) = (session.id.clone(), Watch::new(session.usage));
         let pictures = Pictures {
-            paths: errand.images,
+            paths: task.images,
             policy: session.policy.clone(),
             tools: self.environment.tools.clone(),
             context: session.tools.clone(),
@@ -56,16 +86,17 @@ impl Actor {
             Home { session: parent.number, inputs: self.inputs.clone(), is_closed: parent.cancel.clone() };
         let of_session = parent.cancel.child_token();
         let tasks = parent.subagents.tasks.clone();
-        let turn = self.running.as_ref().map(|running| running.number);
-        let waited_for = if errand.is_background { None } else { self.child() };
-        let cancel = waited_for.as_ref().map_or(of_session, |(_, of_turn)| of_turn.clone());
+        let turn = self.turns.running().map(Running::number);
+        let of_turn = self.turns.running().map(Running::cancelled);
+        let waited_for = if task.is_background { None } else { of_turn };
+        let cancel = waited_for.clone().unwrap_or(of_session);
         let (agent, events) = start_with(Arc::clone(&self.environment), session);
         let (ended, outcome) = watch::channel(None);
         let worker = Worker {
             id: id.clone(),
-            call: call.id.clone(),
+            call: call_id.to_owned(),
             name: droid.clone(),
-            description: errand.description.clone(),
+            description: task.description.clone(),
             turn: turn.filter(|_| waited_for.is_some()),
             agent: agent.clone(),
             cancel: cancel.clone(),
@@ -75,19 +106,19 @@ impl Actor {
         if let Some(session) = &mut self.session {
             session.subagents.add(worker);
         }
-        let launched = errand::launched(&id, &droid, &errand.description);
+        let launched = task_result::launched(&id, &droid, &task.description);
         self.emit(Happening::Child {
             session: id.clone(),
-            tool_use_id: Some(call.id.clone()),
+            tool_use_id: Some(call_id.to_owned()),
             subagent: droid,
-            description: errand.description,
+            description: task.description,
         });
         let work = Work {
             id: id.clone(),
             agent,
             events,
             watch,
-            prompt: errand.prompt,
+            prompt: task.prompt,
             pictures,
             stop: limits.stop,
             home,
@@ -99,37 +130,23 @@ impl Actor {
             home.tell(&subagent, News::Ended).await;
             outcome
         };
-        match waited_for {
+        Ok(match waited_for {
             None => {
                 tasks.spawn(work);
-                self.ran(index, launched);
+                Started::Background(launched)
             }
-            Some((back, _)) => {
-                let work = tasks.track_future(work);
-                back.clone().spawn(async move {
-                    let outcome = work.await;
-                    let output = outcome.output(&id);
-                    let what = match outcome {
-                        Outcome::Refused => FromTurn::Refused { index, output },
-                        _ => FromTurn::Done { index, output },
-                    };
-                    back.send(what).await;
-                });
-            }
-        }
-        Ok(())
+            Some(_) => Started::Waits(id, Box::pin(tasks.track_future(work))),
+        })
     }
 
     /// What came of a subagent in the background.
-    pub(in crate::session) fn task_output(&mut self, index: usize, call: &ToolUse) {
-        let wait = errand::wait(&call.input);
-        let Some((mut outcome, is_told)) =
-            self.worker_of(index, call, |worker| (worker.outcome.clone(), Arc::clone(&worker.is_told)))
-        else {
-            return;
+    pub(in crate::session) fn task_output(&mut self, id: &str, wait: Duration, reply: port::Reply) {
+        let wanted = |worker: &Worker| (worker.outcome.clone(), Arc::clone(&worker.is_told));
+        let Some((mut outcome, is_told)) = self.worker(id).map(wanted) else {
+            return port::answer(reply, task_result::unknown_task(id));
         };
         let Some((back, cancel)) = self.child() else { return };
-        back.clone().spawn(async move {
+        back.spawn(async move {
             let ended = async { outcome.wait_for(Option::is_some).await.is_ok() };
             let waited = tokio::select! {
                 biased;
@@ -143,42 +160,35 @@ impl Actor {
                 Ok(false) => Some(Outcome::Stopped),
             };
             is_told.fetch_or(known.is_some(), Ordering::Relaxed);
-            let output = known.map_or_else(errand::still_running, |outcome| outcome.report());
-            back.send(FromTurn::Done { index, output }).await;
+            port::answer(reply, known.map_or_else(task_result::still_running, |outcome| outcome.report()));
         });
     }
 
     /// Ends a subagent.
-    pub(in crate::session) fn task_stop(&mut self, index: usize, call: &ToolUse) {
-        let Some((mut outcome, cancel, is_told)) = self.worker_of(index, call, |worker| {
-            (worker.outcome.clone(), worker.cancel.clone(), Arc::clone(&worker.is_told))
-        }) else {
-            return;
+    pub(in crate::session) fn task_stop(&mut self, id: &str, reply: port::Reply) {
+        let wanted =
+            |worker: &Worker| (worker.outcome.clone(), worker.cancel.clone(), Arc::clone(&worker.is_told));
+        let Some((mut outcome, cancel, is_told)) = self.worker(id).map(wanted) else {
+            return port::answer(reply, task_result::unknown_task(id));
         };
         is_told.store(true, Ordering::Relaxed);
         if outcome.borrow().is_some() {
-            return self.call_done(index, ToolOutput::text("The task has ended already"));
+            return port::answer(reply, ToolOutput::text("The task has ended already"));
         }
         cancel.cancel();
         let Some((back, cancel)) = self.child() else { return };
-        back.clone().spawn(async move {
+        back.spawn(async move {
             let ended = async { outcome.wait_for(Option::is_some).await.is_ok() };
             tokio::select! {
-                () = cancel.cancelled() => return,
-                _ = ended => {}
+                () = cancel.cancelled() => {}
+                _ = ended => port::answer(reply, ToolOutput::text("Task stopped")),
             }
-            back.send(FromTurn::Done { index, output: ToolOutput::text("Task stopped") }).await;
         });
     }
 
-    /// What is wanted of the subagent a call names; without such a one the call is over.
-    fn worker_of<T>(&mut self, index: usize, call: &ToolUse, wanted: impl FnOnce(&Worker) -> T) -> Option<T> {
-        let id = call.input.get("task_id").and_then(Value::as_str).unwrap_or_default();
-        let found = self.session.as_ref().and_then(|session| session.subagents.find(id)).map(wanted);
-        if found.is_none() {
-            self.call_done(index, errand::unknown_task(id));
-        }
-        found
+    /// A subagent of the session, by the id of its own session.
+    fn worker(&self, id: &str) -> Option<&Worker> {
+        self.session.as_ref().and_then(|session| session.subagents.find(id))
     }
 
     /// Ends a subagent, for a client.
@@ -221,7 +231,7 @@ impl Actor {
         if self.is_draining() {
             return self.refuse_subagents();
         }
-        if self.running.is_some() {
+        if self.turns.is_running() {
             self.emit(Happening::State(WorkingState::Waiting));
         }
         self.emit(Happening::ChildQuestion { session: id.clone(), question });
@@ -270,9 +280,9 @@ impl Actor {
 
     fn go_on_after_question(&mut self) {
         let is_asked = self.session.as_ref().is_some_and(|session| !session.subagents.questions.is_empty());
-        let turn = self.running.as_ref().map(|running| &running.turn);
+        let turn = self.turns.running().map(|running| &running.turn);
         let is_running = turn.is_some_and(|turn| !turn.is_over() && turn.question().is_none());
-        if is_running && !is_asked && self.state == WorkingState::Waiting {
+        if is_running && !is_asked && self.out.state() == WorkingState::Waiting {
             self.emit(Happening::State(WorkingState::Executing));
         }
     }
@@ -283,7 +293,7 @@ impl Actor {
         let of_one = session.subagents.usage.entry(id.as_str().to_owned()).or_default();
         *of_one = sum(*of_one, usage);
         let turn = session.subagents.find(id.as_str()).and_then(|worker| worker.turn);
-        if let Some(running) = self.running.as_mut().filter(|running| Some(running.number) == turn) {
+        if let Some(running) = turn.and_then(|turn| self.turns.numbered(turn)) {
             running.turn.child_usage = sum(running.turn.child_usage, usage);
         }
         let what = Happening::Usage {

@@ -2,10 +2,10 @@
 
 use musher_model::{ToolUse, Usage};
 
-use super::errand::Outcome;
+use super::task_result::Outcome;
 use crate::event::{ChildStep, ToolPhase, TurnEnd};
-use crate::message::Role;
 use crate::{Choice, Happening, Question};
+use musher_message::Role;
 
 /// So much of a result is shown.
 const SNIPPET: usize = 200;
@@ -120,7 +120,7 @@ impl Watch {
 fn snippet(content: &[musher_tools::Part]) -> String {
     let text = content.iter().find_map(|part| match part {
         musher_tools::Part::Text(text) => Some(text.as_str()),
-        _ => None,
+        musher_tools::Part::Image { .. } => None,
     });
     text.unwrap_or_default().chars().take(SNIPPET).collect()
 }

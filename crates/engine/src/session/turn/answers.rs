@@ -3,7 +3,7 @@
 use musher_tools::ToolOutput;
 
 use super::batch::{Open, id_of, resolved};
-use super::{Consent, Effect, Phase, Turn, UserAnswer};
+use super::{Decision, Effect, Phase, Turn, UserAnswer};
 use crate::event::{Question, TurnEnd, WorkingState};
 use crate::permission::Kind;
 use crate::{Choice, Happening, PermissionRequest};
@@ -18,18 +18,18 @@ impl Turn {
         };
         match question {
             Question::Permission { id, choices, .. } => {
-                let consent = match answer {
+                let decision = match answer {
                     UserAnswer::Permission { choice, edited_plan }
                         if may_choose(choice, &choices, batch.request(index)) =>
                     {
-                        Ok(Consent { choice, edited_plan })
+                        Ok(Decision { choice, edited_plan })
                     }
                     UserAnswer::Refused { reason } => Err(reason),
                     UserAnswer::Permission { .. } | UserAnswer::Questions(_) => Err(None),
                 };
-                match consent {
-                    Ok(consent) if consent.choice != Choice::Cancel => {
-                        batch.agreed(index, id, consent, out);
+                match decision {
+                    Ok(decision) if decision.choice != Choice::Cancel => {
+                        batch.agreed(index, id, decision, out);
                         self.go_on(out);
                     }
                     refused => self.refused(index, id, refused.err().flatten(), out),
@@ -39,8 +39,8 @@ impl Turn {
                 out.push(Effect::Emit(Happening::State(WorkingState::Streaming)));
                 match answer {
                     UserAnswer::Questions(answers) => {
-                        let output = crate::ask_user::output(&questions, &answers);
-                        out.push(Effect::Ran { index, output });
+                        let output = musher_tools::answers(&questions, &answers);
+                        out.push(Effect::Answered { index, output });
                     }
                     UserAnswer::Refused { reason } => self.cancelled(index, refusal(reason), out),
                     UserAnswer::Permission { .. } => self.cancelled(index, ToolOutput::cancelled(), out),

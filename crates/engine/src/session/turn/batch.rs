@@ -4,24 +4,24 @@
 //! when it is its turn, one question at a time, as droid does: so one call can be allowed and the next refused. What follows a call that may
 //! have changed something is judged again right before it is asked for or runs: a link that was made a moment ago leads elsewhere than what
 //! was judged.
+//!
+//! No step looks at all calls: an answer with many of them takes linear time. Only the first [`MAX_CALLS_PER_ANSWER`] run.
 
 use std::sync::Arc;
 
 use musher_model::{Arguments, ToolCall, ToolUse};
-use musher_tools::{Access, ToolOutput, tool_info};
+use musher_tools::{Access, Concurrency, Registry, ToolOutput};
 use uuid::Uuid;
 
-use super::{Consent, Effect, message, new_id};
+use super::{Decision, Effect, message, new_id};
 use crate::event::{Question, QuestionedCall, ToolPhase, WorkingState};
-use crate::message::{Content, Role, Visibility};
-use crate::permission::Policy;
+use crate::permission::{Policy, Verdict};
 use crate::{Choice, Happening, PermissionRequest};
+use musher_message::{Content, Role, Visibility};
 
-/// Calls that run at the same time as their neighbours, although they are listed as reading: each has the floor to itself.
-const ALONE: [&str; 3] = ["AskUser", "ExitSpecMode", "TodoWrite"];
-
-/// Calls that run at the same time as their neighbours, although they may change something: subagents are for that.
-const BESIDE: [&str; 2] = ["Task", "TaskOutput"];
+/// The maximum number of tool calls of one answer that run. Every further call gets an error result, because vendors require one
+/// result per call. Models that work well make fewer than a hundred calls at once.
+pub(super) const MAX_CALLS_PER_ANSWER: usize = 512;
 
 /// The calls of one answer.
 #[derive(Debug)]
@@ -31,9 +31,28 @@ pub(super) struct Batch {
     pub(super) calls: Vec<Call>,
     /// How many results are announced.
     announced: usize,
+    /// All calls before this one have been handed to the permission rules, or are over.
+    next_to_judge: usize,
+    /// All calls before this one have begun, or are judged again right before they begin.
+    next_to_begin: usize,
+    load: Load,
     /// How often something happened that a verdict may depend on: a call began that may change something, or somebody changed the rules.
     changes: usize,
     pub(super) open: Option<Open>,
+    /// How many calls the steps have looked at, all steps together.
+    #[cfg(test)]
+    pub(super) visits: usize,
+}
+
+/// How many calls are in progress: what limits which calls can be judged or begin. [`Batch::change`] keeps it up to date.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Load {
+    /// Calls that are judged for the first time.
+    judged: usize,
+    /// Calls that run, or are judged again right before they run.
+    running: usize,
+    /// Those of them that run alone.
+    alone: usize,
 }
 
 #[derive(Debug)]
@@ -41,6 +60,10 @@ pub(super) struct Call {
     pub(super) tool: ToolUse,
     /// The rules for it, if they are others than those of the session.
     pub(super) rules: Option<Box<Policy>>,
+    /// Whether it runs at the same time as its neighbours.
+    is_parallel: bool,
+    /// Whether it changes nothing.
+    is_read_only: bool,
     stage: Stage,
     output: Option<ToolOutput>,
 }
@@ -65,7 +88,7 @@ enum Stage {
 /// What somebody agreed to, and how.
 #[derive(Debug, Clone)]
 struct Agreed {
-    consent: Consent,
+    decision: Decision,
     request: Box<PermissionRequest>,
 }
 
@@ -78,22 +101,76 @@ pub(super) struct Open {
 }
 
 impl Batch {
-    /// Queues the calls. One whose arguments cannot be read is over already.
-    pub(super) fn new(calls: Vec<ToolCall>, out: &mut Vec<Effect>) -> Self {
-        let queued = |call: ToolCall| {
+    /// Queues the calls. One that is too many, or whose arguments cannot be read, is over already.
+    pub(super) fn new(calls: Vec<ToolCall>, tools: &Registry, out: &mut Vec<Effect>) -> Self {
+        let queued = |(place, call): (usize, ToolCall)| {
             let (id, name) = (call.id.clone(), call.name.clone());
             out.push(Effect::Emit(Happening::ToolPhase { id, name, phase: ToolPhase::Queued }));
             let output = match &call.arguments {
+                _ if place >= MAX_CALLS_PER_ANSWER => Some(too_many()),
                 Arguments::Object(_) => None,
                 Arguments::Malformed { problem, .. } => {
                     Some(ToolOutput::error(problem, &format!("the arguments cannot be read: {problem}")))
                 }
             };
             let stage = if output.is_some() { Stage::Begun } else { Stage::New };
-            Call { tool: call.to_use(), rules: None, stage, output }
+            // tools of servers are unknown here: they run alone, and may change something
+            let info = tools.info(&call.name);
+            Call {
+                is_parallel: info.is_some_and(|info| info.concurrency == Concurrency::Parallel),
+                is_read_only: info.is_some_and(|info| info.is_read_only),
+                tool: call.to_use(),
+                rules: None,
+                stage,
+                output,
+            }
         };
-        let calls = calls.into_iter().map(queued).collect();
-        Self { results_id: new_id(), calls, announced: 0, changes: 0, open: None }
+        Self {
+            results_id: new_id(),
+            calls: calls.into_iter().enumerate().map(queued).collect(),
+            announced: 0,
+            next_to_judge: 0,
+            next_to_begin: 0,
+            load: Load::default(),
+            changes: 0,
+            open: None,
+            #[cfg(test)]
+            visits: 0,
+        }
+    }
+
+    /// Changes a call, and with it the load.
+    fn change(&mut self, index: usize, change: impl FnOnce(&mut Call)) {
+        let Some(call) = self.calls.get_mut(index) else { return };
+        let before = call.load();
+        change(call);
+        let after = call.load();
+        let changed = |count: usize, before: usize, after: usize| (count + after).saturating_sub(before);
+        self.load = Load {
+            judged: changed(self.load.judged, before.judged, after.judged),
+            running: changed(self.load.running, before.running, after.running),
+            alone: changed(self.load.alone, before.alone, after.alone),
+        };
+    }
+
+    fn set_stage(&mut self, index: usize, stage: Stage) {
+        self.change(index, |call| call.stage = stage);
+    }
+
+    /// Takes the stage of a call to replace it.
+    fn take_stage(&mut self, index: usize) -> Option<Stage> {
+        let mut taken = None;
+        self.change(index, |call| taken = Some(std::mem::replace(&mut call.stage, Stage::Begun)));
+        taken
+    }
+
+    /// Counts that a step has looked at a call: tests check that all steps together take linear time.
+    #[cfg_attr(not(test), expect(clippy::unused_self, reason = "only tests count"))]
+    fn visit(&mut self) {
+        #[cfg(test)]
+        {
+            self.visits += 1;
+        }
     }
 
     pub(super) fn question(&self) -> Option<&Question> {
@@ -116,9 +193,12 @@ impl Batch {
 
     /// Gives every call without a result this one.
     pub(super) fn cancel_rest(&mut self, output: &ToolOutput, out: &mut Vec<Effect>) {
-        for call in &mut self.calls {
-            call.stage = Stage::Begun;
-            call.output.get_or_insert_with(|| output.clone());
+        for index in self.announced..self.calls.len() {
+            self.visit();
+            self.change(index, |call| {
+                call.stage = Stage::Begun;
+                call.output.get_or_insert_with(|| output.clone());
+            });
         }
         self.announce(out);
     }
@@ -126,7 +206,6 @@ impl Batch {
     /// Announces results as far as they are there in order: first the log, then clients.
     pub(super) fn announce(&mut self, out: &mut Vec<Effect>) {
         while let Some(Call { tool, output: Some(output), .. }) = self.calls.get(self.announced) {
-            self.announced += 1;
             let content = Content::ToolResult {
                 tool_use_id: tool.id.clone(),
                 for_client: output.for_wire.clone(),
@@ -141,6 +220,8 @@ impl Batch {
                 content: output.for_wire.clone(),
                 is_error: output.is_error,
             }));
+            self.announced += 1;
+            self.visit();
         }
     }
 
@@ -154,27 +235,19 @@ impl Batch {
             return 0;
         }
         let mut begun = 0;
-        let mut running = self.calls.iter().filter(|call| call.is_running()).count();
-        if self.calls.iter().any(|call| call.is_running() && !call.is_parallel()) {
-            return 0;
-        }
-        for index in 0..self.calls.len() {
+        while self.load.alone == 0 {
+            self.visit();
+            let index = self.next_to_begin;
             let Some(call) = self.calls.get(index) else { break };
+            let has_room = self.load.running == 0 || call.is_parallel && self.load.running < most;
             match call.stage {
-                Stage::Begun | Stage::Again(_) => continue,
-                _ if call.is_parallel() && running < most => {}
-                _ if running == 0 => {}
+                Stage::Begun | Stage::Again(_) => self.next_to_begin += 1,
+                Stage::Ready { .. } if has_room => begun += usize::from(self.begin(index, out)),
+                Stage::Asks { .. } if has_room => {
+                    self.ask(index, out);
+                    break;
+                }
                 _ => break,
-            }
-            let is_parallel = call.is_parallel();
-            if matches!(call.stage, Stage::Asks { .. }) {
-                self.ask(index, out);
-                break;
-            }
-            begun += usize::from(self.begin(index, out));
-            running += 1;
-            if !is_parallel {
-                break;
             }
         }
         begun
@@ -182,49 +255,57 @@ impl Batch {
 
     /// Lets the next calls be judged, so many at once: hooks are programs. Says whether any has yet to be.
     fn judge_next(&mut self, most: usize, out: &mut Vec<Effect>) -> bool {
-        let mut judged = self.calls.iter().filter(|call| matches!(call.stage, Stage::Judged)).count();
-        for (index, call) in self.calls.iter_mut().enumerate() {
-            if judged >= most.max(1) {
-                return true;
-            }
+        while self.load.judged < most.max(1)
+            && let Some(call) = self.calls.get(self.next_to_judge)
+        {
+            let index = self.next_to_judge;
             if matches!(call.stage, Stage::New) {
-                call.stage = Stage::Judged;
                 out.push(Effect::Prepare { index, call: call.tool.clone() });
-                judged += 1;
+                self.set_stage(index, Stage::Judged);
             }
+            self.next_to_judge += 1;
+            self.visit();
         }
-        judged > 0
+        self.load.judged > 0
     }
 
     /// Begins a call that may run; says whether it runs. One that follows a change is judged again.
     fn begin(&mut self, index: usize, out: &mut Vec<Effect>) -> bool {
-        let now = self.changes;
-        let Some(call) = self.calls.get_mut(index) else { return false };
-        match std::mem::replace(&mut call.stage, Stage::Begun) {
-            Stage::Ready { agreed, changes, .. } if changes != now => {
-                call.stage = Stage::Again(agreed);
-                out.push(Effect::JudgeAgain { index, call: call.tool.clone(), rules: call.rules.clone() });
+        match self.take_stage(index) {
+            Some(Stage::Ready { agreed, changes, .. }) if changes != self.changes => {
+                self.judge_again(index, agreed, out);
                 false
             }
-            Stage::Ready { access, agreed, .. } => {
-                self.run(index, access, agreed.map(|agreed| agreed.consent), out);
+            Some(Stage::Ready { access, agreed, .. }) => {
+                self.run(index, access, agreed.map(|agreed| agreed.decision), out);
                 true
             }
             other => {
-                call.stage = other;
+                self.put_back(index, other);
                 false
             }
+        }
+    }
+
+    fn put_back(&mut self, index: usize, stage: Option<Stage>) {
+        if let Some(stage) = stage {
+            self.set_stage(index, stage);
+        }
+    }
+
+    fn judge_again(&mut self, index: usize, agreed: Option<Agreed>, out: &mut Vec<Effect>) {
+        self.set_stage(index, Stage::Again(agreed));
+        if let Some(call) = self.calls.get(index) {
+            out.push(Effect::JudgeAgain { index, call: call.tool.clone(), rules: call.rules.clone() });
         }
     }
 
     /// Asks somebody about a call, unless it follows a change: then it is judged again first.
     fn ask(&mut self, index: usize, out: &mut Vec<Effect>) {
-        let Some(call) = self.calls.get_mut(index) else { return };
+        let Some(call) = self.calls.get(index) else { return };
         let Stage::Asks { request, changes } = &call.stage else { return };
         if *changes != self.changes {
-            call.stage = Stage::Again(None);
-            out.push(Effect::JudgeAgain { index, call: call.tool.clone(), rules: call.rules.clone() });
-            return;
+            return self.judge_again(index, None, out);
         }
         let ToolUse { id, name, input } = call.tool.clone();
         let choices = request.choices.clone();
@@ -235,40 +316,41 @@ impl Batch {
         out.push(Effect::Ask(question));
     }
 
-    fn run(&mut self, index: usize, access: Access, consent: Option<Consent>, out: &mut Vec<Effect>) {
-        let Some(call) = self.calls.get_mut(index) else { return };
-        call.stage = Stage::Begun;
-        self.changes += usize::from(!tool_info(&call.tool.name).is_some_and(|info| info.is_read_only));
+    fn run(&mut self, index: usize, access: Access, decision: Option<Decision>, out: &mut Vec<Effect>) {
+        self.set_stage(index, Stage::Begun);
+        let Some(call) = self.calls.get(index) else { return };
+        self.changes += usize::from(!call.is_read_only);
         let (id, name) = (call.tool.id.clone(), call.tool.name.clone());
         out.push(Effect::Emit(Happening::ToolPhase { id, name, phase: ToolPhase::Executing }));
-        out.push(Effect::Run { index, call: call.tool.clone(), access, consent });
+        out.push(Effect::Run { index, call: call.tool.clone(), access, decision });
     }
 
     /// A call was judged; says whether it runs because of that.
-    pub(super) fn judged(&mut self, index: usize, verdict: Sentence, out: &mut Vec<Effect>) -> bool {
+    pub(super) fn judged(&mut self, index: usize, verdict: Verdict, out: &mut Vec<Effect>) -> bool {
         let changes = self.changes;
-        let Some(call) = self.calls.get_mut(index) else { return false };
-        match (std::mem::replace(&mut call.stage, Stage::Begun), verdict) {
-            (Stage::Judged, Sentence::Runs(access)) => {
-                call.stage = Stage::Ready { access, agreed: None, changes };
+        match (self.take_stage(index), verdict) {
+            (Some(Stage::Judged), Verdict::Run(access)) => {
+                self.set_stage(index, Stage::Ready { access, agreed: None, changes });
             }
-            (Stage::Again(agreed), Sentence::Runs(access)) => {
-                self.run(index, access, agreed.map(|agreed| agreed.consent), out);
+            (Some(Stage::Again(agreed)), Verdict::Run(access)) => {
+                self.run(index, access, agreed.map(|agreed| agreed.decision), out);
                 return true;
             }
-            (Stage::Judged | Stage::Again(None), Sentence::Asks(request)) => {
-                call.stage = Stage::Asks { request, changes };
+            (Some(Stage::Again(Some(agreed))), Verdict::Ask(request)) if agreed.request == request => {
+                self.run(index, request.access, Some(agreed.decision), out);
+                return true;
             }
-            (Stage::Again(Some(agreed)), Sentence::Asks(request)) => {
-                if agreed.request == request {
-                    self.run(index, request.access, Some(agreed.consent), out);
-                    return true;
-                }
-                // something else than what was agreed to
-                call.stage = Stage::Asks { request, changes };
+            (Some(Stage::Judged), Verdict::Ask(request)) => {
+                self.set_stage(index, Stage::Asks { request, changes });
+            }
+            // also something else than what was agreed to
+            (Some(Stage::Again(_)), Verdict::Ask(request)) => {
+                self.set_stage(index, Stage::Asks { request, changes });
+                // it was on its way to run, and is not any more
+                self.next_to_begin = self.next_to_begin.min(index);
             }
             // a verdict nobody asked for
-            (other, _) => call.stage = other,
+            (other, _) => self.put_back(index, other),
         }
         false
     }
@@ -282,49 +364,59 @@ impl Batch {
     }
 
     /// Somebody agreed to a call, which may run from now on.
-    pub(super) fn agreed(&mut self, index: usize, question: String, consent: Consent, out: &mut Vec<Effect>) {
-        let choice = consent.choice;
+    pub(super) fn agreed(
+        &mut self,
+        index: usize,
+        question: String,
+        decision: Decision,
+        out: &mut Vec<Effect>,
+    ) {
+        let choice = decision.choice;
         // more than once: the rules change, and with them what the calls behind need
         self.changes += usize::from(choice != Choice::ProceedOnce);
         let changes = self.changes;
-        let Some(call) = self.calls.get_mut(index) else { return };
+        let Some(call) = self.calls.get(index) else { return };
         let Stage::Asks { request, .. } = &call.stage else { return };
         let request = request.clone();
         out.push(Effect::Emit(Happening::State(WorkingState::Executing)));
         out.push(Effect::Emit(resolved(question, vec![call.tool.id.clone()], choice)));
         let access = request.access.clone();
-        let agreed = Some(Agreed { consent, request: request.clone() });
-        call.stage = Stage::Ready { access, agreed, changes };
+        let agreed = Some(Agreed { decision, request: request.clone() });
+        self.set_stage(index, Stage::Ready { access, agreed, changes });
         out.push(Effect::Consented { request, choice });
     }
 
     pub(super) fn done(&mut self, index: usize, output: ToolOutput, out: &mut Vec<Effect>) {
-        if let Some(call) = self.calls.get_mut(index) {
+        self.change(index, |call| {
             call.stage = Stage::Begun;
             call.output.get_or_insert(output);
-        }
+        });
         self.announce(out);
     }
 }
 
 impl Call {
-    fn is_running(&self) -> bool {
-        matches!(self.stage, Stage::Again(_)) || matches!(self.stage, Stage::Begun) && self.output.is_none()
-    }
-
-    fn is_parallel(&self) -> bool {
-        is_parallel(&self.tool.name)
+    /// What this call adds to the load.
+    fn load(&self) -> Load {
+        let is_running = match self.stage {
+            Stage::Again(_) => true,
+            Stage::Begun => self.output.is_none(),
+            _ => false,
+        };
+        Load {
+            judged: usize::from(matches!(self.stage, Stage::Judged)),
+            running: usize::from(is_running),
+            alone: usize::from(is_running && !self.is_parallel),
+        }
     }
 }
 
-/// A verdict that leaves a call alive.
-pub(super) enum Sentence {
-    Runs(Access),
-    Asks(Box<PermissionRequest>),
-}
-
-fn is_parallel(name: &str) -> bool {
-    BESIDE.contains(&name) || !ALONE.contains(&name) && tool_info(name).is_some_and(|info| info.is_read_only)
+/// The result of a call that is too many. Short, because there may be thousands.
+fn too_many() -> ToolOutput {
+    let text = format!(
+        "Not run: one answer can have at most {MAX_CALLS_PER_ANSWER} tool calls. Repeat this call in your next answer if you still need it."
+    );
+    ToolOutput::error(&text, &text)
 }
 
 /// The id of a question.

@@ -3,17 +3,18 @@
 use musher_model::{ToolCall, ToolUse};
 use musher_tools::ToolOutput;
 
-use super::batch::{Batch, Open, Sentence};
-use super::{Effect, Next, Phase, Turn, Verdict, user_note};
-use crate::Happening;
+use super::batch::{Batch, Open};
+use super::{Effect, Next, Phase, Turn, user_note};
 use crate::event::{Question, TurnEnd, WorkingState};
-use crate::permission::Policy;
+use crate::permission::{Policy, Refusal, Verdict};
+use crate::session::plan::Plan;
+use crate::{Autonomy, Happening};
 
 impl Turn {
     pub(super) fn begin_tools(&mut self, calls: Vec<ToolCall>, out: &mut Vec<Effect>) {
         let is_stuck = self.is_stuck(&calls);
         out.push(Effect::Emit(Happening::State(WorkingState::Executing)));
-        let mut batch = Batch::new(calls, out);
+        let mut batch = Batch::new(calls, &self.tools, out);
         if is_stuck {
             let text = format!(
                 "The same call was made {} times in a row; the turn was stopped.",
@@ -29,23 +30,15 @@ impl Turn {
     /// A call may run, or not.
     pub(crate) fn prepared(&mut self, index: usize, verdict: Verdict, out: &mut Vec<Effect>) {
         let Phase::Tools(batch) = &mut self.phase else { return };
-        let judged = match verdict {
-            Verdict::Run(access) => Sentence::Runs(access),
-            Verdict::Ask(request) => Sentence::Asks(request),
-            Verdict::Refuse(output) => {
-                batch.done(index, output, out);
-                return self.go_on(out);
-            }
-            Verdict::Halt(reason) => {
-                return self.halt(index, ToolOutput::error(&reason, &reason), &reason, out);
-            }
-            Verdict::Reject(output) => {
-                batch.done(index, output, out);
+        match verdict {
+            Verdict::Refuse(refusal) => batch.done(index, refused(&refusal), out),
+            Verdict::CannotAsk(refusal) => {
+                batch.done(index, refused(&refusal), out);
                 batch.cancel_rest(&ToolOutput::cancelled(), out);
                 return self.finish(TurnEnd::PermissionRejected, out);
             }
-        };
-        self.tool_count += usize::from(batch.judged(index, judged, out));
+            verdict => self.tool_count += usize::from(batch.judged(index, verdict, out)),
+        }
         self.go_on(out);
     }
 
@@ -102,12 +95,20 @@ impl Turn {
     }
 
     /// A plan is carried out elsewhere: this call is over, others are not run, and the model is not asked again.
-    pub(crate) fn hand_over(&mut self, index: usize, output: ToolOutput, out: &mut Vec<Effect>) {
+    pub(crate) fn hand_over(
+        &mut self,
+        index: usize,
+        output: ToolOutput,
+        plan: Box<Plan>,
+        autonomy: Autonomy,
+        out: &mut Vec<Effect>,
+    ) {
         if let Phase::Tools(batch) = &mut self.phase {
             batch.done(index, output, out);
             batch.cancel_rest(&ToolOutput::cancelled(), out);
         }
         self.finish(TurnEnd::SpecHandoff, out);
+        out.push(Effect::HandOver { plan, autonomy });
     }
 
     /// Begins what can begin; with all results there, asks the model.
@@ -132,4 +133,8 @@ impl Turn {
         }
         self.identical_calls >= self.limits.identical_calls
     }
+}
+
+fn refused(refusal: &Refusal) -> ToolOutput {
+    ToolOutput::error(&refusal.for_wire, &refusal.for_model)
 }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::{Effect, Phase, Turn, message, user_note};
 use crate::Happening;
 use crate::event::TurnEnd;
-use crate::message::{Content, Role, Visibility};
+use musher_message::{Content, Role, Visibility};
 
 impl Turn {
     /// Ends the turn because somebody wants it. Says what is settled by it; [`Effect::Finish`] is for the caller to add.

@@ -3,9 +3,9 @@
 use super::{Effect, Turn, message, reminder};
 use crate::Happening;
 use crate::event::TurnEnd;
-use crate::message::{Content, Role, Visibility};
 use crate::session::answer::Answer;
 use crate::session::shape::complaint;
+use musher_message::{Content, Role, Visibility};
 
 impl Turn {
     /// The model has answered, and the answer has to have a shape. One that has not is never a message of the conversation.

@@ -3,12 +3,16 @@
 use musher_model::{Arguments, ToolCall};
 use serde_json::Map;
 
+use super::batch::MAX_CALLS_PER_ANSWER;
 use super::*;
+use crate::permission::{Kind, Operation, Refusal, Risk, Verdict};
 
 /// A turn whose model makes so many calls of a tool.
 fn turn(tools: &[&str]) -> (Turn, Vec<Effect>) {
-    let mut turn =
-        Turn::new("t".to_owned(), Instant::now(), Limits { parallel_calls: 3, ..Limits::default() });
+    let mut turn = {
+        let limits = Limits { parallel_calls: 3, ..Limits::default() };
+        Turn::new("t".to_owned(), Instant::now(), limits, Registry::builtin())
+    };
     let calls = tools.iter().enumerate().map(|(index, name)| ToolCall {
         index,
         id: format!("call_{index}"),
@@ -78,4 +82,96 @@ fn a_verdict_nobody_asked_for_changes_nothing() {
     assert!(may_run(&mut turn, 0).is_empty());
     assert!(may_run(&mut turn, 1).is_empty());
     assert!(may_run(&mut turn, 7).is_empty());
+}
+
+/// Plays the part of the actor until the model is asked: judges calls and runs them at once. Returns the results in their order and whether
+/// each is an error, how many effects there were, and how many calls the steps of the turn have looked at.
+fn play(tools: &[&str], verdict: impl Fn(usize) -> Verdict) -> (Vec<(String, bool)>, usize, usize) {
+    let (mut turn, out) = turn(tools);
+    let (mut results, mut performed) = (Vec::new(), 0);
+    let mut effects: std::collections::VecDeque<Effect> = out.into();
+    while let Some(effect) = effects.pop_front() {
+        performed += 1;
+        let mut out = Vec::new();
+        match effect {
+            Effect::Prepare { index, .. } => turn.prepared(index, verdict(index), &mut out),
+            Effect::JudgeAgain { index, .. } => {
+                turn.prepared(index, Verdict::Run(Access::Workspace), &mut out);
+            }
+            Effect::Run { index, .. } => turn.done(index, ToolOutput::text("ok"), &mut out),
+            Effect::Emit(Happening::ToolResult { id, content, is_error, .. }) => {
+                assert_eq!(content.len(), 1, "{id}");
+                results.push((id, is_error));
+            }
+            _ => {}
+        }
+        effects.extend(out);
+    }
+    let Phase::Tools(batch) = &turn.phase else { panic!("the turn is over") };
+    assert!(batch.is_done());
+    (results, performed, batch.visits)
+}
+
+#[test]
+fn calls_above_the_limit_get_an_error_result_and_do_not_run() {
+    let tools = vec!["Read"; MAX_CALLS_PER_ANSWER + 2];
+    let (results, ..) = play(&tools, |index| {
+        assert!(index < MAX_CALLS_PER_ANSWER, "call {index} was judged");
+        Verdict::Run(Access::Workspace)
+    });
+    assert_eq!(results.len(), tools.len(), "one result each");
+    for (index, (id, is_error)) in results.iter().enumerate() {
+        assert_eq!(*id, format!("call_{index}"));
+        assert_eq!(*is_error, index >= MAX_CALLS_PER_ANSWER, "{index}");
+    }
+}
+
+#[test]
+fn work_grows_linearly_with_the_number_of_calls() {
+    let refuse = |_| Verdict::Refuse(Refusal::new("no"));
+    let run = |_| Verdict::Run(Access::Workspace);
+    for count in [MAX_CALLS_PER_ANSWER / 4, MAX_CALLS_PER_ANSWER, 10_000] {
+        for (name, (results, performed, visits)) in [
+            ("refused", play(&vec!["Read"; count], refuse)),
+            ("parallel", play(&vec!["Read"; count], run)),
+            // each is judged again, because each follows a change
+            ("alone", play(&vec!["Execute"; count], run)),
+        ] {
+            assert_eq!(results.len(), count, "{name}");
+            // queued, judged twice, executing, run, logged, told
+            assert!(performed <= 8 * count, "{name} {count}: {performed} effects");
+            // judged, begun, announced, and once in each step for what cannot begin yet
+            assert!(visits <= 8 * count, "{name} {count}: {visits} calls looked at");
+        }
+    }
+}
+
+#[test]
+fn call_that_has_to_be_asked_for_after_all_is_asked_for_before_the_next_begins() {
+    let (mut turn, _) = turn(&["Execute", "Read", "Read", "Read", "Read"]);
+    for index in 0..4 {
+        may_run(&mut turn, index);
+    }
+    assert_eq!(may_run(&mut turn, 4), ["run 0"]);
+    assert_eq!(done(&mut turn, 0), ["judge 1 again", "judge 2 again", "judge 3 again"]);
+    let request = PermissionRequest {
+        kind: Kind::Beyond {
+            tool: "Read".to_owned(),
+            target: "/elsewhere".to_owned(),
+            operation: Operation::Read,
+            reason: "a link".to_owned(),
+        },
+        risk: Risk::High,
+        choices: vec![Choice::ProceedOnce, Choice::Cancel],
+        access: Access::Anywhere,
+    };
+    let mut out = Vec::new();
+    turn.prepared(1, Verdict::Ask(Box::new(request)), &mut out);
+    let Some(Effect::Ask(Question::Permission { id, calls, .. })) = out.last() else { panic!("{out:?}") };
+    assert_eq!(calls[0].id, "call_1");
+    assert_eq!(may_run(&mut turn, 2), ["run 2"], "only what was judged already");
+    let consent = UserAnswer::Permission { choice: Choice::ProceedOnce, edited_plan: None };
+    assert_eq!(step(&mut turn, |turn, out| turn.answered(id, consent, out)), ["run 1"]);
+    assert_eq!(may_run(&mut turn, 3), ["run 3"]);
+    assert_eq!(done(&mut turn, 2), ["judge 4 again"]);
 }

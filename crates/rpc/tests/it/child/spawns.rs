@@ -6,7 +6,7 @@ use std::process::{self, Command, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
-use musher_rpc::{Child, Launch, ParentDeath, Spawner};
+use musher_rpc::{Child, Spawner};
 
 use super::ends::READY;
 use super::{MARKER, alive, shell, until, until_gone};
@@ -54,24 +54,7 @@ async fn a_start_that_is_not_waited_for_leaves_nothing() {
     assert_eq!(alive(&marker), [] as [String; 0]);
 }
 
-/// Not a test of its own: the process that the tests below start. It ends its agent when it is told to.
-#[tokio::test]
-async fn helper_that_starts_an_agent_and_waits() {
-    let Ok(marker) = std::env::var("MUSHER_RPC_HELPER") else { return };
-    let script = std::env::var("MUSHER_RPC_SCRIPT").unwrap();
-    let launch = Launch::new("sh").args(["-c", &script]).env(MARKER, marker);
-    let parent_death =
-        if script.contains("interrupted") { ParentDeath::Interrupt } else { ParentDeath::default() };
-    let (child, mut connection) = Child::spawn(launch.on_parent_death(parent_death)).await.unwrap();
-    soon(connection.incoming.recv()).await.unwrap();
-    println!("\nready");
-    tokio::task::spawn_blocking(|| std::io::stdin().read_line(&mut String::new())).await.unwrap().unwrap();
-    soon(child.close()).await;
-    println!("\nended");
-    std::future::pending::<()>().await;
-}
-
-/// The helper, with this script as its agent. Killed when dropped.
+/// A process that has started an agent. Killed when dropped.
 struct Host {
     process: process::Child,
     said: mpsc::Receiver<String>,
@@ -79,14 +62,13 @@ struct Host {
 }
 
 impl Host {
-    /// Starts it and waits until its agent has said something and is guarded.
-    async fn start(script: &str) -> Self {
+    /// Starts it with this script as its agent, and waits until that has said something and is guarded.
+    async fn start(parent_death: &str, script: &str) -> Self {
         let marker = uuid::Uuid::new_v4().to_string();
-        #[expect(clippy::disallowed_methods, reason = "the helper is this very program, and not an agent")]
-        let mut process = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "child::spawns::helper_that_starts_an_agent_and_waits", "--nocapture"])
-            .env("MUSHER_RPC_HELPER", &marker)
-            .env("MUSHER_RPC_SCRIPT", script)
+        #[expect(clippy::disallowed_methods, reason = "the helper is to be killed, and not by us")]
+        let mut process = Command::new(env!("CARGO_BIN_EXE_musher-rpc-agent-host"))
+            .args([parent_death, script])
+            .env(MARKER, &marker)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -96,8 +78,9 @@ impl Host {
         thread::spawn(move || lines.for_each(|line| drop(says.send(line))));
         let host = Self { process, said, marker };
         host.until_it_says("ready").await;
-        until(|| host.guard().is_some()).await;
-        assert!(!alive(&host.marker).is_empty());
+        assert!(host.guard().is_some());
+        // itself and its agent
+        assert!(alive(&host.marker).len() >= 2);
         host
     }
 
@@ -119,8 +102,8 @@ impl Drop for Host {
 }
 
 /// Starts the helper with this script as its agent, kills it when the agent has said something, and waits until all are gone.
-async fn kill_the_host(script: &str) {
-    let host = Host::start(script).await;
+async fn kill_the_host(parent_death: &str, script: &str) {
+    let host = Host::start(parent_death, script).await;
     let (guard, marker) = (host.guard().unwrap(), host.marker.clone());
     drop(host);
     until_gone(&marker).await;
@@ -139,32 +122,33 @@ fn guard_of(host: u32) -> Option<PathBuf> {
 }
 
 fn is_guard(process: &Path) -> bool {
-    fs_err::read_to_string(process.join("cmdline")).is_ok_and(|line| line.starts_with("agent-guard"))
+    fs_err::read_to_string(process.join("cmdline")).is_ok_and(|line| line.contains("musher-guard"))
 }
 
 #[tokio::test]
 async fn killing_us_kills_it() {
     // one that would survive SIGTERM and does not care for its stdin
-    kill_the_host(&format!("trap '' TERM HUP; {READY}; exec sleep 1000")).await;
+    kill_the_host("kill", &format!("trap '' TERM HUP; {READY}; exec sleep 1000")).await;
 }
 
 #[tokio::test]
 async fn killing_us_kills_what_is_behind_a_wrapper() {
     let deaf = "trap \"\" TERM HUP INT; while :; do sleep 1; done";
-    kill_the_host(&format!("sh -c '{deaf}' & {READY}; wait")).await;
+    kill_the_host("kill", &format!("sh -c '{deaf}' & {READY}; wait")).await;
     // one that left the group and lost its parent
-    kill_the_host(&format!("(setsid sh -c '{deaf}' >/dev/null 2>&1 &); {READY}; sleep 1000")).await;
+    kill_the_host("kill", &format!("(setsid sh -c '{deaf}' >/dev/null 2>&1 &); {READY}; sleep 1000")).await;
 }
 
 #[tokio::test]
 async fn a_program_that_is_interrupted_when_we_are_killed_may_clean_up_but_not_stay() {
-    kill_the_host(&format!("interrupted() {{ while :; do sleep 1; done; }}; trap interrupted INT; {READY}; while :; do sleep 0.1; done"))
-        .await;
+    let busy = "while :; do sleep 1; done";
+    let script = format!("interrupted() {{ {busy}; }}; trap interrupted INT; {READY}; {busy}");
+    kill_the_host("interrupt", &script).await;
 }
 
 #[tokio::test]
 async fn a_guard_ends_with_its_agent() {
-    let mut host = Host::start(&format!("{READY}; cat >/dev/null")).await;
+    let mut host = Host::start("kill", &format!("{READY}; cat >/dev/null")).await;
     host.process.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
     host.until_it_says("ended").await;
     assert_eq!(host.guard(), None);

@@ -5,23 +5,22 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use conformance::stage::{TIMEOUT, execute, on};
+use conformance::{Executable, Stage, Target as _};
 use serde_json::json;
-use testkit::peers::{DROID, Installed};
+use testkit::peers::DROID;
 use testkit::rehearse::{Reply, Script, when};
-use testkit::{Launch, droid, require_peer};
-
-use super::features::stage::{PATIENCE, Stage, execute, on};
-use super::with_droid;
+use testkit::{Launch, require_peer};
 
 /// A program in the sandbox that uses the droid: one of our examples.
-fn example(stage: &Stage, installed: &Installed, name: &str) -> Launch {
+fn example(stage: &Stage, droid: &Executable, name: &str) -> Launch {
     // this test is in `deps`, beside the folder of the examples, which are built with all targets
     let tests = std::env::current_exe().expect("a test has a path");
     let folder = tests.ancestors().nth(2).expect("a test is in a folder").join("examples");
     let program = folder.join(name);
     assert!(program.exists(), "{} is missing: run `cargo build --examples`", program.display());
-    let launch = stage.sandbox().launch(program).env("MUSHER_AGENT", installed.entry());
-    droid::with_account(launch, stage.backend().expect("droid has one"))
+    let launch = stage.sandbox().launch(program).env("MUSHER_AGENT", droid.path());
+    testkit::droid::with_account(launch, stage.backend().expect("droid has one"))
 }
 
 /// Runs a program with these lines as its input; gives the lines it wrote.
@@ -45,8 +44,8 @@ async fn one_shot_chat_and_fork() -> Result<()> {
         .reply(Reply::text("Noted.").when(on("Remember", 1)))
         .reply(Reply::text("Sleigh.").when(on("playful", 1)))
         .reply(Reply::text("Agentkit.").when(on("serious", 1)));
-    let droid = require_peer!(DROID);
-    let stage = with_droid(&droid, script)?;
+    let droid = Executable::Droid(require_peer!(DROID));
+    let stage = droid.stage(script)?;
     let lines = output(&stage, &example(&stage, &droid, "one_shot"), &[]).await?;
     assert_eq!(lines[0], "One file.");
     assert!(lines[1].starts_with('[') && lines[1].ends_with("out]"), "{lines:?}");
@@ -69,8 +68,8 @@ async fn extract_guard_and_tools() -> Result<()> {
         .reply(execute("date > today.txt", "medium").when(on("today.txt", 1)))
         .reply(Reply::tool("people___lookup", json!({"name": "Alice"})).when(on("Alice", 1)))
         .reply(Reply::text("Alice has 42.").when(on("Alice", 2)));
-    let droid = require_peer!(DROID);
-    let stage = with_droid(&droid, script)?;
+    let droid = Executable::Droid(require_peer!(DROID));
+    let stage = droid.stage(script)?;
     assert_eq!(
         output(&stage, &example(&stage, &droid, "extract"), &[]).await?,
         ["Fine.", "main.rs (severity 2)"]
@@ -91,8 +90,8 @@ async fn questions_plan_and_watch() -> Result<()> {
         .reply(Reply::tool("ExitSpecMode", plan).when(on("Plan how", 1)))
         .reply(Reply::text("Swept.").when(on("Plan how", 2)))
         .reply(execute("ls", "low").when(when().with_tools().prompt("Run the tests")));
-    let droid = require_peer!(DROID);
-    let stage = with_droid(&droid, script)?;
+    let droid = Executable::Droid(require_peer!(DROID));
+    let stage = droid.stage(script)?;
     let lines = output(&stage, &example(&stage, &droid, "questions"), &["2"]).await?;
     assert_eq!(lines, ["Which colour?", "  1. Red", "  2. Blue", "Blue it is."]);
     let lines = output(&stage, &example(&stage, &droid, "plan"), &[]).await?;
@@ -110,9 +109,9 @@ async fn a_host_that_is_killed_leaves_no_agent() -> Result<()> {
     let script = Script::new()
         .reply(Reply::text(["Once ", "upon "]).and_hang().when(on("essay", 1)))
         .reply(execute("sleep 3223", "low").when(on("Sleep", 1)));
-    let droid = require_peer!(DROID);
-    let stage = with_droid(&droid, script)?;
-    let program = droid.entry();
+    let droid = Executable::Droid(require_peer!(DROID));
+    let stage = droid.stage(script)?;
+    let program = droid.path();
     // as the launcher of a package does it: what the host started is not the agent
     let wrapper = stage.sandbox().temp().join("wrapper");
     let quoted = program.display();
@@ -128,9 +127,9 @@ async fn a_host_that_is_killed_leaves_no_agent() -> Result<()> {
         let asked = stage.model.calls().len();
         let launch = self::example(&stage, &droid, example).env("MUSHER_AGENT", agent).arg(prompt);
         let host = stage.sandbox().spawn(&launch)?;
-        stage.model.wait_for_calls(asked + 1, PATIENCE).await?;
+        stage.model.wait_for_calls(asked + 1, TIMEOUT).await?;
         let alive =
-            wait_for(&stage, PATIENCE, |alive| alive.iter().any(|(_, command)| command.contains(sign)))
+            wait_for(&stage, TIMEOUT, |alive| alive.iter().any(|(_, command)| command.contains(sign)))
                 .await?;
         let (pid, _) =
             alive.iter().find(|(_, command)| command.contains(example)).context("the host is there")?;

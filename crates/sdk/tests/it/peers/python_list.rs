@@ -1,13 +1,13 @@
 //! Sessions that the real droid wrote, listed as the official Python SDK lists them.
 
 use anyhow::Result;
+use conformance::stage::{execute, on};
+use conformance::{Executable, Target as _};
 use musher::{Decision, Permission, list_sessions, sync};
 use serde_json::{Value, json};
 use testkit::peers::{DROID, PYTHON_SDK};
+use testkit::rehearse::{Reply, Script};
 use testkit::require_peer;
-
-use super::features::sessions_on_disk::one_command;
-use super::with_droid;
 
 const LIST: &str = r"
 import asyncio, json
@@ -20,7 +20,10 @@ for s in asyncio.run(list_sessions()):
 #[tokio::test]
 async fn sessions_are_listed_as_the_python_sdk_lists_them() -> Result<()> {
     let (droid, python) = (require_peer!(DROID), require_peer!(PYTHON_SDK));
-    let stage = with_droid(&droid, one_command())?;
+    let script = Script::new()
+        .reply(execute("echo made > made.txt", "medium").when(on("Write", 1)))
+        .reply(Reply::text("Done.").when(on("Write", 2)));
+    let stage = Executable::Droid(droid).stage(script)?;
     for title in [None, Some("Named by hand")] {
         let session =
             stage.session().on_permission(sync(|_: Permission| Decision::allow_once())).open().await?;

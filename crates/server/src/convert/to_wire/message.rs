@@ -68,7 +68,6 @@ fn block(content: &Content) -> Option<ContentBlock> {
         Content::Image(media) => wire::ImageBlock::new(source(media)).into(),
         Content::Document(media) => wire::DocumentBlock::new(source(media)).into(),
         Content::Unknown(value) => Json::from(value).to().ok()?,
-        _ => return None,
     })
 }
 
@@ -78,7 +77,7 @@ fn thought(thinking: &engine::Thinking) -> ContentBlock {
         Some(Proof::Signature { signature }) => (signature.clone(), Some("anthropic")),
         Some(Proof::Encrypted { id, .. }) => (id.clone(), Some("openai")),
         Some(Proof::Plain) => ("reasoning_content".to_owned(), Some("generic-chat-completion-api")),
-        _ => (String::new(), None),
+        None => (String::new(), None),
     };
     let mut block = wire::ThinkingBlock::new(thinking.text.as_str());
     block.signature = Some(signature);
@@ -87,7 +86,7 @@ fn thought(thinking: &engine::Thinking) -> ContentBlock {
 }
 
 fn source(media: &engine::Media) -> wire::Source {
-    let mut source = match engine::plain_text(media) {
+    let mut source = match media.plain_text() {
         Some(text) => wire::Source::text(text.as_str()),
         None => wire::Source::base64(media.media_type.as_str(), media.data.as_str()),
     };
@@ -110,7 +109,5 @@ fn part(part: &Part) -> ContentBlock {
         Part::Image { media_type, data } => {
             wire::ImageBlock::new(wire::Source::base64(media_type.as_str(), data.as_str())).into()
         }
-        // there is none as long as both are built together
-        _ => wire::TextBlock::new("").into(),
     }
 }

@@ -4,15 +4,12 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-use std::path::PathBuf;
-
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{info, on_thread};
+use super::on_thread;
 use crate::text::Source;
-use crate::{Context, FileKind, Input, Run, Tool, ToolInfo, ToolOutput, input};
+use crate::{Action, Context, FileKind, Input, Run, Tool, ToolInfo, ToolOutput, input};
 
 /// Writes a file.
 #[derive(Debug, Clone, Copy)]
@@ -32,20 +29,13 @@ struct Created<'a> {
 }
 
 impl Tool for Create {
-    fn info(&self) -> &'static ToolInfo {
-        const { info("Create") }
+    fn info(&self) -> &ToolInfo {
+        &spec::INFO
     }
 
-    fn description(&self) -> &'static str {
-        spec::DESCRIPTION
-    }
-
-    fn schema(&self) -> Value {
-        spec::schema()
-    }
-
-    fn paths(&self, input: &Input) -> Vec<PathBuf> {
-        input::text(input, "file_path").map(PathBuf::from).into_iter().collect()
+    fn action<'a>(&self, input: &'a Input) -> Result<Action<'a>, String> {
+        let content = input::text(input, "content").unwrap_or_default();
+        Ok(Action::Create { path: input::required(input, "file_path")?, content })
     }
 
     fn run<'a>(&'a self, input: Input, context: &'a Context, cancel: CancellationToken) -> Run<'a> {

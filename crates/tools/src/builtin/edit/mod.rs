@@ -5,14 +5,11 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-use std::path::PathBuf;
-
 use serde::Deserialize;
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{info, on_thread};
-use crate::{Context, Input, Run, Tool, ToolInfo, ToolOutput, input};
+use super::on_thread;
+use crate::{Action, Context, Input, Run, Tool, ToolInfo, ToolOutput, input};
 
 /// Changes part of a file.
 #[derive(Debug, Clone, Copy)]
@@ -28,20 +25,12 @@ struct Arguments {
 }
 
 impl Tool for Edit {
-    fn info(&self) -> &'static ToolInfo {
-        const { info("Edit") }
+    fn info(&self) -> &ToolInfo {
+        &spec::INFO
     }
 
-    fn description(&self) -> &'static str {
-        spec::DESCRIPTION
-    }
-
-    fn schema(&self) -> Value {
-        spec::schema()
-    }
-
-    fn paths(&self, input: &Input) -> Vec<PathBuf> {
-        input::text(input, "file_path").map(PathBuf::from).into_iter().collect()
+    fn action<'a>(&self, input: &'a Input) -> Result<Action<'a>, String> {
+        Ok(Action::Edit { path: input::required(input, "file_path")? })
     }
 
     fn run<'a>(&'a self, input: Input, context: &'a Context, cancel: CancellationToken) -> Run<'a> {

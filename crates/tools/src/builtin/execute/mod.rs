@@ -7,13 +7,11 @@ mod tests;
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::info;
 use crate::process::{self, Captured, Ended, Shell};
-use crate::{Context, Input, Progress, Run, Tool, ToolInfo, ToolOutput, input};
+use crate::{Action, Context, Input, Progress, Run, Tool, ToolInfo, ToolOutput, input};
 
 /// Runs a shell command.
 #[derive(Debug, Clone, Copy)]
@@ -32,16 +30,16 @@ const DEFAULT_TIMEOUT: u64 = 120;
 const LONGEST_TIMEOUT: u64 = 86_400;
 
 impl Tool for Execute {
-    fn info(&self) -> &'static ToolInfo {
-        const { info("Execute") }
+    fn info(&self) -> &ToolInfo {
+        &spec::INFO
     }
 
-    fn description(&self) -> &'static str {
-        spec::DESCRIPTION
-    }
-
-    fn schema(&self) -> Value {
-        spec::schema()
+    fn action<'a>(&self, input: &'a Input) -> Result<Action<'a>, String> {
+        let line = input::required(input, "command")?;
+        match missing_risk(input) {
+            Some(reason) => Err(reason),
+            None => Ok(Action::Command { line, reason: input::text(input, "riskLevelReason") }),
+        }
     }
 
     fn run<'a>(&'a self, input: Input, context: &'a Context, cancel: CancellationToken) -> Run<'a> {
@@ -119,7 +117,7 @@ async fn in_background(shell: Shell<'_>, context: &Context) -> std::io::Result<T
 }
 
 /// Why a call without a claim about its risk is not run.
-pub fn missing_risk(input: &Input) -> Option<String> {
+fn missing_risk(input: &Input) -> Option<String> {
     let missing = ["riskLevelReason", "riskLevel"].into_iter().filter(|field| !input.contains_key(*field));
     let missing: Vec<_> = missing.map(|field| format!("\"{field}\"")).collect();
     let text = format!(

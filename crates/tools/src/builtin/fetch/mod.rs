@@ -1,7 +1,8 @@
 //! `FetchUrl`: a public page as text. Private networks are out of reach, also by redirect and by name.
+//!
+//! `musher-http` checks the addresses: without a proxy those it connects to, with a proxy those the name has here; see
+//! [`AddressRule::Public`].
 
-mod address;
-mod get;
 mod html;
 mod spec;
 #[cfg(test)]
@@ -9,23 +10,22 @@ mod tests;
 
 use std::time::Duration;
 
-use hyper::Uri;
+use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT};
+use http::{HeaderMap, HeaderValue, Uri};
+pub use musher_http::AddressRule;
+use musher_http::{Client, ClientBuilder, Redirects, Response};
 use serde::Deserialize;
-use serde_json::Value;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::info;
-use crate::limits::FETCH_CHARS;
-use crate::{Context, Input, Run, Tool, ToolInfo, ToolOutput, input};
-pub use address::AddressRule;
-use get::Page;
+use crate::limits::{FETCH_BYTES, FETCH_CHARS};
+use crate::{Action, Context, Input, Run, Tool, ToolInfo, ToolOutput, input};
 
 /// Fetches a page.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct FetchUrl {
-    rule: AddressRule,
-    patience: Duration,
+    client: Client,
+    timeout: Duration,
 }
 
 #[derive(Deserialize)]
@@ -33,45 +33,48 @@ struct Arguments {
     url: String,
 }
 
-const PATIENCE: Duration = Duration::from_secs(30);
-const MOST_REDIRECTS: usize = 5;
+/// For the whole page, redirects included.
+const FETCH_TIMEOUT: Duration = Duration::from_secs(30);
+const MAX_REDIRECTS: usize = 5;
+const AGENT: HeaderValue = HeaderValue::from_static(concat!("musher/", env!("CARGO_PKG_VERSION")));
+const KINDS: HeaderValue =
+    HeaderValue::from_static("text/html, text/plain, application/json, text/*;q=0.9, */*;q=0.1");
 
 impl FetchUrl {
-    /// Asks only addresses that fit the rule.
+    /// Connects only to addresses that the rule allows. Takes its proxy from the environment of this process.
     pub fn new(rule: AddressRule) -> Self {
-        Self { rule, patience: PATIENCE }
+        Self::with_client(Client::builder().addresses(rule))
+    }
+
+    fn with_client(client: ClientBuilder) -> Self {
+        // no page is fetched twice, so connections end with the call
+        let client = client.redirects(Redirects::Follow { max: MAX_REDIRECTS }).keeps_connections(false);
+        Self { client: client.build(), timeout: FETCH_TIMEOUT }
     }
 
     async fn fetch(&self, url: &str) -> Result<ToolOutput, String> {
-        let mut uri = checked(url)?;
-        for _ in 0..=MOST_REDIRECTS {
-            let page = get::get(&uri, self.rule)
-                .await
-                .map_err(|error| format!("{uri} cannot be fetched: {error}"))?;
-            if page.status.is_redirection() {
-                uri = redirected(&uri, &page)?;
-                continue;
-            }
-            if !page.status.is_success() {
-                return Err(format!("{uri} answered with status {}", page.status));
-            }
-            return readable(&uri, &page);
+        let url = checked(url)?;
+        let mut headers = HeaderMap::new();
+        headers.insert(USER_AGENT, AGENT);
+        headers.insert(ACCEPT, KINDS);
+        let failed = |error: musher_http::Error| format!("cannot fetch {url}: {}", error.report());
+        let mut response = self.client.get(url, headers).await.map_err(failed)?;
+        if !response.status.is_success() {
+            return Err(format!("{} answered with status {}", response.url, response.status));
         }
-        Err(format!("{url} redirects more than {MOST_REDIRECTS} times"))
+        let kind = text_kind(&response)?;
+        let (bytes, is_cut) = response.body.read_prefix(FETCH_BYTES).await.map_err(failed)?;
+        Ok(readable(&kind, &bytes, is_cut))
     }
 }
 
 impl Tool for FetchUrl {
-    fn info(&self) -> &'static ToolInfo {
-        const { info("FetchUrl") }
+    fn info(&self) -> &ToolInfo {
+        &spec::INFO
     }
 
-    fn description(&self) -> &'static str {
-        spec::DESCRIPTION
-    }
-
-    fn schema(&self) -> Value {
-        spec::schema()
+    fn action<'a>(&self, input: &'a Input) -> Result<Action<'a>, String> {
+        Ok(Action::Network { target: input::text(input, "url") })
     }
 
     fn run<'a>(&'a self, input: Input, _context: &'a Context, cancel: CancellationToken) -> Run<'a> {
@@ -82,8 +85,8 @@ impl Tool for FetchUrl {
             };
             tokio::select! {
                 () = cancel.cancelled() => ToolOutput::cancelled(),
-                fetched = timeout(self.patience, self.fetch(&arguments.url)) => {
-                    let late = |_elapsed| Err(format!("{} did not answer within {:?}", arguments.url, self.patience));
+                fetched = timeout(self.timeout, self.fetch(&arguments.url)) => {
+                    let late = |_elapsed| Err(format!("{} did not answer within {:?}", arguments.url, self.timeout));
                     let fetched = fetched.unwrap_or_else(late);
                     fetched.unwrap_or_else(|reason| ToolOutput::error("URL fetch failed", &reason))
                 }
@@ -92,60 +95,40 @@ impl Tool for FetchUrl {
     }
 }
 
-/// An address of a kind we ask.
-fn checked(url: &str) -> Result<Uri, String> {
-    let without_fragment = url.trim().split('#').next().unwrap_or_default();
-    let uri: Uri = without_fragment.parse().map_err(|error| format!("`{url}` is no address: {error}"))?;
-    if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.host().is_none_or(str::is_empty) {
-        return Err(format!("`{url}` must begin with http:// or https:// and a host"));
-    }
-    // a name and password in an address are sent to whoever is behind it
+/// The URL without its fragment, if it is one to fetch.
+fn checked(url: &str) -> Result<&str, String> {
+    let url = url.trim().split('#').next().unwrap_or_default();
+    let uri: Uri = url.parse().map_err(|error| format!("invalid URL `{url}`: {error}"))?;
+    // they would be sent to whatever host the model names
     if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-        return Err("an address with a name or password in it is not fetched".to_owned());
+        return Err("cannot fetch a URL with a user name or password in it".to_owned());
     }
-    Ok(uri)
+    Ok(url)
 }
 
-fn redirected(from: &Uri, page: &Page) -> Result<Uri, String> {
-    let location = page.headers.get("location").and_then(|value| value.to_str().ok());
-    let location = location.ok_or_else(|| format!("{from} redirects to nowhere"))?;
-    let scheme = from.scheme_str().unwrap_or("https");
-    let authority = from.authority().map_or("", |authority| authority.as_str());
-    let absolute = if location.contains("://") {
-        location.to_owned()
-    } else if let Some(host) = location.strip_prefix("//") {
-        format!("{scheme}://{host}")
-    } else if location.starts_with('/') {
-        format!("{scheme}://{authority}{location}")
-    } else {
-        let folder = from.path().rsplit_once('/').map_or("", |(folder, _)| folder);
-        format!("{scheme}://{authority}{folder}/{location}")
-    };
-    let to = checked(&absolute)?;
-    if from.scheme_str() == Some("https") && to.scheme_str() == Some("http") {
-        return Err(format!("{from} redirects to {to}, which is not protected"));
-    }
-    Ok(to)
-}
-
-fn readable(uri: &Uri, page: &Page) -> Result<ToolOutput, String> {
-    let kind = page.headers.get("content-type").and_then(|value| value.to_str().ok()).unwrap_or("text/plain");
+/// The media type of a response, if it is text.
+fn text_kind(response: &Response) -> Result<String, String> {
+    let kind = response.header(CONTENT_TYPE.as_str()).unwrap_or("text/plain");
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let is_html = matches!(kind.as_str(), "text/html" | "application/xhtml+xml");
     let is_text = kind.starts_with("text/")
-        || is_html
+        || is_html(&kind)
         || kind.ends_with("json")
         || kind.ends_with("xml")
         || kind.ends_with("javascript");
-    if !is_text {
-        return Err(format!("{uri} is `{kind}`, not text"));
-    }
-    let text = String::from_utf8_lossy(&page.body);
-    let mut text = if is_html { html::to_text(&text) } else { text.into_owned() };
+    if is_text { Ok(kind) } else { Err(format!("{} is `{kind}`, not text", response.url)) }
+}
+
+fn is_html(kind: &str) -> bool {
+    matches!(kind, "text/html" | "application/xhtml+xml")
+}
+
+fn readable(kind: &str, bytes: &[u8], is_cut: bool) -> ToolOutput {
+    let text = String::from_utf8_lossy(bytes);
+    let mut text = if is_html(kind) { html::to_text(&text) } else { text.into_owned() };
     let end = text.char_indices().nth(FETCH_CHARS).map(|(at, _)| at);
     if let Some(end) = end {
         text.truncate(end);
     }
-    let note = if page.is_cut || end.is_some() { "\n\n[... the page is longer ...]" } else { "" };
-    Ok(ToolOutput::two(text.clone(), format!("{text}{note}")))
+    let note = if is_cut || end.is_some() { "\n\n[... the page is longer ...]" } else { "" };
+    ToolOutput::two(text.clone(), format!("{text}{note}"))
 }

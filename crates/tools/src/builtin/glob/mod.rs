@@ -4,18 +4,17 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ignore::WalkBuilder;
 use ignore::overrides::OverrideBuilder;
 use serde::Deserialize;
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{info, on_thread};
+use super::on_thread;
 use crate::input::OneOrMany;
 use crate::limits::GLOB_FILES;
-use crate::{Context, FileKind, Input, Run, Tool, ToolInfo, ToolOutput, input};
+use crate::{Action, Context, FileKind, Input, Run, Tool, ToolInfo, ToolOutput, input};
 
 /// Finds files by name.
 #[derive(Debug, Clone, Copy)]
@@ -30,20 +29,12 @@ struct Arguments {
 }
 
 impl Tool for Glob {
-    fn info(&self) -> &'static ToolInfo {
-        const { info("Glob") }
+    fn info(&self) -> &ToolInfo {
+        &spec::INFO
     }
 
-    fn description(&self) -> &'static str {
-        spec::DESCRIPTION
-    }
-
-    fn schema(&self) -> Value {
-        spec::schema()
-    }
-
-    fn paths(&self, input: &Input) -> Vec<PathBuf> {
-        vec![input::text(input, "folder").unwrap_or(".").into()]
+    fn action<'a>(&self, input: &'a Input) -> Result<Action<'a>, String> {
+        Ok(Action::List { path: input::path_or_workspace(input, "folder") })
     }
 
     fn run<'a>(&'a self, input: Input, context: &'a Context, cancel: CancellationToken) -> Run<'a> {

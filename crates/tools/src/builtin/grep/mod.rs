@@ -5,7 +5,7 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
@@ -13,13 +13,11 @@ use ignore::WalkBuilder;
 use ignore::overrides::OverrideBuilder;
 use ignore::types::TypesBuilder;
 use serde::Deserialize;
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{info, on_thread};
+use super::on_thread;
 use crate::limits::GREP_MATCHES;
-use crate::paths::Resolved;
-use crate::{Context, FileKind, Input, Run, Tool, ToolInfo, ToolOutput, input};
+use crate::{Action, Context, FileKind, Input, Resolved, Run, Tool, ToolInfo, ToolOutput, input};
 use lines::Lines;
 
 /// Searches files.
@@ -50,20 +48,12 @@ struct Arguments {
 }
 
 impl Tool for Grep {
-    fn info(&self) -> &'static ToolInfo {
-        const { info("Grep") }
+    fn info(&self) -> &ToolInfo {
+        &spec::INFO
     }
 
-    fn description(&self) -> &'static str {
-        spec::DESCRIPTION
-    }
-
-    fn schema(&self) -> Value {
-        spec::schema()
-    }
-
-    fn paths(&self, input: &Input) -> Vec<PathBuf> {
-        vec![input::text(input, "path").unwrap_or(".").into()]
+    fn action<'a>(&self, input: &'a Input) -> Result<Action<'a>, String> {
+        Ok(Action::Read { path: input::path_or_workspace(input, "path"), is_recursive: true })
     }
 
     fn run<'a>(&'a self, input: Input, context: &'a Context, cancel: CancellationToken) -> Run<'a> {

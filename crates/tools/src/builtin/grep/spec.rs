@@ -2,13 +2,19 @@
 
 use serde_json::{Value, json};
 
-use crate::catalog::object;
+use crate::{Category, ListedFrom, Offer, ToolInfo, object_schema};
 
-pub(super) const DESCRIPTION: &str = "Searches file contents with a regular expression (Rust syntax, no look-around). By default it \
+pub(super) const INFO: ToolInfo = ToolInfo::new("grep_tool_cli", "Grep", Category::Read, DESCRIPTION, schema)
+    .listed_from(ListedFrom::Off)
+    .read_only()
+    .parallel()
+    .offer(Offer::At(40));
+
+const DESCRIPTION: &str = "Searches file contents with a regular expression (Rust syntax, no look-around). By default it \
 returns the paths of files that match; with `output_mode` `content` it returns the matching lines. Files ignored by git are left out. \
 Prefer this over running grep or rg as a command.";
 
-pub(super) fn schema() -> Value {
+fn schema() -> Value {
     let number = |about: &str| json!({"type": "number", "description": about});
     let flag = |about: &str| json!({"type": "boolean", "description": about});
     let properties = json!({
@@ -26,5 +32,5 @@ pub(super) fn schema() -> Value {
         "multiline": flag("Whether the pattern may span lines"),
         "fixed_string": flag("Whether the pattern is plain text"),
     });
-    object(&properties, &["pattern"])
+    object_schema(&properties, &["pattern"])
 }

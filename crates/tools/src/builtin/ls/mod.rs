@@ -6,15 +6,14 @@ mod spec;
 mod tests;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{info, on_thread};
-use crate::{Context, FileKind, Input, Run, Tool, ToolInfo, ToolOutput, input};
+use super::on_thread;
+use crate::{Action, Context, FileKind, Input, Run, Tool, ToolInfo, ToolOutput, input};
 use entry::Entry;
 
 /// Lists a folder.
@@ -32,20 +31,12 @@ struct Arguments {
 const MOST_ENTRIES: usize = 2000;
 
 impl Tool for Ls {
-    fn info(&self) -> &'static ToolInfo {
-        const { info("LS") }
+    fn info(&self) -> &ToolInfo {
+        &spec::INFO
     }
 
-    fn description(&self) -> &'static str {
-        spec::DESCRIPTION
-    }
-
-    fn schema(&self) -> Value {
-        spec::schema()
-    }
-
-    fn paths(&self, input: &Input) -> Vec<PathBuf> {
-        vec![input::text(input, "directory_path").unwrap_or(".").into()]
+    fn action<'a>(&self, input: &'a Input) -> Result<Action<'a>, String> {
+        Ok(Action::List { path: input::path_or_workspace(input, "directory_path") })
     }
 
     fn run<'a>(&'a self, input: Input, context: &'a Context, cancel: CancellationToken) -> Run<'a> {

@@ -10,14 +10,12 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::edit::diff;
-use super::{info, on_thread};
-use crate::paths::Resolved;
+use super::on_thread;
 use crate::text::Source;
-use crate::{Context, FileKind, Input, Run, Tool, ToolInfo, ToolOutput, input};
+use crate::{Action, Context, FileKind, Input, Resolved, Run, Tool, ToolInfo, ToolOutput, input};
 use parse::Change;
 
 /// Applies a patch.
@@ -47,26 +45,18 @@ struct File<'a> {
 }
 
 impl Tool for ApplyPatch {
-    fn info(&self) -> &'static ToolInfo {
-        const { info("ApplyPatch") }
+    fn info(&self) -> &ToolInfo {
+        &spec::INFO
     }
 
-    fn description(&self) -> &'static str {
-        spec::DESCRIPTION
-    }
-
-    fn schema(&self) -> Value {
-        spec::schema()
-    }
-
-    fn paths(&self, input: &Input) -> Vec<PathBuf> {
-        let text = input::text(input, "input").or_else(|| input::text(input, "patch")).unwrap_or_default();
-        let changes = parse::parse(text).unwrap_or_default();
+    fn action<'a>(&self, input: &'a Input) -> Result<Action<'a>, String> {
+        let patch = input::text(input, "input").or_else(|| input::text(input, "patch")).unwrap_or_default();
+        let changes = parse::parse(patch).unwrap_or_default();
         let paths = changes.into_iter().flat_map(|change| match change {
             Change::Add { path, .. } | Change::Delete { path } => vec![path],
             Change::Update { path, move_to, .. } => std::iter::once(path).chain(move_to).collect(),
         });
-        paths.map(PathBuf::from).collect()
+        Ok(Action::Patch { patch, paths: paths.map(PathBuf::from).collect() })
     }
 
     fn run<'a>(&'a self, input: Input, context: &'a Context, cancel: CancellationToken) -> Run<'a> {

@@ -87,7 +87,8 @@ fn the_paths_are_known_before_it_runs() {
     let body =
         "*** Begin Patch\n*** Add File: a\n+x\n*** Update File: b\n*** Move to: c\n-x\n+y\n*** End Patch";
     let input = json!({"input": body}).as_object().unwrap().clone();
-    let paths: Vec<String> = ApplyPatch.paths(&input).iter().map(|path| path.display().to_string()).collect();
+    let paths: Vec<String> =
+        ApplyPatch.action(&input).unwrap().paths().iter().map(|path| path.display().to_string()).collect();
     assert_eq!(paths, ["a", "b", "c"]);
 }
 

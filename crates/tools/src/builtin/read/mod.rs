@@ -6,18 +6,16 @@ mod tests;
 
 use std::borrow::Cow;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{info, on_thread};
+use super::on_thread;
 use crate::limits::{IMAGE_BYTES, READ_CHARS, READ_LINES};
-use crate::paths::Resolved;
-use crate::{Context, Input, Part, Run, Tool, ToolInfo, ToolOutput, input};
+use crate::{Action, Context, Input, Part, Resolved, Run, Tool, ToolInfo, ToolOutput, input};
 
 /// Reads a file.
 #[derive(Debug, Clone, Copy)]
@@ -34,20 +32,13 @@ struct Arguments {
 }
 
 impl Tool for Read {
-    fn info(&self) -> &'static ToolInfo {
-        const { info("Read") }
+    fn info(&self) -> &ToolInfo {
+        &spec::INFO
     }
 
-    fn description(&self) -> &'static str {
-        spec::DESCRIPTION
-    }
-
-    fn schema(&self) -> Value {
-        spec::schema()
-    }
-
-    fn paths(&self, input: &Input) -> Vec<PathBuf> {
-        input::text(input, "file_path").map(PathBuf::from).into_iter().collect()
+    fn action<'a>(&self, input: &'a Input) -> Result<Action<'a>, String> {
+        let path = input::required(input, "file_path")?;
+        Ok(Action::Read { path, is_recursive: false })
     }
 
     fn run<'a>(&'a self, input: Input, context: &'a Context, cancel: CancellationToken) -> Run<'a> {

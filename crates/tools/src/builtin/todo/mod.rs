@@ -7,8 +7,7 @@ mod tests;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::info;
-use crate::{Context, Input, Run, Tool, ToolInfo, ToolOutput};
+use crate::{Action, Context, Input, Run, Tool, ToolInfo, ToolOutput};
 
 /// Takes note of a plan.
 #[derive(Debug, Clone, Copy)]
@@ -93,16 +92,12 @@ impl TodoStatus {
 }
 
 impl Tool for TodoWrite {
-    fn info(&self) -> &'static ToolInfo {
-        const { info("TodoWrite") }
+    fn info(&self) -> &ToolInfo {
+        &spec::INFO
     }
 
-    fn description(&self) -> &'static str {
-        spec::DESCRIPTION
-    }
-
-    fn schema(&self) -> Value {
-        spec::schema()
+    fn action<'a>(&self, _input: &'a Input) -> Result<Action<'a>, String> {
+        Ok(Action::session())
     }
 
     fn run<'a>(&'a self, _input: Input, _context: &'a Context, _cancel: CancellationToken) -> Run<'a> {

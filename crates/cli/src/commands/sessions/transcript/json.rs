@@ -60,6 +60,5 @@ fn part(content: &Content) -> Value {
             "type": "document", "mediaType": media.media_type, "name": media.name, "data": media.data,
         }),
         Content::Unknown(value) => value.clone(),
-        _ => Value::Null,
     }
 }

@@ -90,7 +90,7 @@ I look first.
     no
 Done:  [31mred .";
     assert_eq!(work().text(false, Look::PLAIN), expected);
-    assert!(work().text(true, Look::PLAIN).contains("    line 20\n"));
+    assert!(work().text(true, Look::PLAIN).as_str().contains("    line 20\n"));
 }
 
 #[test]

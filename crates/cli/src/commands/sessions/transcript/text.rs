@@ -5,13 +5,14 @@ use musher_engine::Role;
 use super::{Item, Transcript, call_line, clean_lines};
 use crate::look::Look;
 use crate::sanitize::sanitized;
+use crate::styled::Styled;
 
 /// So many lines of a result are shown, unless all are wanted.
 const RESULT_LINES: usize = 8;
 
 impl Transcript {
     /// For people at a terminal.
-    pub(in super::super) fn text(&self, is_full: bool, look: Look) -> String {
+    pub(in super::super) fn text(&self, is_full: bool, look: Look) -> Styled {
         let mut out = vec![look.strong(&sanitized(self.found.title(), 200))];
         out.push(look.dim(&self.facts().join(" · ")));
         let mut is_user = false;
@@ -19,12 +20,12 @@ impl Transcript {
             match item {
                 Item::Speaker(role) => {
                     is_user = role == Role::User;
-                    out.push(String::new());
+                    out.push(Styled::default());
                 }
                 Item::Text(text) if is_user => {
                     out.extend(clean_lines(text).map(|line| look.strong(format!("> {line}").trim_end())));
                 }
-                Item::Text(text) => out.extend(clean_lines(text)),
+                Item::Text(text) => out.extend(clean_lines(text).map(Styled::from)),
                 Item::Thinking(text) if is_full => {
                     out.extend(clean_lines(text).map(|line| look.dim(&format!("~ {line}"))));
                 }
@@ -34,27 +35,27 @@ impl Transcript {
                     let line = look.fitted(&format!("{name} {about}"), 2);
                     let is_error = result.as_ref().is_some_and(|(_, is_error)| *is_error);
                     let mark = if is_error { look.bad("✗") } else { look.good("•") };
-                    out.push(format!("{mark} {}", line.trim_end()));
+                    out.push(mark + " " + line.trim_end());
                     out.extend(result.iter().flat_map(|(text, _)| result_lines(text, is_full, look)));
                 }
-                Item::Thing(described) => out.push(described),
+                Item::Thing(described) => out.push(described.into()),
                 Item::SummedUp(count) => {
-                    out.push(String::new());
+                    out.push(Styled::default());
                     out.push(
                         look.dim(&format!("--- the model reads a summary of the {count} messages above")),
                     );
                 }
             }
         }
-        out.join("\n")
+        Styled::lines(out)
     }
 }
 
-fn result_lines(text: &str, is_full: bool, look: Look) -> Vec<String> {
+fn result_lines(text: &str, is_full: bool, look: Look) -> Vec<Styled> {
     let lines: Vec<String> = clean_lines(text).collect();
     let shown = if is_full || lines.len() <= RESULT_LINES + 1 { lines.len() } else { RESULT_LINES };
     let dim = |line: &str| look.dim(look.fitted(&format!("    {line}"), 0).trim_end());
-    let mut out: Vec<String> = lines[..shown].iter().map(|line| dim(line)).collect();
+    let mut out: Vec<Styled> = lines[..shown].iter().map(|line| dim(line)).collect();
     if shown < lines.len() {
         out.push(dim(&format!("… {} more lines; --full shows all", lines.len() - shown)));
     }

@@ -1,6 +1,5 @@
-//! A real MCP server to talk to: as a program (a copy of this test) and on loopback.
+//! MCP servers to talk to: a program, and a real server on loopback.
 
-use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,15 +13,12 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use rmcp::{RoleServer, ServerHandler, ServiceExt};
+use rmcp::{RoleServer, ServerHandler};
 use serde_json::json;
 use tokio::net::TcpListener;
-use tokio::net::unix::pipe;
 use tokio_util::task::TaskTracker;
 
 use super::*;
-
-pub(super) const ROLE: &str = "MUSHER_ENGINE_TEST_SERVER";
 
 /// Tools to try everything with.
 #[derive(Debug, Clone, Default)]
@@ -42,7 +38,7 @@ impl ServerHandler for Workshop {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let schema = || json!({"type": "object"}).as_object().unwrap().clone();
-        let mut names = vec!["echo", "fail", "picture", "wait", "die", "grow", "variable"];
+        let mut names = vec!["echo", "fail", "picture", "wait", "grow"];
         if self.has_more.load(Ordering::Relaxed) {
             names.push("more");
         }
@@ -69,19 +65,10 @@ impl ServerHandler for Workshop {
                 context.ct.cancelled().await;
                 text("cancelled".to_owned())
             }
-            "die" => {
-                // not `eprintln`, which the test harness keeps for itself
-                io::stderr().write_all(b"out of cheese\n").unwrap();
-                std::process::exit(7)
-            }
             "grow" => {
                 self.has_more.store(true, Ordering::Relaxed);
                 context.peer.notify_tool_list_changed().await.ok();
                 text("grown".to_owned())
-            }
-            "variable" => {
-                let name = arguments["name"].as_str().unwrap_or_default();
-                text(std::env::var(name).unwrap_or_else(|_| "not set".to_owned()))
             }
             other => return Err(ErrorData::invalid_params(format!("there is no tool `{other}`"), None)),
         };
@@ -89,23 +76,10 @@ impl ServerHandler for Workshop {
     }
 }
 
-/// The server as a program. Its answers go to descriptor 3: what the test harness prints is no JSON.
+/// A server as a program. It has the tools of [`Workshop`], and two that need a process: `die` and `variable`.
 pub(super) fn program() -> Transport {
-    let script = r#"exec 3>&1 >/dev/null; exec "$0" --exact mcp::manager::tests::play_the_server"#;
-    let me = std::env::current_exe().unwrap().display().to_string();
-    Transport::Stdio {
-        command: "sh".to_owned(),
-        args: vec!["-c".to_owned(), script.to_owned(), me],
-        env: vec![(ROLE.to_owned(), musher_model::Secret::new("1"))],
-    }
-}
-
-/// In the program itself.
-pub(super) async fn serve_on_pipes() {
-    let input = pipe::OpenOptions::new().open_receiver("/dev/stdin").unwrap();
-    let output = pipe::OpenOptions::new().open_sender("/dev/fd/3").unwrap();
-    let service = Workshop::default().serve((input, output)).await.unwrap();
-    service.waiting().await.unwrap();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/helpers/mcp_server.py");
+    Transport::Stdio { command: "python3".to_owned(), args: vec![script.to_owned()], env: vec![] }
 }
 
 /// A server on loopback. It ends when this is dropped.

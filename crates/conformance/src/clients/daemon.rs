@@ -1,0 +1,280 @@
+//! The real `droid daemon` with another executable as its worker: what its clients see is what a droid would show them.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use musher_rpc::{Connection, WebSocketOptions, connect_websocket};
+use musher_wire::Frame;
+use serde_json::{Value, json};
+use testkit::capture::matches;
+use testkit::peers::{DROID, Installed};
+use testkit::rehearse::{Reply, Script, Server, when};
+use testkit::{Backend, Program, Sandbox, droid, require_peer};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use crate::Executable;
+
+/// Free in every sandbox: its network is its own.
+const PORT: &str = "37643";
+const TIMEOUT: Duration = Duration::from_secs(90);
+
+pub(crate) async fn it_runs_musher_for_several_sessions_and_clients(worker: &Executable) -> Result<()> {
+    let stage = Stage::new(&require_peer!(DROID), worker).await?;
+    let outcome = story(&stage).await;
+    let ended = stage.finish().await;
+    outcome.and(ended)
+}
+
+async fn story(stage: &Stage) -> Result<()> {
+    let mut client = stage.client("first").await?;
+
+    // create and a turn
+    let one = client.open(stage, "one").await?;
+    let told = client.turn(&one, "say hello").await?;
+    assert_eq!(text_of(&told), "Hello.");
+    assert_eq!(told.last().map(|it| &it["params"]["notification"]["newState"]), Some(&json!("idle")));
+
+    // a permission: allowed, and it really ran
+    client.send(&one, "touch it").await?;
+    let asked =
+        client.until(&json!({"method": "daemon.request_permission", "params": {"sessionId": one}})).await?;
+    let asked = asked.last().context("it was found")?;
+    assert_eq!(asked["params"]["toolUses"][0]["details"]["fullCommand"], "touch one.txt");
+    client.answer(asked, "proceed_once").await?;
+    let told = client.until(&idle(&one)).await?;
+    assert_eq!(text_of(&told), "Touched.");
+    assert!(stage.sandbox.workspace().join("one.txt").exists());
+
+    // two sessions on one connection, at once
+    let two = client.open(stage, "two").await?;
+    for session in [&one, &two] {
+        client.send(session, "say hello").await?;
+    }
+    let (mut idle_one, mut idle_two, mut texts) = (false, false, [String::new(), String::new()]);
+    while !(idle_one && idle_two) {
+        let message = client.next().await?;
+        let of = usize::from(message["params"]["sessionId"] == *two);
+        texts[of].push_str(&text_of(std::slice::from_ref(&message)));
+        idle_one |= matches(&idle(&one), &message);
+        idle_two |= matches(&idle(&two), &message);
+    }
+    assert_eq!(texts, ["Hello.", "Hello."]);
+
+    // the connection is lost while a question is open; the next one gets the question, and the session goes on
+    client.send(&two, "touch two").await?;
+    client.until(&json!({"method": "daemon.request_permission", "params": {"sessionId": two}})).await?;
+    drop(client);
+    let mut client = stage.client("second").await?;
+    let params = json!({"sessionId": two, "token": droid::DUMMY_KEY});
+    let load = client.request("daemon.load_session", params).await?;
+    let (mut asked, mut loaded) = (None, None);
+    while asked.is_none() || loaded.is_none() {
+        let message = client.next().await?;
+        if message["method"] == "daemon.request_permission" {
+            asked = Some(message);
+        } else if message["id"] == *load {
+            loaded = Some(message);
+        }
+    }
+    let (asked, loaded) = (asked.context("it was asked")?, loaded.context("it was loaded")?);
+    let loaded = &loaded["result"];
+    assert_eq!(loaded["isAgentLoopInProgress"], true, "{loaded}");
+    assert_eq!(loaded["pendingPermissions"][0]["requestId"], asked["id"], "{loaded}");
+    client.answer(&asked, "proceed_once").await?;
+    client.until(&idle(&two)).await?;
+    assert!(stage.sandbox.workspace().join("two.txt").exists());
+
+    // what the daemon answers itself, from our files
+    let listed = client.call("daemon.list_available_sessions", json!({})).await?;
+    let mut ids: Vec<_> =
+        listed["sessions"].as_array().into_iter().flatten().map(|it| it["sessionId"].clone()).collect();
+    let mut expected = vec![json!(one), json!(two)];
+    for ids in [&mut ids, &mut expected] {
+        ids.sort_by_key(Value::to_string);
+    }
+    assert_eq!(ids, expected, "{listed}");
+    let messages = client.call("daemon.get_session_messages", json!({"sessionId": one})).await?;
+    assert!(messages.to_string().contains("Touched."), "{messages}");
+    let renamed =
+        client.call("daemon.rename_session", json!({"sessionId": one, "title": "By the daemon"})).await?;
+    assert_eq!(renamed["success"], true);
+
+    // closed, and revived by the next message
+    client.call("daemon.close_session", json!({"sessionId": one})).await?;
+    let load = json!({"sessionId": one, "token": droid::DUMMY_KEY});
+    let loaded = client.call("daemon.load_session", load).await?;
+    assert_eq!(loaded["session"]["title"], "By the daemon", "{loaded}");
+    assert_eq!(text_of(&client.turn(&one, "say hello").await?), "Hello.");
+    Ok(())
+}
+
+struct Stage {
+    sandbox: Sandbox,
+    backend: Backend,
+    model: Server,
+    daemon: Program,
+}
+
+impl Stage {
+    /// A daemon that listens.
+    async fn new(droid: &Installed, worker: &Executable) -> Result<Self> {
+        let sandbox = Sandbox::new()?;
+        let backend = Backend::start(&sandbox)?;
+        backend.answer("/api/cli/whoami", json!({"userId": "user_1", "orgId": "org_1"}));
+        let model = sandbox.model(script())?;
+        droid::configure(&sandbox, &model.url())?;
+        let launch = sandbox
+            .launch(droid.entry())
+            .args(["daemon", "--port", PORT, "--droid-path"])
+            .arg(worker.path())
+            .env("MUSHER_HOME", sandbox.home().join(".factory"));
+        let mut daemon = sandbox.spawn(&droid::with_account(launch, &backend))?;
+        while !daemon.next_line().await?.context("the daemon ended")?.contains("WebSocket endpoint") {}
+        Ok(Self { sandbox, backend, model, daemon })
+    }
+
+    /// An authenticated client. Its name is part of the ids of its requests: the daemon wants them to be unique.
+    async fn client(&self, name: &'static str) -> Result<Client> {
+        let (connected, connection) = oneshot::channel();
+        let (alive, ended) = oneshot::channel::<()>();
+        // a thread made in the sandbox is in its network
+        self.sandbox.run(move || {
+            std::thread::spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+                runtime.block_on(async {
+                    let url = format!("ws://127.0.0.1:{PORT}");
+                    drop(connected.send(connect_websocket(&url, WebSocketOptions::default()).await));
+                    drop(ended.await);
+                });
+            })
+        })?;
+        let mut client = Client { connection: connection.await??, _alive: alive, name, requests: 0 };
+        let login = json!({"apiKey": droid::DUMMY_KEY, "caller": "droid-sdk"});
+        let user = client.call("daemon.authenticate", login).await?;
+        ensure!(user["userId"] == "user_1", "{user}");
+        Ok(client)
+    }
+
+    /// Ends the daemon; nothing may be left, neither of it nor of its workers.
+    async fn finish(mut self) -> Result<()> {
+        self.daemon.kill().await;
+        drop(self.daemon);
+        drop(self.backend);
+        self.model.shutdown().await;
+        self.sandbox.finish().await
+    }
+}
+
+struct Client {
+    connection: Connection,
+    /// The socket is closed when this is dropped.
+    _alive: oneshot::Sender<()>,
+    name: &'static str,
+    requests: u32,
+}
+
+impl Client {
+    /// A new session; its id.
+    async fn open(&mut self, stage: &Stage, machine: &str) -> Result<String> {
+        let params = json!({
+            "machineId": machine, "cwd": stage.sandbox.workspace(), "token": droid::DUMMY_KEY,
+            "modelId": droid::CHAT_MODEL, "autonomyLevel": "off",
+        });
+        let opened = self.call("daemon.initialize_session", params).await?;
+        ensure!(opened["settings"]["modelId"] == droid::CHAT_MODEL, "{opened}");
+        Ok(opened["sessionId"].as_str().context("a session has an id")?.to_owned())
+    }
+
+    /// A turn up to its end; all that was told meanwhile.
+    async fn turn(&mut self, session: &str, text: &str) -> Result<Vec<Value>> {
+        self.send(session, text).await?;
+        let completed =
+            json!({"params": {"sessionId": session, "notification": {"type": "agent_turn_completed"}}});
+        let mut told = self.until(&completed).await?;
+        told.extend(self.until(&idle(session)).await?);
+        Ok(told)
+    }
+
+    /// Says something, and does not wait for the answer: the daemon may tell what follows from it before.
+    async fn send(&mut self, session: &str, text: &str) -> Result<()> {
+        let params = json!({"sessionId": session, "text": text});
+        self.request("daemon.add_user_message", params).await.map(drop)
+    }
+
+    async fn answer(&mut self, request: &Value, option: &str) -> Result<()> {
+        let result = json!({"sessionId": request["params"]["sessionId"], "selectedOption": option});
+        self.say(&json!({"jsonrpc": "2.0", "factoryApiVersion": "1.0.0", "type": "response", "id": request["id"], "result": result}))
+            .await
+    }
+
+    async fn call(&mut self, method: &str, params: Value) -> Result<Value> {
+        let id = self.request(method, params).await?;
+        let told = self.until(&json!({"type": "response", "id": id})).await?;
+        let answer = told.last().context("it was found")?;
+        answer.get("result").cloned().with_context(|| format!("{method}: {answer}"))
+    }
+
+    async fn request(&mut self, method: &str, params: Value) -> Result<String> {
+        self.requests += 1;
+        let id = format!("{}-{}", self.name, self.requests);
+        let message = json!({
+            "jsonrpc": "2.0", "factoryApiVersion": "1.0.0", "type": "request", "id": id, "method": method, "params": params,
+        });
+        self.say(&message).await?;
+        Ok(id)
+    }
+
+    async fn say(&mut self, message: &Value) -> Result<()> {
+        Ok(self.connection.outgoing.send(Frame::parse(message.to_string().as_bytes())).await?)
+    }
+
+    async fn until(&mut self, part: &Value) -> Result<Vec<Value>> {
+        let mut told = Vec::new();
+        loop {
+            let message = self.next().await.with_context(|| format!("waiting for {part}"))?;
+            ensure!(message.get("error").is_none(), "waiting for {part}: {message}");
+            let found = matches(part, &message);
+            told.push(message);
+            if found {
+                return Ok(told);
+            }
+        }
+    }
+
+    async fn next(&mut self) -> Result<Value> {
+        let frame =
+            timeout(TIMEOUT, self.connection.incoming.recv()).await.context("the daemon says nothing")??;
+        let line = frame.to_line();
+        match serde_json::from_str(&line) {
+            Ok(message) => Ok(message),
+            Err(error) => bail!("not JSON: {error}: {line}"),
+        }
+    }
+}
+
+fn idle(session: &str) -> Value {
+    json!({"params": {"sessionId": session, "notification": {"type": "droid_working_state_changed", "newState": "idle"}}})
+}
+
+fn text_of(told: &[Value]) -> String {
+    let news = told.iter().map(|message| &message["params"]["notification"]);
+    news.filter(|news| news["type"] == "assistant_text_delta")
+        .filter_map(|news| news["textDelta"].as_str())
+        .collect()
+}
+
+fn script() -> Script {
+    let touch = |file: &str| {
+        json!({
+            "command": format!("touch {file}"), "summary": "Make an empty file", "timeout": 30,
+            "riskLevel": "medium", "riskLevelReason": "it writes a file",
+        })
+    };
+    Script::new()
+        .reply(Reply::text("A title").when(when().without_tools()))
+        .reply(Reply::tool("Execute", touch("one.txt")).when(when().prompt("touch it").call(1)))
+        .reply(Reply::tool("Execute", touch("two.txt")).when(when().prompt("touch two").call(1)))
+        .reply(Reply::text("Touched.").when(when().result_of("Execute")))
+        .otherwise(Reply::text("Hello."))
+}

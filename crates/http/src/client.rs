@@ -1,0 +1,301 @@
+//! The client: settings, one request, redirects.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::PROXY_AUTHORIZATION;
+use http::{HeaderMap, Method, Request, StatusCode, Uri};
+use http_body_util::Full;
+use hyper_util::client::legacy::Client as Pool;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tokio::time::timeout;
+
+use crate::connect::{Connector, authority};
+use crate::{AddressRule, Body, Error, ErrorKind, Proxies, Resolve, Response, SystemResolver, redirect};
+
+/// How long to wait for what. `None` waits without limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// For a connection: name lookup, proxy and TLS included.
+    pub connect: Option<Duration>,
+    /// For the headers of the response, once connected.
+    pub headers: Option<Duration>,
+    /// Between two pieces of the body.
+    pub silence: Option<Duration>,
+}
+
+impl Default for Timeouts {
+    /// 10 seconds, 1 minute and 2 minutes.
+    fn default() -> Self {
+        Self {
+            connect: Some(Duration::from_secs(10)),
+            headers: Some(Duration::from_mins(1)),
+            silence: Some(Duration::from_mins(2)),
+        }
+    }
+}
+
+/// What happens with redirects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Redirects {
+    /// A redirect is a response like any other: nothing is sent elsewhere, so no key is.
+    #[default]
+    Return,
+    /// `GET` requests follow up to `max` redirects, but never from `https` to `http`. `Authorization` and `Cookie` are not sent to
+    /// another origin.
+    Follow {
+        /// The maximum number of redirects.
+        max: usize,
+    },
+}
+
+/// How long an idle connection is kept. Vendors close theirs after a minute or more.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(50);
+const MAX_IDLE_CONNECTIONS: usize = 4;
+const DEFAULT_MAX_HEAD: usize = 128 << 10;
+/// hyper does not take a smaller limit.
+const MIN_HEAD: usize = 8 << 10;
+
+/// The settings of a [`Client`].
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct ClientBuilder {
+    timeouts: Timeouts,
+    redirects: Redirects,
+    addresses: AddressRule,
+    resolver: Arc<dyn Resolve>,
+    proxies: Option<Proxies>,
+    keeps_connections: bool,
+    max_head: usize,
+}
+
+impl ClientBuilder {
+    /// Sets the timeouts.
+    pub fn timeouts(self, timeouts: Timeouts) -> Self {
+        Self { timeouts, ..self }
+    }
+
+    /// Sets what happens with redirects. The default is to return them.
+    pub fn redirects(self, redirects: Redirects) -> Self {
+        Self { redirects, ..self }
+    }
+
+    /// Sets which addresses may be connected to. The default is any.
+    pub fn addresses(self, addresses: AddressRule) -> Self {
+        Self { addresses, ..self }
+    }
+
+    /// Sets how names are looked up. The default is the lookup of the system.
+    pub fn resolver(self, resolver: impl Resolve) -> Self {
+        Self { resolver: Arc::new(resolver), ..self }
+    }
+
+    /// Sets the proxies. The default is those of the environment of this process.
+    pub fn proxies(self, proxies: Proxies) -> Self {
+        Self { proxies: Some(proxies), ..self }
+    }
+
+    /// Sets whether idle connections are kept for later requests. The default is to keep them, for 50 seconds.
+    pub fn keeps_connections(self, keeps_connections: bool) -> Self {
+        Self { keeps_connections, ..self }
+    }
+
+    /// Sets the maximum size of the head of a response, in bytes: 8 KiB or more. The default is 128 KiB.
+    pub fn max_head(self, max_head: usize) -> Self {
+        Self { max_head: max_head.max(MIN_HEAD), ..self }
+    }
+
+    /// Builds the client. No connection is made yet.
+    pub fn build(self) -> Client {
+        let proxies = self.proxies.unwrap_or_else(Proxies::from_env);
+        let connector = Connector::new(proxies, self.resolver, self.addresses, self.timeouts.connect);
+        let mut builder = Pool::builder(TokioExecutor::new());
+        builder.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE_TIMEOUT);
+        builder.pool_max_idle_per_host(if self.keeps_connections { MAX_IDLE_CONNECTIONS } else { 0 });
+        builder.http1_max_buf_size(self.max_head);
+        let pool = builder.build(connector.clone());
+        Client { pool, connector, timeouts: self.timeouts, redirects: self.redirects }
+    }
+}
+
+/// Sends requests. Clones share connections.
+#[derive(Debug, Clone)]
+pub struct Client {
+    pool: Pool<Connector, Full<Bytes>>,
+    connector: Connector,
+    timeouts: Timeouts,
+    redirects: Redirects,
+}
+
+impl Default for Client {
+    fn default() -> Self {
+        Self::builder().build()
+    }
+}
+
+impl Client {
+    /// Starts with the default settings.
+    pub fn builder() -> ClientBuilder {
+        ClientBuilder {
+            timeouts: Timeouts::default(),
+            redirects: Redirects::default(),
+            addresses: AddressRule::default(),
+            resolver: Arc::new(SystemResolver),
+            proxies: None,
+            keeps_connections: true,
+            max_head: DEFAULT_MAX_HEAD,
+        }
+    }
+
+    /// Sends a `GET` request. Returns the response, whatever its status, when its headers are there.
+    pub async fn get(&self, url: &str, headers: HeaderMap) -> Result<Response, Error> {
+        self.request(Method::GET, url, headers, Vec::new()).await
+    }
+
+    /// Sends a request. Returns the response, whatever its status, when its headers are there.
+    pub async fn request(
+        &self,
+        method: Method,
+        url: &str,
+        mut headers: HeaderMap,
+        body: Vec<u8>,
+    ) -> Result<Response, Error> {
+        let mut url = parsed(url)?;
+        let max = match self.redirects {
+            Redirects::Follow { max } if method == Method::GET && body.is_empty() => max,
+            _ => return self.send(method, &url, headers, body).await,
+        };
+        for _ in 0..=max {
+            let response = self.send(method.clone(), &url, headers.clone(), Vec::new()).await?;
+            if !redirect::is_redirect(response.status) {
+                return Ok(response);
+            }
+            let to = redirect::target(&url, &response.headers)?;
+            redirect::strip(&mut headers, &url, &to);
+            url = to;
+        }
+        let message = format!("more than {max} redirects, the last to {}", shown(&url));
+        Err(Error::new(ErrorKind::Redirect, message))
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        url: &Uri,
+        headers: HeaderMap,
+        body: Vec<u8>,
+    ) -> Result<Response, Error> {
+        let mut request = Request::new(Full::new(Bytes::from(body)));
+        *request.method_mut() = method;
+        *request.uri_mut() = url.clone();
+        *request.headers_mut() = headers;
+        // through a tunnel the proxy does not see the request, and the host must not see the password
+        let forwarding = self.connector.proxy(url)?.filter(|_| url.scheme_str() == Some("http"));
+        request.headers_mut().remove(PROXY_AUTHORIZATION);
+        if let Some(authorization) = forwarding.as_ref().and_then(|proxy| proxy.authorization.clone()) {
+            request.headers_mut().insert(PROXY_AUTHORIZATION, authorization);
+        }
+        // the connector has its own limit, which must strike first
+        let limit = self.timeouts.headers.map(|limit| limit + self.timeouts.connect.unwrap_or_default());
+        let Some(sent) = limited(limit, self.pool.request(request)).await else {
+            let limit = limit.unwrap_or_default();
+            let message = format!("timed out after {limit:?} waiting for {}", authority(url));
+            return Err(Error::new(ErrorKind::Timeout, message));
+        };
+        let (parts, body) = sent.map_err(|error| failed(url, error))?.into_parts();
+        if let Some(proxy) = forwarding
+            && parts.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED
+        {
+            return Err(proxy.wants_authentication());
+        }
+        let body = Body::new(body, self.timeouts.silence);
+        Ok(Response { status: parts.status, headers: parts.headers, url: url.clone(), body })
+    }
+}
+
+async fn limited<F: Future>(limit: Option<Duration>, future: F) -> Option<F::Output> {
+    match limit {
+        Some(limit) => timeout(limit, future).await.ok(),
+        None => Some(future.await),
+    }
+}
+
+/// Reads a URL that can be requested.
+pub(crate) fn parsed(url: &str) -> Result<Uri, Error> {
+    let invalid = |reason: &str| {
+        Error::new(ErrorKind::Url, format!("invalid URL `{}`: {reason}", without_credentials(url)))
+    };
+    let uri: Uri = url.parse().map_err(|error| {
+        Error::because(ErrorKind::Url, format!("invalid URL `{}`", without_credentials(url)), error)
+    })?;
+    if !matches!(uri.scheme_str(), Some("http" | "https")) {
+        return Err(invalid("it must start with http:// or https://"));
+    }
+    if uri.host().is_none_or(str::is_empty) {
+        return Err(invalid("it has no host"));
+    }
+    Ok(uri)
+}
+
+/// A URL to be shown: without user information.
+pub(crate) fn shown(url: &Uri) -> String {
+    without_credentials(&url.to_string())
+}
+
+fn without_credentials(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}{path}")
+}
+
+/// The error of a request that got no response.
+fn failed(url: &Uri, error: hyper_util::client::legacy::Error) -> Error {
+    if let Some(ours) = Error::find(&error) {
+        return ours.clone();
+    }
+    let host = authority(url);
+    if is_too_large(&error) {
+        let message = format!("the headers of the response of {host} are too large");
+        return Error::because(ErrorKind::TooLarge, message, error);
+    }
+    Error::because(ErrorKind::Broken, format!("the connection to {host} broke"), error)
+}
+
+fn is_too_large(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut at = Some(error);
+    while let Some(error) = at {
+        if error.downcast_ref().is_some_and(hyper::Error::is_parse_too_large) {
+            return true;
+        }
+        at = error.source();
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn invalid_urls_are_told_without_credentials() {
+        for url in [
+            "ftp://u:s3cret@host/",
+            "http://u:s3cret@",
+            "https://u:s3cret@a b/",
+            "no url",
+            "",
+            "/path",
+            "host:80",
+        ] {
+            let error = parsed(url).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Url, "{url}");
+            assert!(!format!("{error:?}").contains("s3cret"), "{error:?}");
+        }
+        assert_eq!(shown(&parsed("http://u:p@host:1/a?b").unwrap()), "http://host:1/a?b");
+    }
+}

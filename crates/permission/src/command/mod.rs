@@ -1,0 +1,167 @@
+//! What a command line does, proven from its text or not known.
+//!
+//! A line is read twice: by a small reader of our own for plain lines ([`plain`]), and by the shell's whole grammar ([`tree`]). What
+//! runs without asking at the lowest level must be plain, and both readers must have found the same commands. Of other lines every
+//! command the grammar finds is judged, and the line is never taken for less than medium.
+
+mod place;
+mod plain;
+mod programs;
+mod tree;
+mod word;
+
+use crate::{Risk, Workspace};
+
+use self::place::Place;
+pub(super) use self::plain::read_plain;
+#[cfg(test)]
+pub(super) use self::programs::{Takes, listed as listed_options};
+pub(super) use self::programs::{base_name, is_system_program};
+use self::tree::Step;
+pub(super) use self::word::Word;
+#[cfg(test)]
+pub(super) use self::word::read_word;
+use super::files::Finding;
+use super::show::is_deceptive;
+use super::{Policy, Rule};
+
+/// Longer lines are not read.
+const LONGEST: usize = 16 * 1024;
+/// Lines with more commands are not judged.
+const MOST_COMMANDS: usize = 50;
+/// Lines with more words are not judged: each may be a path that has to be followed.
+const MOST_WORDS: usize = 1000;
+/// Shells in shells in shells.
+const MOST_SHELLS: usize = 3;
+
+/// What is known of a line.
+#[derive(Debug, Clone)]
+pub(super) struct Judged {
+    /// What it does.
+    pub(super) finding: Finding,
+    /// The commands one sees, each with what it does.
+    commands: Vec<(Vec<Word>, Finding)>,
+    /// The commands inside of those: what wrappers and shells run.
+    inner: Vec<Vec<Word>>,
+    /// Whether there is nothing but these commands.
+    is_plain: bool,
+    /// Whether it may run programs that nobody knows before.
+    pub(super) hides_a_program: bool,
+}
+
+impl Judged {
+    fn unreadable(reason: &str) -> Self {
+        let finding = Finding::ask(reason);
+        Self { finding, commands: Vec::new(), inner: Vec::new(), is_plain: false, hides_a_program: true }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Vec<Word>> {
+        self.commands.iter().map(|(words, _)| words).chain(&self.inner)
+    }
+
+    /// The first rule that catches one of the commands, also of those inside.
+    pub(super) fn caught_by<'a>(&self, rules: &'a [Rule]) -> Option<&'a Rule> {
+        rules.iter().find(|rule| self.all().any(|words| rule.catches(words)))
+    }
+
+    /// Whether the rules cover all that changes something.
+    pub(super) fn is_covered_by(&self, rules: &[Rule]) -> bool {
+        let is_named = |(words, _): &&(Vec<Word>, Finding)| rules.iter().any(|rule| rule.covers(words));
+        let is_covered = |command| is_named(&command) || command.1.risk == Risk::None;
+        self.is_plain
+            && self.commands.iter().any(|command| is_named(&command))
+            && self.commands.iter().all(is_covered)
+    }
+
+    /// The name of the first program.
+    pub(super) fn first_program(&self) -> String {
+        let first = self.commands.first().and_then(|(words, _)| words.first()).and_then(Word::literal);
+        first.map(|name| super::visible(base_name(name)).into_owned()).unwrap_or_default()
+    }
+
+    /// The programs in it, with the sub-command where that says more.
+    pub(super) fn extracted(&self) -> Vec<String> {
+        let names = self.commands.iter().filter_map(|(words, _)| programs::short_name(words));
+        names.map(|name| super::visible(&name).into_owned()).collect()
+    }
+}
+
+/// Judges a command line as bash would run it in the workspace.
+pub(super) fn judge(line: &str, policy: &Policy, workspace: &Workspace) -> Judged {
+    judge_at(line, &mut Place::new(policy, workspace), 0)
+}
+
+/// The words of a text that is one plain command.
+pub(super) fn word_texts(text: &str) -> Option<Vec<String>> {
+    let [words] = <[Vec<Word>; 1]>::try_from(read_plain(text, "")?).ok()?;
+    let text = |word: Word| match word {
+        Word::Literal(text) | Word::Pattern { text, .. } => Some(text),
+        Word::Unknown => None,
+    };
+    words.into_iter().map(text).collect()
+}
+
+fn judge_at(line: &str, place: &mut Place<'_>, depth: usize) -> Judged {
+    if line.len() > LONGEST {
+        return Judged::unreadable("The command is too long to be judged.");
+    }
+    if line.contains(is_deceptive) {
+        return Judged::unreadable("The command has control or invisible characters.");
+    }
+    let home = place.policy.home.to_str().unwrap_or_default().to_owned();
+    let Some(steps) = tree::read_steps(line, &home) else {
+        return Judged::unreadable("The command could not be read with certainty.");
+    };
+    let in_tree = || {
+        steps.iter().filter_map(|step| match step {
+            Step::Command { words, .. } => Some(words),
+            _ => None,
+        })
+    };
+    if in_tree().count() > MOST_COMMANDS || in_tree().map(Vec::len).sum::<usize>() > MOST_WORDS {
+        return Judged::unreadable("The command has too many parts to be judged.");
+    }
+    match read_plain(line, &home) {
+        Some(commands) if !commands.iter().eq(in_tree()) => {
+            Judged::unreadable("The command could not be read with certainty.")
+        }
+        Some(commands) => {
+            let steps =
+                commands.into_iter().map(|words| Step::Command { words, is_repeated: false }).collect();
+            walk(steps, true, place, depth)
+        }
+        None => walk(steps, false, place, depth),
+    }
+}
+
+fn walk(steps: Vec<Step>, is_plain: bool, place: &mut Place<'_>, depth: usize) -> Judged {
+    let least = if is_plain { Risk::None } else { Risk::Medium };
+    let mut judged =
+        Judged { finding: Finding::of(least), is_plain, hides_a_program: false, ..Judged::unreadable("") };
+    for step in steps {
+        let finding = match step {
+            Step::Command { words, is_repeated } => {
+                if words.is_empty() {
+                    continue;
+                }
+                let finding = programs::judge(&words, is_repeated, place, &mut judged.inner, depth);
+                judged.commands.push((words, finding.clone()));
+                finding
+            }
+            Step::Assign { name } => Finding::of(programs::assignment(&name)),
+            Step::Redirect { is_write: true, target } => place.write_word(&target),
+            Step::Redirect { is_write: false, target } => place.read_word(&target, false),
+            Step::Function { is_recursive: true } => Finding::ask("It has a function that calls itself."),
+            Step::Function { is_recursive: false } | Step::Evaluate => Finding::of(Risk::High),
+            Step::Structure => Finding::of(Risk::Medium),
+        };
+        judged.finding = judged.finding.and(finding);
+    }
+    let is_hidden = |words: &Vec<Word>| words.first().is_some_and(|first| first.literal().is_none());
+    let hides_a_program = judged.all().any(is_hidden);
+    judged.hides_a_program = hides_a_program;
+    if judged.inner.len() > MOST_COMMANDS {
+        return Judged::unreadable("The command has too many parts to be judged.");
+    }
+    judged
+}

@@ -1,0 +1,281 @@
+//! Version control: what only looks, what changes the repository, and what reaches beyond it.
+
+use crate::{FileKind, Risk};
+
+use super::is_listed;
+use super::options::{Given, Options};
+use crate::command::Word;
+use crate::command::place::Place;
+use crate::files::Finding;
+
+/// How commits and changes are chosen and shown. Nothing that runs a program or writes a file.
+const SHOWN: &str = "patch no-patch unified=? raw stat=? numstat shortstat dirstat=? summary patch-with-stat name-only \
+    name-status color=? no-color word-diff=? word-diff-regex= no-renames find-renames=? find-copies=? \
+    diff-filter= ignore-space-at-eol ignore-space-change ignore-all-space ignore-blank-lines \
+    ignore-cr-at-eol function-context inter-hunk-context= minimal patience histogram diff-algorithm= \
+    full-index abbrev=? no-prefix relative=? text exit-code quiet no-ext-diff no-textconv check \
+    compact-summary pickaxe-regex pickaxe-all submodule=? oneline pretty=? format= graph decorate=? \
+    no-decorate all branches=? tags=? remotes=? glob= max-count= skip= since= after= until= before= \
+    author= committer= grep= all-match invert-grep regexp-ignore-case extended-regexp fixed-strings \
+    perl-regexp merges no-merges first-parent reverse follow date= abbrev-commit no-abbrev-commit \
+    full-history topo-order date-order author-date-order left-right cherry-pick cherry-mark cherry \
+    boundary parents children count objects ancestry-path simplify-by-decoration walk-reflogs no-walk \
+    source log-size relative-date root cc no-notes merge-base cached staged";
+
+struct Reading {
+    name: &'static str,
+    options: Options,
+    /// Whether it may have operands: for some commands these mean to change something.
+    has_operands: bool,
+}
+
+const fn row(name: &'static str, short: &'static str, long: &'static str, has_operands: bool) -> Reading {
+    Reading { name, options: Options::new(short, long), has_operands }
+}
+
+/// Letters that every command that shows changes knows. `-S`, `-G` and `-L` take a value in the same word or the next,
+/// `-U` only in the same word.
+const LETTERS: &str = "#n:psrtzcmiEFPgqawbWRU?S:G:L:M?C?D";
+
+const READING: &[Reading] = &[
+    row(
+        "status",
+        "sbvzu?",
+        "short branch porcelain=? long verbose untracked-files=? ignored=? ignore-submodules=? show-stash \
+        ahead-behind no-ahead-behind renames no-renames column=? no-column",
+        true,
+    ),
+    row("log", LETTERS, SHOWN, true),
+    row("show", LETTERS, SHOWN, true),
+    row("diff", LETTERS, SHOWN, true),
+    row("whatchanged", LETTERS, SHOWN, true),
+    row("rev-list", LETTERS, SHOWN, true),
+    row("shortlog", "nsec", "numbered summary email committer group= since= until= all no-merges", true),
+    row(
+        "blame",
+        "bctfnslewL:C?M?",
+        "line-porcelain porcelain root show-name show-number show-email since= date= abbrev=?",
+        true,
+    ),
+    row(
+        "rev-parse",
+        "q",
+        "verify quiet short=? abbrev-ref=? symbolic symbolic-full-name show-toplevel show-prefix show-cdup \
+        git-dir absolute-git-dir git-common-dir is-inside-work-tree is-inside-git-dir is-bare-repository \
+        is-shallow-repository all branches=? tags=? remotes=?",
+        true,
+    ),
+    row(
+        "ls-files",
+        "cdmostuvzkx:",
+        "cached deleted modified others ignored stage unmerged killed exclude-standard exclude= full-name \
+        error-unmatch directory eol abbrev=?",
+        true,
+    ),
+    row(
+        "ls-tree",
+        "drtlz",
+        "long name-only name-status object-only full-name full-tree abbrev=? format=",
+        true,
+    ),
+    row("cat-file", "petsz", "", true),
+    row(
+        "describe",
+        "",
+        "tags all always dirty=? abbrev=? long exact-match contains first-parent match= exclude=",
+        true,
+    ),
+    row("name-rev", "", "tags name-only always all", true),
+    row("merge-base", "a", "all octopus independent is-ancestor fork-point", true),
+    row(
+        "branch",
+        "arvqi",
+        "all remotes verbose list show-current color=? no-color column=? no-column sort= format= ignore-case \
+        abbrev=?",
+        false,
+    ),
+    row("tag", "n?il", "list sort= format= column=? no-column color=? ignore-case", false),
+    row("remote", "v", "verbose", false),
+    row("reflog", LETTERS, SHOWN, true),
+    row(
+        "grep",
+        "aIiwvhHEGFPnLlczopWqe:A:B:C:m:#",
+        "cached untracked text ignore-case word-regexp invert-match extended-regexp fixed-strings perl-regexp \
+        line-number column files-with-matches files-without-match name-only count color=? no-color break \
+        heading show-function function-context context= after-context= before-context= and or not all-match \
+        quiet max-depth= max-count= full-name only-matching",
+        true,
+    ),
+    row(
+        "for-each-ref",
+        "",
+        "count= sort= format= points-at= merged= no-merged= contains= no-contains= ignore-case",
+        true,
+    ),
+    row("show-ref", "dqs?", "head dereference hash=? verify abbrev=? heads branches tags quiet exists", true),
+    row("count-objects", "vH", "verbose human-readable", false),
+    row("check-ignore", "qvn", "quiet verbose non-matching no-index", true),
+    row("version", "", "build-options", false),
+];
+
+/// Changes that stay in the repository and can be taken back.
+const LOCAL: &str = "add am apply branch checkout cherry-pick clone commit fetch gc init ls-remote maintenance merge \
+    mv notes pull rebase reflog remote reset restore revert rm sparse-checkout stash submodule \
+    switch symbolic-ref tag update-index update-ref worktree write-tree";
+
+/// What a call of git does.
+pub(super) fn judge(words: &[Word], place: &Place<'_>) -> Finding {
+    const GLOBAL: Options = Options::new("PC:", "no-pager no-optional-locks literal-pathspecs version");
+    let Some((global, rest)) = GLOBAL.read_front(words) else { return Finding::of(Risk::High) };
+    let mut place = place.clone();
+    // each one is relative to the one before
+    for (_, folder) in global.options.iter().filter(|(name, _)| name == "-C") {
+        place.go(folder.as_deref());
+    }
+    let Some((Word::Literal(command), words)) = rest.split_first() else {
+        let is_version = global.has(&["--version"]) && rest.is_empty();
+        return Finding::of(if is_version { Risk::None } else { Risk::High });
+    };
+    if let Some(finding) = reading(command, words) {
+        // settings of a repository can run programs, and `git diff` outside of all repositories reads any two files
+        let is_proven = match repository(&place) {
+            Repository::Own => true,
+            Repository::Missing => command != "diff",
+            Repository::Unknown => false,
+        };
+        return if is_proven { finding } else { finding.at_least(Risk::High) };
+    }
+    changing(command, words)
+}
+
+fn reading(command: &str, words: &[Word]) -> Option<Finding> {
+    let (first, rest) = match words.split_first() {
+        Some((Word::Literal(first), rest)) => (first.as_str(), rest),
+        _ => ("", words),
+    };
+    match (command, first) {
+        ("stash" | "worktree", "list") | ("reflog", "show") | ("remote", "get-url") => {
+            const LIST: Options = Options::new("pz", "oneline stat=? porcelain all");
+            return LIST.read(rest).map(|_| Finding::NOTHING);
+        }
+        ("stash", "show") => return Options::new("pu", SHOWN).read(rest).map(|_| Finding::NOTHING),
+        ("config", _) => return config(words),
+        ("reflog", _) if forgets(words) => return None,
+        _ => {}
+    }
+    let known = READING.iter().find(|known| known.name == command)?;
+    let given = known.options.read(words)?;
+    let lists =
+        command == "tag" && given.has(&["-l", "--list"]) || command == "branch" && given.has(&["--list"]);
+    let leads_out = given.operands.iter().any(|word| word.literal().is_none_or(is_elsewhere));
+    let is_shown = known.has_operands || given.operands.is_empty() || lists;
+    (is_shown && !verifies(&given) && !leads_out).then_some(Finding::NOTHING)
+}
+
+/// Whether a list of what was changed is changed itself.
+fn forgets(words: &[Word]) -> bool {
+    words
+        .iter()
+        .any(|word| matches!(word.literal(), None | Some("delete" | "expire" | "drop" | "write" | "exists")))
+}
+
+/// Formats can ask for signatures, which runs the program that checks them.
+fn verifies(given: &Given<'_>) -> bool {
+    let formats = given.options.iter().filter(|(name, _)| ["--format", "--pretty"].contains(&name.as_str()));
+    formats
+        .filter_map(|(_, value)| value.as_deref())
+        .any(|format| format.contains("%G") || format.contains("signature"))
+}
+
+/// Whether a path may lead out. Two paths of which one is outside are compared without any repository.
+fn is_elsewhere(text: &str) -> bool {
+    text.starts_with('/') || text.split('/').any(|part| part == "..")
+}
+
+/// Settings that are shown. Behind the first word that is no option everything is a word: a name, and then its new value.
+fn config(words: &[Word]) -> Option<Finding> {
+    const GET: Options = Options::new(
+        "lz",
+        "get get-all get-regexp list show-origin show-scope name-only local global system null includes",
+    );
+    let (given, names) = GET.read_front(words)?;
+    let is_listed = given.has(&["-l", "--list"]) && names.is_empty();
+    let is_asked = given.has(&["--get", "--get-all", "--get-regexp"]) && names.len() == 1;
+    (is_listed || is_asked).then_some(Finding::NOTHING)
+}
+
+fn changing(command: &str, words: &[Word]) -> Finding {
+    // options may be abbreviated and have their values with them
+    let has = |options: &[&str]| {
+        let is_one = |text: &str| options.iter().any(|option| text.starts_with(option));
+        words.iter().any(|word| word.literal().is_none_or(is_one))
+    };
+    let is_outside = |word: &Word| word.literal().is_none_or(is_elsewhere);
+    let risk = match command {
+        "config" => {
+            return Finding::ask("It changes the settings of version control, which can run programs.");
+        }
+        // it names the file to write
+        _ if has(&["--output"]) => Risk::High,
+        // what is lost here was never stored
+        "reset" if has(&["--h"]) => Risk::High,
+        "checkout" | "switch" if has(&["-f", "--f", "--di"]) => Risk::High,
+        // these store settings or run what others wrote
+        "submodule" | "remote" | "maintenance" => Risk::High,
+        "rebase" if has(&["-x", "--e", "-i", "--i"]) => Risk::High,
+        "clone" | "fetch" | "pull" | "ls-remote" | "init" if !words.iter().all(is_plain_source) => Risk::High,
+        "clone" | "init" | "worktree" | "mv" | "apply" | "am" if words.iter().any(is_outside) => Risk::High,
+        "apply" if has(&["--u", "--d"]) => Risk::High,
+        command if is_listed(LOCAL, command) => Risk::Medium,
+        // `push`, `clean`, `filter-branch`, `bisect run`, aliases and what is still to come
+        _ => Risk::High,
+    };
+    Finding::of(risk)
+}
+
+/// Options of these can run programs, and so can some addresses.
+fn is_plain_source(word: &Word) -> bool {
+    const KNOWN: &str = "--all --tags --prune -p --depth --ff-only --rebase --no-rebase -q --quiet -v --verbose \
+    --single-branch -b --branch --heads --no-tags";
+    word.literal().is_some_and(|text| {
+        let name = text.split('=').next().unwrap_or_default();
+        !text.contains("::") && (!text.starts_with('-') || is_listed(KNOWN, name))
+    })
+}
+
+/// The repository that git finds from a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Repository {
+    /// One with a `.git` of its own, in the workspace or above it.
+    Own,
+    /// There is none, neither here nor above.
+    Missing,
+    /// It may be one that was made to look like a bare repository, or the folder is not known.
+    Unknown,
+}
+
+/// The least trustworthy repository of all folders the command may run in.
+fn repository(place: &Place<'_>) -> Repository {
+    let kind = |path| place.workspace.resolve(path).map(|resolved| resolved.kind).ok();
+    let nearest = |folder: &std::path::PathBuf| {
+        if !place.workspace.holds(folder) {
+            return Repository::Unknown;
+        }
+        for folder in folder.ancestors() {
+            match (kind(folder.join(".git")), kind(folder.join("HEAD"))) {
+                (Some(FileKind::Folder | FileKind::File), _) => return Repository::Own,
+                (_, Some(FileKind::Missing)) => {}
+                _ => return Repository::Unknown,
+            }
+        }
+        Repository::Missing
+    };
+    let folders = place.folders().unwrap_or_default();
+    folders.iter().map(nearest).max().unwrap_or(Repository::Unknown)
+}
+
+/// The commands whose options are listed, for the test that compares them with the real program.
+#[cfg(test)]
+pub(super) fn listed() -> impl Iterator<Item = (Vec<&'static str>, Options)> {
+    READING.iter().map(|reading| (vec!["git", reading.name], reading.options))
+}

@@ -1,0 +1,162 @@
+//! What single commands do: by program, and only in forms that are known.
+
+mod danger;
+mod git;
+mod options;
+mod readers;
+mod scripts;
+mod tools;
+mod wrappers;
+mod writers;
+
+use std::path::Path;
+
+use crate::{FileKind, Risk};
+
+#[cfg(test)]
+pub(crate) use self::options::Takes;
+use super::Word;
+use super::place::Place;
+use crate::files::Finding;
+
+/// Judges one command. What it runs in turn is added to `inner`.
+pub(super) fn judge(
+    words: &[Word],
+    is_repeated: bool,
+    place: &mut Place<'_>,
+    inner: &mut Vec<Vec<Word>>,
+    depth: usize,
+) -> Finding {
+    let Some((first, arguments)) = words.split_first() else { return Finding::NOTHING };
+    let Word::Literal(path) = first else {
+        return Finding::ask("Which program it runs is known only when it runs.");
+    };
+    let name = base_name(path);
+    let finding = danger::judge(name, arguments, place);
+    if path.contains('/') && !is_system_program(path) || is_shadowed(path, place) {
+        return finding.at_least(Risk::High);
+    }
+    if let Some(found) = change_folder(name, arguments, is_repeated, place) {
+        return finding.and(found);
+    }
+    if let Some(found) = wrappers::judge(name, arguments, is_repeated, place, inner, depth) {
+        return finding.and(found);
+    }
+    let proven = match name {
+        "git" => Some(git::judge(arguments, place)),
+        "find" => scripts::find(arguments, place),
+        "sed" => scripts::sed(arguments, place),
+        "awk" | "gawk" | "mawk" => scripts::awk(arguments, place),
+        _ => readers::judge(name, arguments, place),
+    };
+    let proven =
+        proven.or_else(|| writers::judge(name, arguments, place)).or_else(|| tools::judge(name, arguments));
+    let known = proven.unwrap_or_else(|| Finding::of(unproven(name)));
+    if known.risk >= Risk::Medium {
+        place.has_new_files = true;
+    }
+    finding.and(known)
+}
+
+/// A reader in a form that is not proven may do what its options let it do; with words that are not known it most likely reads.
+fn unproven(name: &str) -> Risk {
+    const HARMLESS: &str =
+        "ls dir pwd echo cat head tail wc cut tr basename dirname realpath readlink stat du df grep";
+    if is_listed(HARMLESS, name) { Risk::Medium } else { Risk::High }
+}
+
+fn change_folder(
+    name: &str,
+    arguments: &[Word],
+    is_repeated: bool,
+    place: &mut Place<'_>,
+) -> Option<Finding> {
+    match name {
+        "cd" => {
+            let home = place.policy.home.to_str().unwrap_or_default().to_owned();
+            let to = match arguments {
+                [] if !home.is_empty() => Some(home.as_str()),
+                [Word::Literal(to)] if !to.starts_with('-') && !to.is_empty() => Some(to.as_str()),
+                _ => None,
+            };
+            // again and again it leads anywhere
+            place.go(to.filter(|to| !is_repeated || Path::new(to).is_absolute()));
+            Some(if to.is_some() { Finding::NOTHING } else { Finding::of(Risk::Medium) })
+        }
+        "pushd" | "popd" => {
+            place.lose();
+            Some(Finding::of(Risk::Medium))
+        }
+        _ => None,
+    }
+}
+
+/// All programs whose options are listed, for the test that compares them with the real ones.
+#[cfg(test)]
+pub(crate) fn listed() -> impl Iterator<Item = (Vec<&'static str>, options::Options)> {
+    readers::listed().chain(git::listed()).chain(writers::listed()).chain(wrappers::listed())
+}
+
+/// What it means to set a variable: many of them make other programs run something.
+pub(super) fn assignment(name: &str) -> Risk {
+    const HARMLESS: &str = "CI COLUMNS DEBUG FORCE_COLOR LANG LANGUAGE LC_ALL LC_CTYPE LINES NO_COLOR NODE_ENV \
+        RUST_BACKTRACE RUST_LOG TERM TZ VERBOSE";
+    // names that programs do not look at
+    let is_own = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+        && !name.contains("proxy");
+    if is_listed(HARMLESS, name) || is_own { Risk::Medium } else { Risk::High }
+}
+
+/// Whether a word is in a list of words.
+fn is_listed(list: &str, word: &str) -> bool {
+    list.split(' ').any(|listed| listed == word)
+}
+
+/// The last part of a program's path.
+pub(crate) fn base_name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}
+
+/// Whether it is given by a path into the folders of the system.
+pub(crate) fn is_system_program(program: &str) -> bool {
+    const FOLDERS: [&str; 4] = ["/bin", "/usr/bin", "/sbin", "/usr/sbin"];
+    program.rsplit_once('/').is_some_and(|(folder, _)| FOLDERS.contains(&folder))
+}
+
+/// Whether the shell would find a program in the workspace, or in a folder that depends on where it is.
+fn is_shadowed(name: &str, place: &Place<'_>) -> bool {
+    if name.contains('/') {
+        return false;
+    }
+    for folder in &place.policy.search_path {
+        if !folder.is_absolute() {
+            return true;
+        }
+        match place.workspace.resolve(folder.join(name)) {
+            // a link in a folder of the workspace can be made to lead anywhere
+            Ok(found) if found.kind == FileKind::File => {
+                let is_own_folder = place.workspace.resolve(folder).is_ok_and(|folder| folder.is_inside);
+                return found.is_inside || is_own_folder || place.workspace.holds(folder);
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+/// How a command is named in short: its program, with the sub-command where that says more.
+pub(super) fn short_name(words: &[Word]) -> Option<String> {
+    const WITH_COMMAND: &str = "git npm npx pnpm yarn bun gh cargo go docker kubectl pip pip3 uv poetry brew apt apt-get \
+        systemctl rustup dotnet terraform helm deno";
+    let mut words = words.iter().skip_while(|word| matches!(word.literal(), Some("sudo")));
+    let name = base_name(words.next()?.literal().unwrap_or("$")).to_owned();
+    if !is_listed(WITH_COMMAND, &name) {
+        return Some(name);
+    }
+    let is_command = |text: &&str| !text.is_empty() && !text.starts_with('-');
+    let mut more = words.map_while(Word::literal).take_while(is_command);
+    let first = more.next();
+    // `gh pr list` has two
+    let second = if name == "gh" { more.next() } else { None };
+    Some([Some(name.as_str()), first, second].into_iter().flatten().collect::<Vec<_>>().join(" "))
+}

@@ -1,0 +1,164 @@
+//! Reads options as GNU programs do, from a list of those that are known. One that is not listed is not read.
+
+use crate::command::Word;
+
+/// The options of a program that are known.
+///
+/// `short`: letters; one that is followed by `:` takes a value, by `?` a value that is part of the same word, by `!` the next word
+/// and never a part of the same one; `#` stands for numbers such as `-5`. `long`: names; one that ends in `=` takes a value, in `=?` it may have one after an equals sign. Abbreviated names are
+/// not read: they may be another option of another version.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Options {
+    pub(super) short: &'static str,
+    pub(super) long: &'static str,
+}
+
+/// How an option takes its value.
+#[cfg(test)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Takes {
+    /// It has none, or one in the same word.
+    NoNextWord,
+    /// The next word, if it is not in the same one.
+    NextWord,
+}
+
+#[cfg(test)]
+impl Options {
+    /// Every option as it is written, with how it takes its value.
+    pub(crate) fn all(&self) -> Vec<(String, Takes)> {
+        let takes = |mark: Option<char>| match mark {
+            Some(':' | '!') => Takes::NextWord,
+            _ => Takes::NoNextWord,
+        };
+        let letters = self.short.char_indices().filter(|(_, letter)| letter.is_ascii_alphanumeric());
+        let short =
+            letters.map(|(at, letter)| (format!("-{letter}"), takes(self.short[at + 1..].chars().next())));
+        let long = self.long.split_whitespace().map(|name| {
+            let is_next = if name.ends_with('=') { Takes::NextWord } else { Takes::NoNextWord };
+            (format!("--{}", name.trim_end_matches(['=', '?'])), is_next)
+        });
+        short.chain(long).collect()
+    }
+}
+
+/// What a command was given.
+#[derive(Debug, Default)]
+pub(super) struct Given<'a> {
+    /// Options as they are listed, with their values: `-n`, `--name`.
+    pub(super) options: Vec<(String, Option<String>)>,
+    /// The other words.
+    pub(super) operands: Vec<&'a Word>,
+}
+
+impl Given<'_> {
+    pub(super) fn has(&self, names: &[&str]) -> bool {
+        self.options.iter().any(|(name, _)| names.contains(&name.as_str()))
+    }
+}
+
+impl Options {
+    pub(super) const fn new(short: &'static str, long: &'static str) -> Self {
+        Self { short, long }
+    }
+
+    /// Reads options and operands in any order. Nothing if there is an option that is not known, or a word that may be one.
+    pub(super) fn read<'a>(&self, words: &'a [Word]) -> Option<Given<'a>> {
+        self.read_until(words, false).map(|(given, _)| given)
+    }
+
+    /// Reads options up to the first operand; the rest is left to somebody else.
+    pub(super) fn read_front<'a>(&self, words: &'a [Word]) -> Option<(Given<'a>, &'a [Word])> {
+        self.read_until(words, true)
+    }
+
+    fn read_until<'a>(&self, words: &'a [Word], is_front: bool) -> Option<(Given<'a>, &'a [Word])> {
+        let mut given = Given::default();
+        let mut at = 0;
+        while let Some(word) = words.get(at) {
+            let text = match word {
+                Word::Literal(text) => text.as_str(),
+                // only what begins with something else is surely no option
+                Word::Pattern { text, prefix } if *prefix > 0 && !text.starts_with('-') => "",
+                Word::Pattern { .. } | Word::Unknown => return None,
+            };
+            if text == "--" {
+                at += 1;
+                if !is_front {
+                    given.operands.extend(&words[at..]);
+                }
+                return Some((given, &words[at..]));
+            }
+            if !text.starts_with('-') || text == "-" {
+                if is_front {
+                    return Some((given, &words[at..]));
+                }
+                given.operands.push(word);
+                at += 1;
+                continue;
+            }
+            at += 1;
+            let next = words.get(at).and_then(Word::literal);
+            let took_next = match text.strip_prefix("--") {
+                Some(long) => self.long(long, next, &mut given)?,
+                None => self.short(&text[1..], next, &mut given)?,
+            };
+            at += usize::from(took_next);
+        }
+        Some((given, &[]))
+    }
+
+    fn long(&self, text: &str, next: Option<&str>, given: &mut Given<'_>) -> Option<bool> {
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (text, None),
+        };
+        let known = self.long.split_whitespace().find(|known| known.trim_end_matches(['=', '?']) == name)?;
+        let needs_value = known.ends_with('=');
+        let may_have_value = known.ends_with('?');
+        let (value, took_next) = match value {
+            Some(_) if !needs_value && !may_have_value => return None,
+            None if needs_value => (Some(next?.to_owned()), true),
+            value => (value, false),
+        };
+        given.options.push((format!("--{name}"), value));
+        Some(took_next)
+    }
+
+    fn short(&self, text: &str, next: Option<&str>, given: &mut Given<'_>) -> Option<bool> {
+        if self.short.contains('#') && text.bytes().all(|byte| byte.is_ascii_digit()) {
+            given.options.push(("-#".to_owned(), Some(text.to_owned())));
+            return Some(false);
+        }
+        let mut rest = text.chars();
+        while let Some(letter) = rest.next() {
+            if !letter.is_ascii_alphanumeric() {
+                return None;
+            }
+            let at = self.short.find(letter)?;
+            let name = format!("-{letter}");
+            match self.short[at + 1..].chars().next() {
+                Some(':') => {
+                    let is_attached = !rest.as_str().is_empty();
+                    let value = if is_attached { rest.as_str() } else { next? };
+                    given.options.push((name, Some(value.to_owned())));
+                    return Some(!is_attached);
+                }
+                Some('!') => {
+                    // in a cluster, the letters behind it would be options of their own
+                    if !rest.as_str().is_empty() {
+                        return None;
+                    }
+                    given.options.push((name, Some(next?.to_owned())));
+                    return Some(true);
+                }
+                Some('?') => {
+                    given.options.push((name, Some(rest.as_str().to_owned())));
+                    return Some(false);
+                }
+                _ => given.options.push((name, None)),
+            }
+        }
+        Some(false)
+    }
+}

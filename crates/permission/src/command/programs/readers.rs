@@ -1,0 +1,365 @@
+//! Programs that only read, in the forms in which they do. A form that is not listed is not proven.
+
+use crate::Risk;
+
+use super::options::Options;
+use crate::command::Word;
+use crate::command::place::Place;
+use crate::files::Finding;
+
+/// What the operands of a program are.
+#[derive(Clone, Copy)]
+enum Operands {
+    /// There are none.
+    None,
+    /// Text, which is only printed or compared.
+    Text,
+    /// Files that are looked at, not into. Patterns may stand for them.
+    Names,
+    /// Files whose content is shown.
+    Contents,
+    /// One such file: a second one would be written.
+    OneFile,
+    /// A pattern unless there is one in an option, then files whose content is shown.
+    PatternThenContents,
+}
+
+struct Reader {
+    names: &'static [&'static str],
+    options: Options,
+    operands: Operands,
+}
+
+const fn row(
+    names: &'static [&'static str],
+    short: &'static str,
+    long: &'static str,
+    operands: Operands,
+) -> Reader {
+    Reader { names, options: Options::new(short, long), operands }
+}
+
+const READERS: &[Reader] = &[
+    row(
+        &["ls", "dir", "vdir"],
+        "1aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZI:w:T:",
+        "all almost-all author block-size= classify=? color=? directory dereference file-type format= \
+        full-time group-directories-first help hide= human-readable ignore= ignore-backups indicator-style= \
+        inode no-group numeric-uid-gid quoting-style= recursive reverse show-control-chars si size sort= \
+        time= time-style= version width= zero",
+        Operands::Names,
+    ),
+    row(&["pwd"], "LP", "", Operands::None),
+    row(&["true", "false", ":"], "", "", Operands::Text),
+    row(
+        &["whoami", "logname", "tty", "nproc", "arch", "hostid", "groups", "users"],
+        "s",
+        "all version",
+        Operands::None,
+    ),
+    row(&["id"], "agGnruzZ", "group groups name real user zero", Operands::Text),
+    row(&["uname"], "asnrvmpio", "all kernel-name kernel-release machine operating-system", Operands::None),
+    row(&["hostname"], "fsidA", "fqdn short", Operands::None),
+    row(&["uptime"], "ps", "pretty since", Operands::None),
+    row(&["free"], "bkmghtw", "human mega giga", Operands::None),
+    row(&["echo"], "neE", "", Operands::Text),
+    row(&["seq"], "f:s:w", "equal-width format= separator=", Operands::Text),
+    row(&["sleep"], "", "", Operands::Text),
+    row(&["basename"], "as:z", "multiple suffix= zero", Operands::Text),
+    row(&["dirname"], "z", "zero", Operands::Text),
+    row(
+        &["realpath"],
+        "eLmPqsz",
+        "relative-to= relative-base= no-symlinks canonicalize-missing",
+        Operands::Names,
+    ),
+    row(&["readlink"], "efmnqsvz", "canonicalize no-newline", Operands::Names),
+    row(&["stat"], "Lfc:t", "dereference file-system format= printf= terse", Operands::Names),
+    row(
+        &["du"],
+        "0abcDhHklLmPsSxd:t:",
+        "all apparent-size bytes max-depth= human-readable summarize total si exclude= one-file-system time",
+        Operands::Names,
+    ),
+    row(
+        &["df"],
+        "aB:hHiklPTt:x:",
+        "all human-readable inodes local portability print-type si total type=",
+        Operands::Names,
+    ),
+    row(
+        &["tree"],
+        "adfilxCFDhnpqrsStuvJX#L!P!I!",
+        "dirsfirst noreport gitignore prune du si sort= filelimit= charset=",
+        Operands::Names,
+    ),
+    row(
+        &["file"],
+        "bhiLkv",
+        "brief mime mime-type mime-encoding dereference no-dereference",
+        Operands::Names,
+    ),
+    row(&["which", "type"], "aptP", "all", Operands::Text),
+    row(
+        &["cat"],
+        "AbeEnstTuv",
+        "number number-nonblank show-all show-ends show-nonprinting show-tabs squeeze-blank",
+        Operands::Contents,
+    ),
+    row(&["tac", "rev"], "", "", Operands::Contents),
+    row(&["nl"], "b:n:s:v:w:", "body-numbering= number-format= number-separator=", Operands::Contents),
+    row(&["head"], "#n:c:qvz", "bytes= lines= quiet silent verbose zero-terminated", Operands::Contents),
+    row(
+        &["tail"],
+        "#n:c:fFqvzs:",
+        "bytes= lines= follow=? quiet silent verbose retry pid=",
+        Operands::Contents,
+    ),
+    row(&["wc"], "clLmw", "bytes chars lines max-line-length words total=", Operands::Names),
+    row(
+        &["cut"],
+        "b:c:d:f:nsz",
+        "bytes= characters= complement delimiter= fields= only-delimited output-delimiter= zero-terminated",
+        Operands::Contents,
+    ),
+    row(&["paste"], "d:sz", "delimiters= serial", Operands::Contents),
+    row(&["tr"], "cCdst", "complement delete squeeze-repeats truncate-set1", Operands::Text),
+    row(&["fold"], "bsw:", "bytes spaces width=", Operands::Contents),
+    row(&["expand", "unexpand"], "aift:", "tabs= initial all", Operands::Contents),
+    row(&["column"], "ts:o:c:x", "table separator= output-separator=", Operands::Contents),
+    row(&["comm"], "123z", "check-order nocheck-order output-delimiter= total", Operands::Contents),
+    row(&["join"], "a:e:ij:o:t:v:1:2:z", "ignore-case header", Operands::Contents),
+    row(
+        &["uniq"],
+        "cdDiuzf:s:w:",
+        "count repeated all-repeated=? group=? ignore-case unique skip-fields= skip-chars= check-chars=",
+        Operands::OneFile,
+    ),
+    row(
+        &["sort"],
+        "bdfgiMhnRrVcCmsuzk:t:",
+        "ignore-leading-blanks dictionary-order ignore-case general-numeric-sort month-sort \
+        human-numeric-sort numeric-sort random-sort reverse sort= version-sort check=? key= merge stable \
+        field-separator= unique zero-terminated",
+        Operands::Contents,
+    ),
+    row(
+        &["md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "cksum", "sum"],
+        "bta:z",
+        "binary tag text zero algorithm=",
+        Operands::Contents,
+    ),
+    row(
+        &["od"],
+        "A:j:N:t:vw?abcdfiloxs",
+        "address-radix= skip-bytes= read-bytes= format= output-duplicates width=?",
+        Operands::Contents,
+    ),
+    row(&["hexdump", "hd"], "bcCdoxn:s:v", "canonical length= skip= no-squeezing", Operands::Contents),
+    row(&["strings"], "adfn:t:wo", "all bytes= radix=", Operands::Contents),
+    row(&["base64", "base32"], "diw:", "decode ignore-garbage wrap=", Operands::Contents),
+    row(
+        &["diff"],
+        "abBcdeEfHiI:nNpqrstTuU:wW:yZC:x:#",
+        "brief context=? unified=? side-by-side width= recursive ignore-all-space ignore-space-change \
+        ignore-blank-lines ignore-case text report-identical-files exclude= new-file color=? label= \
+        suppress-common-lines strip-trailing-cr minimal",
+        Operands::Contents,
+    ),
+    row(&["cmp"], "bi:ln:s", "print-bytes bytes= quiet silent verbose", Operands::Contents),
+    row(
+        &["grep", "egrep", "fgrep"],
+        "EFGPe:iyvwxcLlm:oqsbHhnTZA:B:C:#ad:D:IrRUz",
+        "extended-regexp fixed-strings basic-regexp perl-regexp regexp= ignore-case no-ignore-case \
+        invert-match word-regexp line-regexp count color=? colour=? files-without-match files-with-matches \
+        max-count= only-matching quiet silent no-messages byte-offset with-filename no-filename label= \
+        line-number initial-tab null after-context= before-context= context= text binary-files= devices= \
+        directories= exclude= exclude-dir= include= recursive dereference-recursive line-buffered null-data",
+        Operands::PatternThenContents,
+    ),
+    row(
+        &["rg"],
+        "A:aB:bcC:E:e:Fg:HhiIlLM:m:nNoPpqr:Ss.T:t:UuvwxVj:0",
+        "after-context= before-context= context= count count-matches color= column no-column crlf debug \
+        encoding= files files-with-matches files-without-match fixed-strings follow glob= \
+        glob-case-insensitive heading no-heading hidden no-hidden iglob= ignore-case include-zero \
+        invert-match json line-buffered line-number no-line-number line-regexp max-columns= max-count= \
+        max-depth= max-filesize= multiline multiline-dotall no-config no-ignore no-ignore-vcs no-messages \
+        null one-file-system only-matching passthru pcre2 pretty quiet regexp= replace= smart-case sort= \
+        sortr= stats text threads= trim type= type-not= type-list unrestricted version vimgrep with-filename \
+        no-filename word-regexp",
+        Operands::PatternThenContents,
+    ),
+    row(&["lsblk"], "abdfJlmno:Opt", "all json output=", Operands::None),
+    row(&["lscpu"], "abJp?", "all json", Operands::None),
+    row(&["lsmod"], "", "", Operands::None),
+    row(&["getconf", "locale"], "a", "", Operands::Text),
+    row(&["printenv"], "0", "null", Operands::Text),
+];
+
+/// What a command that may be a reader does. Nothing if it is none, or not in a form that is listed.
+pub(super) fn judge(name: &str, words: &[Word], place: &Place<'_>) -> Option<Finding> {
+    match name {
+        "test" => return test(words),
+        "ps" => return ps(words),
+        // every word is an operand
+        "echo" => return is_known(words).then_some(Finding::NOTHING),
+        // `-v` and `%n` set variables
+        "printf" => {
+            let format = match words {
+                [Word::Literal(end), Word::Literal(format), ..] if end == "--" => format,
+                [Word::Literal(format), ..] if !format.starts_with('-') => format,
+                _ => return None,
+            };
+            return (only_prints(format) && is_known(words)).then_some(Finding::NOTHING);
+        }
+        "jq" => return jq(words, place),
+        "date" => return date(words),
+        "python" | "python3" | "node" | "gcc" | "clang" | "java" | "bash" | "perl" | "ruby" | "php" => {
+            let [Word::Literal(only)] = words else { return None };
+            return (only == "--version").then_some(Finding::NOTHING);
+        }
+        "command" => {
+            let is_question =
+                matches!(words.first(), Some(Word::Literal(first)) if first == "-v" || first == "-V");
+            return (is_question && is_known(words)).then_some(Finding::NOTHING);
+        }
+        _ => {}
+    }
+    let reader = READERS.iter().find(|reader| reader.names.contains(&name))?;
+    let is_loose = matches!(name, "ls" | "dir" | "vdir" | "stat" | "realpath" | "readlink");
+    let spelled: Vec<Word>;
+    let words = if is_loose {
+        // a file name that is taken for an option does no harm to these, and what it is does not matter
+        spelled = words
+            .iter()
+            .map(|word| if matches!(word, Word::Pattern { .. }) { dot() } else { word.clone() })
+            .collect();
+        &spelled
+    } else {
+        words
+    };
+    let given = reader.options.read(words)?;
+    let operands = given.operands.as_slice();
+    let is_recursive = match name {
+        "rg" => true,
+        "grep" | "egrep" | "fgrep" | "diff" => {
+            given.has(&["-r", "-R", "--recursive", "--dereference-recursive"])
+        }
+        _ => false,
+    };
+    match reader.operands {
+        Operands::None if !operands.is_empty() => None,
+        Operands::Text if !operands.iter().all(|word| word.literal().is_some()) => None,
+        Operands::None | Operands::Text => Some(Finding::NOTHING),
+        Operands::Names => {
+            let is_known = operands.iter().all(|word| !matches!(word, Word::Unknown));
+            Some(if is_known { Finding::NOTHING } else { Finding::of(Risk::Medium) })
+        }
+        Operands::OneFile if operands.len() > 1 => None,
+        Operands::OneFile | Operands::Contents => Some(contents(operands, is_recursive, place)),
+        Operands::PatternThenContents => {
+            let has_pattern = given.has(&["-e", "--regexp", "--files", "--type-list"]);
+            let files = if has_pattern { operands } else { operands.get(1..).unwrap_or_default() };
+            if !has_pattern && operands.first().is_none_or(|word| word.literal().is_none()) {
+                return None;
+            }
+            // without a file the folder itself is searched
+            let here =
+                if is_recursive && files.is_empty() { place.read(".", true) } else { Finding::NOTHING };
+            Some(contents(files, is_recursive, place).and(here))
+        }
+    }
+}
+
+fn contents(files: &[&Word], is_recursive: bool, place: &Place<'_>) -> Finding {
+    let read = files.iter().filter(|file| file.literal() != Some("-"));
+    read.map(|file| place.read_word(file, is_recursive)).fold(Finding::NOTHING, Finding::and)
+}
+
+fn is_known(words: &[Word]) -> bool {
+    words.iter().all(|word| !matches!(word, Word::Unknown))
+}
+
+/// Whether each directive of a `printf` format only prints. `%n` sets the variable that the argument names.
+fn only_prints(format: &str) -> bool {
+    let mut directives = format.split('%').skip(1);
+    while let Some(directive) = directives.next() {
+        if directive.is_empty() {
+            // `%%`, and the text behind it
+            if directives.next().is_none() {
+                return false;
+            }
+            continue;
+        }
+        let conversion = directive.trim_start_matches(['-', '+', ' ', '#', '0']);
+        let conversion =
+            conversion.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+        if !conversion.starts_with(|letter| "diouxXeEfFgGaAcsbq".contains(letter)) {
+            return false;
+        }
+    }
+    true
+}
+
+const JQ: Options = Options::new(
+    "cCMSrjasenR",
+    "compact-output null-input raw-input raw-output join-output slurp sort-keys tab indent= exit-status \
+    color-output monochrome-output ascii-output",
+);
+
+/// `jq` with a program that loads no other: `import` and `include` name the folder they read from.
+fn jq(words: &[Word], place: &Place<'_>) -> Option<Finding> {
+    let given = JQ.read(words)?;
+    let (program, files) = given.operands.split_first()?;
+    let program = program.literal()?;
+    let loads = ["import", "include", "modulemeta"].iter().any(|word| program.contains(word));
+    (!loads).then(|| contents(files, false, place))
+}
+
+/// The programs whose options are listed, for the test that compares them with the real ones.
+#[cfg(test)]
+pub(super) fn listed() -> impl Iterator<Item = (Vec<&'static str>, Options)> {
+    let readers =
+        READERS.iter().flat_map(|reader| reader.names.iter().map(|name| (vec![*name], reader.options)));
+    readers.chain([(vec!["jq"], JQ), (vec!["date"], DATE), (vec!["ps"], PS)])
+}
+
+fn dot() -> Word {
+    Word::Literal(".".to_owned())
+}
+
+const DATE: Options =
+    Options::new("d:r:uRI?", "date= reference= utc universal iso-8601=? rfc-3339= rfc-email");
+
+/// The operands of `date` set the clock unless they are formats.
+fn date(words: &[Word]) -> Option<Finding> {
+    let given = DATE.read(words)?;
+    let is_format = |word: &&Word| word.literal().is_some_and(|text| text.starts_with('+'));
+    given.operands.iter().all(is_format).then_some(Finding::NOTHING)
+}
+
+/// A name with an index would be evaluated, and could run anything.
+fn test(words: &[Word]) -> Option<Finding> {
+    const OPERATORS: [&str; 27] = [
+        "!", "=", "==", "!=", "-a", "-o", "-d", "-e", "-f", "-h", "-L", "-r", "-s", "-w", "-x", "-n", "-z",
+        "-p", "-S", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot",
+    ];
+    let is_plain = |word: &Word| {
+        word.literal().is_some_and(|text| {
+            OPERATORS.contains(&text) || !text.starts_with('-') && !text.contains(['[', '$', '`'])
+        })
+    };
+    words.iter().all(is_plain).then_some(Finding::NOTHING)
+}
+
+const PS: Options = Options::new("AaefFlHjuwp:C:", "forest no-headers sort= pid= ppid=");
+
+/// The environment of processes holds secrets, and there is a letter to show it.
+fn ps(words: &[Word]) -> Option<Finding> {
+    let given = PS.read(words)?;
+    let is_plain = |word: &&Word| {
+        word.literal().is_some_and(|text| text.chars().all(|letter| "auxwflj0123456789".contains(letter)))
+    };
+    given.operands.iter().all(is_plain).then_some(Finding::NOTHING)
+}

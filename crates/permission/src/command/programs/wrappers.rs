@@ -1,0 +1,199 @@
+//! Programs that run another command, looked through.
+
+use std::sync::LazyLock;
+
+use crate::Risk;
+
+use super::options::Options;
+use crate::command::place::Place;
+use crate::command::{MOST_SHELLS, Word, judge_at};
+use crate::files::Finding;
+
+const TIMEOUT: Options = Options::new("k:s:v", "kill-after= signal= preserve-status foreground verbose");
+const NICE: Options = Options::new("#n:", "adjustment=");
+const STDBUF: Options = Options::new("i:o:e:", "input= output= error=");
+const IONICE: Options = Options::new("c:n:t", "");
+const XARGS: Options =
+    Options::new("0rtpxn:P:L:I:d:s:", "null no-run-if-empty max-args= max-procs= delimiter=");
+const ENV: Options = Options::new("i0u:", "ignore-environment null unset=");
+
+/// The programs whose options are listed, for the test that compares them with the real ones.
+#[cfg(test)]
+pub(super) fn listed() -> impl Iterator<Item = (Vec<&'static str>, Options)> {
+    let all = [
+        ("timeout", TIMEOUT),
+        ("nice", NICE),
+        ("stdbuf", STDBUF),
+        ("ionice", IONICE),
+        ("xargs", XARGS),
+        ("env", ENV),
+    ];
+    all.into_iter().map(|(name, options)| (vec![name], options))
+}
+
+/// What a command that runs another one does. Nothing if it is none.
+pub(super) fn judge(
+    name: &str,
+    arguments: &[Word],
+    is_repeated: bool,
+    place: &mut Place<'_>,
+    inner: &mut Vec<Vec<Word>>,
+    depth: usize,
+) -> Option<Finding> {
+    if matches!(name, "bash" | "sh" | "dash" | "eval") && arguments != [Word::Literal("--version".to_owned())]
+    {
+        return Some(shell(name, arguments, place, inner, depth));
+    }
+    let (rest, least) = match name {
+        "env" => environment(arguments),
+        "timeout" => {
+            let rest = TIMEOUT.read_front(arguments).map(|(_, rest)| rest);
+            // a pattern could expand to a duration and a program
+            let command = rest.and_then(|rest| match rest.split_first() {
+                Some((Word::Literal(_), command)) => Some(command),
+                _ => None,
+            });
+            (command, Risk::None)
+        }
+        "nice" => front(NICE, arguments),
+        "nohup" | "setsid" | "exec" | "builtin" | "noglob" => front(Options::new("", ""), arguments),
+        "time" => front(Options::new("p", ""), arguments),
+        "stdbuf" => front(STDBUF, arguments),
+        "ionice" => front(IONICE, arguments),
+        "command" if !matches!(arguments.first().and_then(Word::literal), Some("-v" | "-V")) => {
+            front(Options::new("p", ""), arguments)
+        }
+        "sudo" | "doas" => front(Options::new("nEHSku:g:", "non-interactive user= preserve-env"), arguments),
+        "xargs" => {
+            let (rest, least) = front(XARGS, arguments);
+            // what comes from the input is added to the end
+            let more =
+                rest.map(|rest| if rest.is_empty() { Vec::new() } else { [rest, &[Word::Unknown]].concat() });
+            return Some(run(more.as_deref(), least.max(Risk::Medium), is_repeated, place, inner, depth));
+        }
+        "find" => {
+            let ran = ran_by_find(arguments);
+            if ran.is_empty() {
+                return None;
+            }
+            let found = ran.iter().map(|words| run(Some(words), Risk::Medium, true, place, inner, depth));
+            return Some(found.fold(Finding::NOTHING, Finding::and));
+        }
+        _ => return None,
+    };
+    Some(run(rest, least, is_repeated, place, inner, depth))
+}
+
+type Rest<'a> = (Option<&'a [Word]>, Risk);
+
+fn front(options: Options, arguments: &[Word]) -> Rest<'_> {
+    (options.read_front(arguments).map(|(_, rest)| rest), Risk::None)
+}
+
+fn run(
+    words: Option<&[Word]>,
+    least: Risk,
+    is_repeated: bool,
+    place: &mut Place<'_>,
+    inner: &mut Vec<Vec<Word>>,
+    depth: usize,
+) -> Finding {
+    let Some(words) = words else {
+        inner.push(vec![Word::Unknown]);
+        return Finding::ask("Which program it runs cannot be told from its options.");
+    };
+    if words.is_empty() {
+        return Finding::of(Risk::High);
+    }
+    inner.push(words.to_vec());
+    // a program of the shell that changes the folder does so only for itself, or not at all
+    if depth >= MOST_SHELLS || inner.len() > super::super::MOST_COMMANDS {
+        return Finding::ask("The command is nested too deep to be judged.");
+    }
+    super::judge(words, is_repeated, place, inner, depth + 1).at_least(least)
+}
+
+/// `env` without a command prints.
+fn environment(arguments: &[Word]) -> Rest<'_> {
+    static NOTHING: LazyLock<[Word; 1]> = LazyLock::new(|| [Word::Literal("true".to_owned())]);
+    let Some((_, mut rest)) = ENV.read_front(arguments) else { return (None, Risk::High) };
+    let mut least = Risk::None;
+    while let Some((first, more)) = rest.split_first() {
+        match first.literal().and_then(|text| text.split_once('=')) {
+            Some((name, _)) => {
+                least = least.max(super::assignment(name));
+                rest = more;
+            }
+            None => return (Some(rest), least),
+        }
+    }
+    (Some(NOTHING.as_slice()), least)
+}
+
+/// A shell with a text to run: the text is judged as the line itself is.
+fn shell(
+    name: &str,
+    arguments: &[Word],
+    place: &mut Place<'_>,
+    inner: &mut Vec<Vec<Word>>,
+    depth: usize,
+) -> Finding {
+    let joined: String;
+    let line = if name == "eval" {
+        let words: Option<Vec<&str>> = arguments.iter().map(Word::literal).collect();
+        joined = words.unwrap_or_default().join(" ");
+        (!joined.is_empty()).then_some(joined.as_str())
+    } else {
+        match arguments {
+            [Word::Literal(option), Word::Literal(line), rest @ ..]
+                if option.strip_prefix('-').is_some_and(|letters| {
+                    letters.ends_with('c') && letters.chars().all(|letter| "ceux".contains(letter))
+                }) && rest.iter().all(|word| word.literal().is_some()) =>
+            {
+                Some(line.as_str())
+            }
+            _ => None,
+        }
+    };
+    let Some(line) = line else {
+        // a script, or a text that is known only when it runs; a literal text behind other options is judged as well as can be
+        let least = Finding::of(Risk::High);
+        let texts: Vec<&str> =
+            arguments.iter().filter_map(Word::literal).filter(|text| text.contains(' ')).collect();
+        return texts.into_iter().fold(least, |found, line| found.and(nested(line, place, inner, depth)));
+    };
+    let found = nested(line, place, inner, depth);
+    // what it is called with is not looked into
+    if arguments.len() > 2 || name == "eval" { found.at_least(Risk::High) } else { found }
+}
+
+fn nested(line: &str, place: &mut Place<'_>, inner: &mut Vec<Vec<Word>>, depth: usize) -> Finding {
+    if depth >= MOST_SHELLS {
+        return Finding::ask("The command is nested too deep to be judged.");
+    }
+    let judged = judge_at(line, place, depth + 1);
+    inner.extend(judged.all().cloned());
+    if judged.hides_a_program {
+        inner.push(vec![Word::Unknown]);
+    }
+    judged.finding
+}
+
+/// The commands of `-exec` and its kind, each with a file name that is not known.
+fn ran_by_find(arguments: &[Word]) -> Vec<Vec<Word>> {
+    let is_run = |word: &Word| matches!(word.literal(), Some("-exec" | "-execdir" | "-ok" | "-okdir"));
+    let mut ran = Vec::new();
+    let mut rest = arguments;
+    while let Some(at) = rest.iter().position(is_run) {
+        rest = &rest[at + 1..];
+        let end =
+            rest.iter().position(|word| matches!(word.literal(), Some(";" | "+"))).unwrap_or(rest.len());
+        let words = rest[..end].iter().map(|word| match word.literal() {
+            Some(text) if text.contains("{}") => Word::Unknown,
+            _ => word.clone(),
+        });
+        ran.push(words.collect());
+        rest = &rest[end..];
+    }
+    ran
+}

@@ -1,0 +1,108 @@
+//! Programs that change files they are given by name. They are judged by where those are.
+
+use crate::{FileKind, Risk};
+
+use super::options::Options;
+use crate::command::Word;
+use crate::command::place::Place;
+use crate::files::Finding;
+
+const TOUCH: Options = Options::new("acm", "no-create");
+const MKDIR: Options = Options::new("pvm:", "parents verbose mode=");
+const RMDIR: Options = Options::new("pv", "parents verbose ignore-fail-on-non-empty");
+const RM: Options = Options::new("fidrRvI", "force recursive dir verbose interactive=? one-file-system");
+const COPY: Options = Options::new("fnpuvrR", "force no-clobber update verbose recursive");
+const MOVE: Options = Options::new("fnuv", "force no-clobber update verbose");
+const TEE: Options = Options::new("a", "append");
+const CHMOD: Options = Options::new("cfvR", "changes silent quiet verbose recursive");
+
+/// The programs whose options are listed, for the test that compares them with the real ones.
+#[cfg(test)]
+pub(super) fn listed() -> impl Iterator<Item = (Vec<&'static str>, Options)> {
+    let all = [
+        ("touch", TOUCH),
+        ("mkdir", MKDIR),
+        ("rmdir", RMDIR),
+        ("rm", RM),
+        ("cp", COPY),
+        ("mv", MOVE),
+        ("tee", TEE),
+        ("chmod", CHMOD),
+    ];
+    all.into_iter().map(|(name, options)| (vec![name], options))
+}
+
+/// What a command that may be a writer does. Nothing if it is none.
+pub(super) fn judge(name: &str, words: &[Word], place: &mut Place<'_>) -> Option<Finding> {
+    let options = match name {
+        "touch" => TOUCH,
+        "mkdir" => MKDIR,
+        "rmdir" => RMDIR,
+        "rm" | "unlink" => RM,
+        "cp" => COPY,
+        "mv" => MOVE,
+        "tee" => TEE,
+        "chmod" => CHMOD,
+        _ => return None,
+    };
+    let Some(given) = options.read(words) else { return Some(Finding::of(Risk::High)) };
+    let operands = given.operands.as_slice();
+    let is_recursive = given.has(&["-r", "-R", "--recursive"]);
+    let written = |words: &[&Word]| {
+        words.iter().map(|word| place.write_word(word)).fold(Finding::of(Risk::Low), Finding::and)
+    };
+    let finding = match name {
+        "cp" | "mv" => {
+            let Some((target, sources)) = operands.split_last() else { return Some(Finding::of(Risk::Low)) };
+            let mut finding = written(&[target]);
+            for source in sources {
+                let from = if name == "mv" {
+                    place.remove_word(source)
+                } else {
+                    place.read_word(source, is_recursive)
+                };
+                finding = finding.and(from).and(inside(target, source, is_recursive, place));
+            }
+            finding
+        }
+        "chmod" => {
+            let Some((mode, files)) = operands.split_first() else { return Some(Finding::of(Risk::Low)) };
+            let is_plain = mode.literal().is_some_and(|mode| {
+                mode.chars().all(|letter| "ugoa+-=rwxX,".contains(letter))
+                    || mode.len() <= 4
+                        && mode.trim_start_matches('0').len() <= 3
+                        && mode.bytes().all(|byte| (b'0'..b'8').contains(&byte))
+            });
+            let least = if is_plain && !is_recursive { Risk::Low } else { Risk::Medium };
+            written(files).at_least(least)
+        }
+        // what is removed cannot be brought back
+        "rm" | "rmdir" | "unlink" => {
+            let removed = operands.iter().map(|word| place.remove_word(word));
+            removed.fold(Finding::of(Risk::Medium), Finding::and)
+        }
+        _ => written(operands),
+    };
+    // what is moved or copied may be links
+    place.has_new_files |= matches!(name, "cp" | "mv");
+    Some(finding)
+}
+
+/// What it means to put a file into a folder, if the target is one.
+fn inside(target: &Word, source: &Word, is_recursive: bool, place: &Place<'_>) -> Finding {
+    let (Word::Literal(target), Word::Literal(source)) = (target, source) else {
+        return Finding::of(Risk::High);
+    };
+    let name = source.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    match place.kind(target) {
+        Some(FileKind::Missing | FileKind::File | FileKind::Special) => Finding::NOTHING,
+        Some(FileKind::Folder) => {
+            let into = format!("{target}/{name}");
+            // what is already there may be links that lead out
+            let is_new = place.kind(&into) == Some(FileKind::Missing);
+            let finding = place.write(&into);
+            if is_recursive && !is_new { finding.at_least(Risk::Medium) } else { finding }
+        }
+        _ => Finding::of(Risk::High),
+    }
+}

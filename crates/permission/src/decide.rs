@@ -1,0 +1,232 @@
+//! The decision about one call.
+
+use std::path::{Path, PathBuf};
+
+use crate::files::{self, Finding};
+use crate::show::spelled_out;
+use crate::{
+    Access, Action, Autonomy, Call, Choice, Kind, Mode, Operation, PermissionRequest, Policy, Refusal, Risk,
+    Verdict, Workspace, command, visible,
+};
+
+/// Decides whether a call runs, needs permission, or is refused. See the [crate documentation](crate) for an example.
+pub fn decide(policy: &Policy, call: &Call<'_>, workspace: &Workspace) -> Verdict {
+    let verdict = match &call.action {
+        Action::Command { line, reason } => execute(policy, line, *reason, workspace),
+        Action::Create { path, .. } | Action::Edit { path } => {
+            edit(policy, call, &[PathBuf::from(path)], workspace)
+        }
+        Action::Patch { paths, .. } => edit(policy, call, paths, workspace),
+        Action::Read { path, is_recursive } => {
+            let finding = files::read(policy, workspace, Path::new(path), *is_recursive);
+            look(policy, call.tool, path, &finding, workspace)
+        }
+        // names are not secret
+        Action::List { path } => look(policy, call.tool, path, &Finding::NOTHING, workspace),
+        Action::Network { target } => {
+            beyond_session(policy, call.tool, Risk::Medium, Operation::Network, *target)
+        }
+        Action::Mcp { server, tool, is_read_only } => mcp(policy, server, tool, *is_read_only),
+        Action::ProposePlan { plan, title, option_names } => propose_plan(policy, plan, *title, option_names),
+        Action::Other { risk } if policy.mode == Mode::Spec && *risk != Risk::None => {
+            Verdict::Refuse(not_in_spec_mode(call.tool))
+        }
+        Action::Other { risk } => beyond_session(policy, call.tool, *risk, Operation::Tool, None),
+    };
+    match verdict {
+        Verdict::Ask(request) if policy.auto_reject => Verdict::CannotAsk(nobody_to_ask(policy, &request)),
+        verdict => verdict,
+    }
+}
+
+fn nobody_to_ask(policy: &Policy, request: &PermissionRequest) -> Refusal {
+    let level = policy.level().name();
+    let for_wire = format!("Permission required, and nobody can be asked (autonomy: {level})");
+    let why = match &request.kind {
+        Kind::Exec { reason: Some(reason), .. } | Kind::Beyond { reason, .. } => format!(" {reason}"),
+        _ => String::new(),
+    };
+    let impact = request.impact();
+    let for_model = format!(
+        "This call needs permission: its impact is {impact}, the autonomy level is {level}, and nobody can be asked.{why} \
+         Do it in another way, or tell the user what could not be done."
+    );
+    Refusal { for_wire, for_model }
+}
+
+/// Runs it if the level allows, asks if not.
+fn weigh(
+    policy: &Policy,
+    finding: &Finding,
+    access: Access,
+    choices: &[Choice],
+    kind: impl FnOnce() -> Kind,
+) -> Verdict {
+    if policy.skip_all {
+        return Verdict::Run(Access::Anywhere);
+    }
+    if finding.always_ask.is_none() && !policy.ask_all && policy.level().allows(finding.risk) {
+        return Verdict::Run(access);
+    }
+    let choices = if finding.always_ask.is_some() { Choice::ONCE } else { choices };
+    Verdict::Ask(Box::new(PermissionRequest {
+        kind: kind(),
+        risk: finding.risk,
+        choices: policy.offered(choices, finding.risk),
+        access,
+    }))
+}
+
+fn execute(policy: &Policy, line: &str, claim: Option<&str>, workspace: &Workspace) -> Verdict {
+    let judged = command::judge(line, policy, workspace);
+    if let Some(rule) = judged.caught_by(&policy.block) {
+        return Verdict::Refuse(Refusal::new(format!("The command is blocked by the settings (`{rule}`)")));
+    }
+    if judged.hides_a_program && !policy.block.is_empty() {
+        let reason = "The command cannot be read with certainty, so that it cannot be checked against the blocked ones";
+        return Verdict::Refuse(Refusal::new(reason));
+    }
+    if policy.mode == Mode::Spec && judged.finding.risk != Risk::None {
+        return Verdict::Refuse(Refusal {
+            for_wire: "Only read-only commands run in spec mode".to_owned(),
+            for_model: "Only commands that are known to change nothing run in spec mode. Use the read tools, or propose a plan with \
+                        ExitSpecMode."
+                .to_owned(),
+        });
+    }
+    let mut finding = judged.finding.clone();
+    if let Some(rule) = judged.caught_by(&policy.deny) {
+        finding = Finding::ask(format!("Matched deny-list entry \"{rule}\". It is asked for every time."))
+            .and(finding);
+    } else if finding.always_ask.is_none() && judged.is_covered_by(&policy.allow) {
+        return Verdict::Run(Access::Workspace);
+    }
+    let reason = finding.always_ask.clone().or_else(|| claim.map(str::to_owned));
+    weigh(policy, &finding, Access::Workspace, Choice::CALL, || Kind::Exec {
+        full_command: spelled_out(line).into_owned(),
+        command: judged.first_program(),
+        extracted_commands: judged.extracted(),
+        reason: reason.map(|reason| visible(&reason).into_owned()),
+    })
+}
+
+fn edit(policy: &Policy, call: &Call<'_>, paths: &[PathBuf], workspace: &Workspace) -> Verdict {
+    if policy.mode == Mode::Spec {
+        return Verdict::Refuse(not_in_spec_mode(call.tool));
+    }
+    let mut finding = Finding::of(Risk::Low);
+    let mut real = Vec::new();
+    for path in paths {
+        let (found, resolved) = files::write(policy, workspace, path);
+        finding = finding.and(found);
+        real.push(resolved.unwrap_or_else(|| workspace.root().join(path)));
+    }
+    let access = beyond(workspace, &real);
+    let first = real.first().cloned().unwrap_or_default();
+    let file_name =
+        first.file_name().map(|name| visible(&name.to_string_lossy()).into_owned()).unwrap_or_default();
+    let path = shown_path(&first);
+    let (old_content, new_content) = (None, None);
+    weigh(policy, &finding, access, Choice::CALL, || match &call.action {
+        Action::Create { content, .. } => {
+            Kind::Create { path, file_name, content: visible(content).into_owned() }
+        }
+        Action::Patch { patch, .. } => {
+            let (patch, files) =
+                (visible(patch).into_owned(), real.iter().map(|path| shown_path(path)).collect());
+            Kind::ApplyPatch { path, file_name, patch, files, old_content, new_content }
+        }
+        _ => Kind::Edit { path, file_name, old_content, new_content },
+    })
+}
+
+fn not_in_spec_mode(tool: &str) -> Refusal {
+    Refusal {
+        // clients know the beginning
+        for_wire: format!(
+            "Error: Tool cancelled: Spec mode is active - {tool} has to wait for an approved plan"
+        ),
+        for_model: format!(
+            "{tool} is not available in spec mode: nothing is changed while planning. Propose the plan with ExitSpecMode."
+        ),
+    }
+}
+
+/// Access to those of these real paths that are outside.
+fn beyond(workspace: &Workspace, real: &[PathBuf]) -> Access {
+    let outside: Vec<PathBuf> = real.iter().filter(|path| !workspace.holds(path)).cloned().collect();
+    if outside.is_empty() { Access::Workspace } else { Access::Also(outside.into()) }
+}
+
+fn shown_path(path: &Path) -> PathBuf {
+    match path.to_str() {
+        Some(text) => PathBuf::from(visible(text).into_owned()),
+        None => path.to_owned(),
+    }
+}
+
+/// Reading files is free also outside of the workspace, except for secrets.
+fn look(policy: &Policy, tool: &str, path: &str, finding: &Finding, workspace: &Workspace) -> Verdict {
+    let real = workspace.resolve(path).map(|resolved| resolved.path);
+    let access =
+        real.as_ref().map_or(Access::Workspace, |real| beyond(workspace, std::slice::from_ref(real)));
+    let target = real.unwrap_or_else(|_| PathBuf::from(path));
+    let reason = finding.always_ask.clone().unwrap_or_default();
+    weigh(policy, finding, access, Choice::ONCE, || Kind::Beyond {
+        tool: tool.to_owned(),
+        target: visible(&target.to_string_lossy()).into_owned(),
+        operation: Operation::Read,
+        reason: visible(&reason).into_owned(),
+    })
+}
+
+fn mcp(policy: &Policy, server: &str, tool: &str, is_read_only: bool) -> Verdict {
+    let name = format!("{server}___{tool}");
+    if policy.mode == Mode::Spec && !is_read_only {
+        return Verdict::Refuse(not_in_spec_mode(&name));
+    }
+    let risk = if is_read_only { Risk::Low } else { Risk::High };
+    if policy.grants.covers(server, tool, risk) {
+        return Verdict::Run(Access::Workspace);
+    }
+    weigh(policy, &Finding::of(risk), Access::Workspace, Choice::MCP, || Kind::McpTool {
+        tool_name: visible(&name).into_owned(),
+        server: server.to_owned(),
+        actual_tool: tool.to_owned(),
+    })
+}
+
+fn propose_plan(policy: &Policy, plan: &str, title: Option<&str>, option_names: &[&str]) -> Verdict {
+    if policy.mode != Mode::Spec {
+        return Verdict::Refuse(Refusal {
+            for_wire: "Not in spec mode".to_owned(),
+            for_model:
+                "ExitSpecMode is only for spec mode, and this session is not in it. Go on with the work."
+                    .to_owned(),
+        });
+    }
+    let kind = Kind::ExitSpecMode {
+        plan: visible(plan).into_owned(),
+        title: title.map(|title| visible(title).into_owned()),
+        option_names: option_names.iter().map(|name| visible(name).into_owned()).collect(),
+    };
+    let (risk, choices) = (Risk::None, policy.offered(Choice::PLAN, Risk::None));
+    Verdict::Ask(Box::new(PermissionRequest { kind, risk, choices, access: Access::Workspace }))
+}
+
+/// A call that touches no files goes by its risk alone.
+fn beyond_session(
+    policy: &Policy,
+    tool: &str,
+    risk: Risk,
+    operation: Operation,
+    target: Option<&str>,
+) -> Verdict {
+    let needed = Autonomy::for_risk(risk).name();
+    weigh(policy, &Finding::of(risk), Access::Workspace, Choice::CALL, || Kind::Beyond {
+        tool: tool.to_owned(),
+        target: visible(target.unwrap_or(tool)).into_owned(),
+        operation,
+        reason: format!("{tool} runs without asking from autonomy {needed} on."),
+    })
+}

@@ -1,0 +1,45 @@
+//! A session that another process has open.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use musher_store::{NewSession, SessionId, Store, StoreError};
+use serde_json::Map;
+
+#[test]
+fn a_log_is_free_again_when_its_holder_is_killed() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open(home.path());
+    let id = SessionId::new("s").unwrap();
+    let session = NewSession {
+        id: id.clone(),
+        cwd: PathBuf::from("/workspace"),
+        title: None,
+        owner: None,
+        host_id: None,
+        parent: None,
+        settings: Map::new(),
+        extra: Map::new(),
+    };
+    drop(store.create(session).unwrap());
+    #[expect(clippy::disallowed_methods, reason = "the helper is to be killed")]
+    let mut holder = Command::new(env!("CARGO_BIN_EXE_musher-store-holder"))
+        .arg(home.path())
+        .arg("s")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(holder.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "held\n");
+
+    assert_eq!(store.read(&id).unwrap().messages.len(), 1, "reading needs no lock");
+    let error = store.load(&id).unwrap_err();
+    assert!(matches!(error, StoreError::Locked { holder: Some(pid), .. } if pid == holder.id()), "{error}");
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+    let session = store.load(&id).unwrap().session;
+    assert_eq!(session.messages.len(), 1, "what it had written is there");
+}

@@ -1,0 +1,64 @@
+//! `TaskOutput`: the result of a subagent that runs in the background.
+
+mod spec;
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Action, Context, Input, Run, SessionRequest, Tool, ToolInfo, input};
+
+const DEFAULT_WAIT: Duration = Duration::from_secs(30);
+const MAX_WAIT: Duration = Duration::from_mins(10);
+
+/// Returns the result of a subagent.
+#[derive(Debug, Clone, Copy)]
+pub struct TaskOutput;
+
+impl Tool for TaskOutput {
+    fn info(&self) -> &ToolInfo {
+        &spec::INFO
+    }
+
+    fn action<'a>(&self, _input: &'a Input) -> Result<Action<'a>, String> {
+        Ok(Action::session())
+    }
+
+    fn run<'a>(&'a self, input: Input, context: &'a Context, _cancel: CancellationToken) -> Run<'a> {
+        Box::pin(context.session_request(spec::INFO.name, request(&input)))
+    }
+}
+
+fn request(input: &Input) -> SessionRequest {
+    let id = input::text(input, "task_id").unwrap_or_default().to_owned();
+    SessionRequest::SubagentOutput { id, wait: wait(input) }
+}
+
+/// How long a call waits; not at all if it does not block.
+fn wait(input: &Input) -> Duration {
+    if input.get("block").and_then(Value::as_bool) == Some(false) {
+        return Duration::ZERO;
+    }
+    let given = input.get("timeout").and_then(Value::as_f64).filter(|given| *given >= 0.0);
+    let given = given.and_then(|given| Duration::try_from_secs_f64(given / 1000.0).ok());
+    given.unwrap_or(DEFAULT_WAIT).min(MAX_WAIT)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn wait_is_in_milliseconds_and_bounded() {
+        let wait = |call: Value| wait(call.as_object().unwrap());
+        assert_eq!(wait(json!({})), DEFAULT_WAIT);
+        assert_eq!(wait(json!({"timeout": 1500})), Duration::from_millis(1500));
+        assert_eq!(wait(json!({"block": false, "timeout": 1500})), Duration::ZERO);
+        assert_eq!(wait(json!({"timeout": 1e300})), DEFAULT_WAIT);
+        assert_eq!(wait(json!({"timeout": 1e12})), MAX_WAIT);
+        assert_eq!(wait(json!({"timeout": -5})), DEFAULT_WAIT);
+    }
+}

@@ -1,0 +1,90 @@
+//! `cargo xtask packages`: every crate that is published has what docs.rs and the registry want.
+//!
+//! `cargo package --workspace` then builds them all, in dependency order.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+
+use crate::cargo::cargo;
+
+/// Each crate has its own copy: what is published is the folder of the crate.
+const FILES: [&str; 3] = ["LICENSE-APACHE", "LICENSE-MIT", "README.md"];
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Clone, Deserialize)]
+struct Package {
+    name: String,
+    description: Option<String>,
+    keywords: Vec<String>,
+    categories: Vec<String>,
+    license: Option<String>,
+    repository: Option<String>,
+    readme: Option<PathBuf>,
+    manifest_path: PathBuf,
+    /// `Some([])` for a crate that is not published.
+    publish: Option<Vec<String>>,
+}
+
+/// Checks all crates of the workspace.
+pub(crate) fn run() -> Result<()> {
+    let output = cargo(&["metadata", "--no-deps", "--format-version", "1"]).output()?;
+    let metadata: Metadata =
+        serde_json::from_slice(&output.stdout).context("`cargo metadata` printed no JSON")?;
+    let published: Vec<_> =
+        metadata.packages.iter().filter(|package| package.publish.as_deref() != Some(&[])).collect();
+    let missing: Vec<_> = published.iter().flat_map(|package| missing(package, Path::is_file)).collect();
+    for line in &missing {
+        println!("{line}");
+    }
+    if !missing.is_empty() {
+        bail!("{} things are missing before these crates can be published", missing.len());
+    }
+    println!("{} crates can be published", published.len());
+    Ok(())
+}
+
+fn missing(package: &Package, is_file: impl Fn(&Path) -> bool) -> Vec<String> {
+    let folder = package.manifest_path.parent().unwrap_or(Path::new("."));
+    let fields = [
+        ("description", package.description.is_none()),
+        // the registry takes no more than five
+        ("one to five keywords", !(1..=5).contains(&package.keywords.len())),
+        ("categories", package.categories.is_empty()),
+        ("license", package.license.is_none()),
+        ("repository", package.repository.is_none()),
+        ("readme", package.readme.is_none()),
+    ];
+    let fields = fields.into_iter().filter(|(_, is_missing)| *is_missing).map(|(field, _)| field);
+    let files = FILES.into_iter().filter(|file| !is_file(&folder.join(file)));
+    fields.chain(files).map(|what| format!("{}: no {what}", package.name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_missing_is_reported() {
+        let complete = Package {
+            name: "x".to_owned(),
+            description: Some("X".to_owned()),
+            keywords: vec!["x".to_owned()],
+            categories: vec!["x".to_owned()],
+            license: Some("MIT".to_owned()),
+            repository: Some("x".to_owned()),
+            readme: Some("README.md".into()),
+            manifest_path: "/x/Cargo.toml".into(),
+            publish: None,
+        };
+        assert_eq!(missing(&complete, |_| true), Vec::<String>::new());
+        assert_eq!(missing(&complete, |path| path != Path::new("/x/README.md")), ["x: no README.md"]);
+        let poor = Package { keywords: vec!["x".to_owned(); 6], readme: None, ..complete };
+        assert_eq!(missing(&poor, |_| true), ["x: no one to five keywords", "x: no readme"]);
+    }
+}
