@@ -19,7 +19,7 @@ export interface CallbackResponse {
   hook_specific_output?: Record<string, unknown>;
 }
 
-/** A question: may this tool run, or what does the hook say? */
+/** A permission request, or a call of a hook. */
 export interface CallbackRequest {
   callback_type: "can_use_tool" | "hook";
   tool_name?: string;
@@ -38,76 +38,76 @@ export interface CallbackRequest {
   hook_input?: Record<string, unknown>;
 }
 
-/** A message of the agent, as it wrote it. */
+/** A message of the agent, unchanged. */
 export interface SdkMessage {
   type: string;
 }
 
 /** The payload of `session.create`. */
 export interface CreatePayload {
-  /** The first message. Blank: none is sent. */
+  /** The first message. If it is blank, none is sent. */
   prompt?: string | null;
   /** Content blocks instead of a prompt, such as images. */
   content?: (Record<string, unknown>)[] | null;
-  /** The folder to work in. */
+  /** The working directory. */
   cwd: string;
-  /** All of them optional. */
+  /** The options; all are optional. */
   options?: SessionOptions | null;
 }
 
 /** The options of a session. */
 export interface SessionOptions {
-  /** Which agent; `claude` if absent. */
+  /** The agent; `claude` if absent. */
   agent?: AgentKind | null;
-  /** A name or an alias. */
+  /** A model name or alias. */
   model?: string | null;
-  /** How much may be done without asking. */
+  /** The permission mode at the start. */
   permission_mode?: PermissionMode | null;
-  /** Tools and rules that need no question. */
+  /** Tools and rules that need no permission. */
   allowed_tools?: string[] | null;
-  /** Tools and rules that are forbidden. */
+  /** Tools and rules that are denied. */
   disallowed_tools?: string[] | null;
-  /** What the model is told first; nothing if absent. */
+  /** The system prompt; empty if absent. */
   system_prompt?: SystemPrompt | null;
-  /** How many calls of the model one message may cause. */
+  /** Maximum number of model calls per message. */
   max_turns?: number | null;
-  /** What the session may cost. */
+  /** Maximum cost of the session, in US dollars. */
   max_budget_usd?: number | null;
-  /** How much the model may think. */
+  /** Maximum number of thinking tokens. */
   max_thinking_tokens?: number | null;
-  /** Whether pieces of unfinished messages are told. */
+  /** Whether parts of unfinished messages are sent. */
   include_partial_messages?: boolean | null;
-  /** Whether `rewindFiles` works. User messages are then told back with their id. */
+  /** Whether `rewindFiles` works. User messages are then repeated with their id. */
   enable_file_checkpointing?: boolean | null;
-  /** Folders besides `cwd`. */
+  /** Additional directories besides `cwd`. */
   additional_directories?: string[] | null;
   /** MCP servers by name. */
   mcp_servers?: Record<string, McpServerConfig> | null;
   /** Subagents by name. */
   agents?: Record<string, AgentDefinition> | null;
-  /** Hooks by event; each call of one is a `callback.request`. */
+  /** Hooks by event; each call is a `callback.request`. */
   hooks?: Record<string, HookConfig[]> | null;
-  /** The sandbox of commands. Keys in `snake_case` or as the agent spells them. */
+  /** The sandbox of commands. Keys in `snake_case` or in the agent's spelling. */
   sandbox?: SandboxSettings | null;
-  /** Which settings files are read; all if absent, none if empty. */
+  /** The settings files to read; all if absent, none if empty. */
   setting_sources?: SettingSource[] | null;
   /** Beta features of the API. */
   betas?: string[] | null;
-  /** What the result has to look like. */
+  /** The format of the result. */
   output_format?: OutputFormat | null;
-  /** The model to go on with when the first one is overloaded. */
+  /** The model to use when the first one is overloaded. */
   fallback_model?: string | null;
-  /** The `sdk_session_id` of a session to go on with. */
+  /** The `sdk_session_id` of a session to resume. */
   resume?: string | null;
-  /** The message to go back to in it. */
+  /** The message of that session to rewind to. */
   resume_session_at?: string | null;
-  /** Whether to go on with a copy. */
+  /** Whether to continue a copy of the session. */
   fork_session?: boolean | null;
-  /** Allows to change to `bypassPermissions` later. */
+  /** Allows a later change to `bypassPermissions`. */
   allow_dangerously_skip_permissions?: boolean | null;
-  /** The built-in tools there are at all. */
+  /** The available built-in tools. */
   tools?: string[] | null;
-  /** Whether only `mcp_servers` count, not those of the configuration. */
+  /** Whether only `mcp_servers` are used, without those of the configuration. */
   strict_mcp_config?: boolean | null;
   /** Plugins. */
   plugins?: Plugin[] | null;
@@ -119,15 +119,15 @@ export type AgentKind = "claude" | "droid" | "engine";
 /** How much may be done without asking. */
 export type PermissionMode = "default" | "acceptEdits" | "bypassPermissions" | "plan" | "dontAsk" | "auto";
 
-/** What the model is told first. */
+/** The system prompt. */
 export type SystemPrompt = string | Preset;
 
 /** The agent's own prompt. */
 export interface Preset {
   type: PresetType;
-  /** Its name. */
+  /** The name of the preset. */
   preset?: PresetName | null;
-  /** More after it. */
+  /** A text to append. */
   append?: string | null;
 }
 
@@ -135,37 +135,37 @@ export type PresetType = "preset";
 
 export type PresetName = "claude_code";
 
-/** A server that agents get tools from. */
+/** An MCP server. */
 export interface McpServerConfig {
   /** `stdio` if absent. */
   type?: string | null;
-  /** The program, of a `stdio` server. */
+  /** The program of a `stdio` server. */
   command?: string | null;
-  /** Its arguments. */
+  /** The arguments of the program. */
   args?: string[] | null;
-  /** Its environment. */
+  /** The environment of the program. */
   env?: Record<string, string> | null;
-  /** The address, of an `sse` or `http` server. */
+  /** The URL of an `sse` or `http` server. */
   url?: string | null;
-  /** What to send along. */
+  /** HTTP headers to send. */
   headers?: Record<string, string> | null;
 }
 
 /** A subagent. */
 export interface AgentDefinition {
-  /** When to use it. */
+  /** When to use the subagent. */
   description: string;
-  /** What it is told first. */
+  /** The system prompt of the subagent. */
   prompt: string;
-  /** The tools it has; all if absent. */
+  /** The tools of the subagent; all if absent. */
   tools?: string[] | null;
-  /** `sonnet`, `opus`, `haiku`, `inherit` or a name. */
+  /** `sonnet`, `opus`, `haiku`, `inherit` or a model name. */
   model?: string | null;
 }
 
-/** When a hook is called. */
+/** A hook. */
 export interface HookConfig {
-  /** The tools it is for, such as `Bash` or `Write|Edit`; all if absent. */
+  /** The tools it applies to, such as `Bash` or `Write|Edit`; all if absent. */
   matcher?: string | null;
 }
 
@@ -193,7 +193,7 @@ export interface IgnoreViolations {
 /** A settings file. */
 export type SettingSource = "user" | "project" | "local";
 
-/** What the result has to look like. */
+/** The format of the result. */
 export interface OutputFormat {
   type: OutputType;
   /** A JSON schema. */
@@ -207,7 +207,7 @@ export type Object = Record<string, unknown>;
 /** A plugin. */
 export interface Plugin {
   type?: PluginType | null;
-  /** Its folder. */
+  /** The directory of the plugin. */
   path: string;
 }
 
@@ -215,9 +215,9 @@ export type PluginType = "local";
 
 /** The payload of `session.send`. */
 export interface SendPayload {
-  /** What the user says. */
+  /** The text of the user. */
   message?: string | null;
-  /** Content blocks instead, such as images. */
+  /** Content blocks instead of a text, such as images. */
   content?: (Record<string, unknown>)[] | null;
 }
 
@@ -225,11 +225,11 @@ export interface SendPayload {
 export interface QueryPayload {
   /** `supportedModels`, `supportedCommands`, `accountInfo`, `mcpServerStatus`, `setModel`, `setPermissionMode`, `setMaxThinkingTokens` or `rewindFiles`. */
   method: string;
-  /** Its arguments. */
+  /** The arguments of the method. */
   args?: unknown[] | null;
 }
 
-/** The id to resume the session with later. */
+/** The id for resuming the session later. */
 export interface Created {
   /** The agent's own id of the session. */
   sdk_session_id: string;
@@ -237,25 +237,25 @@ export interface Created {
 
 /** The result of a `query.call`. */
 export interface QueryResult {
-  /** Whether the method did what it should. */
+  /** Whether the method succeeded. */
   success: boolean;
-  /** What it gave; null if there is nothing to give. */
+  /** The result; null if there is none. */
   result: unknown;
-  /** Why it did not. */
+  /** The error. */
   error?: string | null;
 }
 
 /** An error for the front end. */
 export interface ErrorPayload {
-  /** For programs. */
+  /** The code, for programs. */
   code: Code;
-  /** For people. */
+  /** The message, for users. */
   message: string;
-  /** More, depending on the code: `path` and `expected`, or `phase`, `exit_code`, `signal`, `stderr`. */
+  /** More details, depending on the code: `path` and `expected`, or `phase`, `exit_code`, `signal`, `stderr`. */
   details?: unknown;
 }
 
-/** The words for what went wrong. */
+/** The error codes. */
 export type Code = "INVALID_MESSAGE" | "SESSION_NOT_FOUND" | "SESSION_CREATE_FAILED" | "CALLBACK_TIMEOUT" | "CALLBACK_NOT_FOUND" | "QUERY_METHOD_FAILED" | "SDK_ERROR";
 
 export type FrontEndMessage =

@@ -1,4 +1,4 @@
-//! Any bytes are some frame; what is a message prints back as the same message, and its payload reads without a panic.
+//! Any bytes are some frame; a message prints back as an equal message, and its payload is parsed without a panic.
 
 #![no_main]
 
@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use musher_wire::{Frame, METHODS, Side, inspect};
 
 fuzz_target!(|line: &[u8]| {
-    // a line has no line break
+    // a line contains no line break
     if line.contains(&b'\n') {
         return;
     }

@@ -1,6 +1,6 @@
 //! `cargo xtask capture`: records a scenario from a real agent in a sandbox, with the scripted model, as a sanitised capture file.
 //!
-//! What is said and what is kept is decided in `testkit::capture`; here are the files it reads and writes.
+//! `testkit::capture` decides what is sent and what is kept; this file reads and writes the files.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -17,22 +17,22 @@ pub(crate) struct CaptureArgs {
     /// The agent, as NAME or NAME@VERSION
     #[arg(long)]
     peer: String,
-    /// What the scripted model says (YAML or JSON)
+    /// The script of the model (YAML or JSON)
     #[arg(long)]
     script: PathBuf,
-    /// What the client does (JSON)
+    /// The steps of the client (JSON)
     #[arg(long)]
     scenario: PathBuf,
-    /// The folder the capture is written to, under the scenario's name
+    /// The directory for the capture, which gets the scenario's name
     #[arg(long)]
     out: PathBuf,
 }
 
 /// Records one scenario and writes it.
 pub(crate) fn run(args: &CaptureArgs) -> Result<()> {
-    let peer = Peer::named(&args.peer).with_context(|| format!("no peer `{}`", args.peer))?;
+    let peer = Peer::named(&args.peer).with_context(|| format!("unknown peer `{}`", args.peer))?;
     let installed = peers::find(&peer, &peers::cache_dir()?)
-        .with_context(|| format!("{peer} is not there: {}", peers::MISSING_HINT))?;
+        .with_context(|| format!("{peer} is not installed: {}", peers::MISSING_HINT))?;
     let script = Script::read(&args.script)?;
     let scenario: Scenario = serde_json::from_slice(&fs_err::read(&args.scenario)?)
         .with_context(|| format!("in {}", args.scenario.display()))?;

@@ -1,9 +1,9 @@
-//! Starts cargo as a shell would, not as a child of the `cargo run` that started us.
+//! Starts cargo as a shell would, not as a child of the `cargo run` that started this program.
 
 use std::ffi::OsStr;
 use std::process::Command;
 
-/// What `cargo run` tells the program it runs about its package.
+/// The variables that `cargo run` sets for the package of the program it runs.
 const OF_OUR_PACKAGE: [&str; 2] = ["CARGO_PKG_", "CARGO_MANIFEST_"];
 
 /// A cargo command.
@@ -14,8 +14,8 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
     command
 }
 
-/// Build scripts (that of `ring`, for one) are run again when these variables change, and then everything above them is built again:
-/// once for each change between `cargo xtask` and plain cargo. What the user has set, such as `CARGO_TARGET_DIR`, stays.
+/// Build scripts (such as that of `ring`) run again when these variables change, and everything above them is rebuilt: once for each switch
+/// between `cargo xtask` and plain cargo. Variables of the user, such as `CARGO_TARGET_DIR`, are kept.
 pub(crate) fn forget_our_package(command: &mut Command) {
     for (name, _) in std::env::vars_os().filter(|(name, _)| is_of_our_package(name)) {
         command.env_remove(name);
@@ -31,8 +31,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_cargo_run_says_about_our_package_is_forgotten() {
-        // tests are run by cargo, too, so that it has told us about our package
+    fn only_cargo_run_messages_about_our_package_are_removed() {
+        // tests are run by cargo too, so the variables of this package are set
         let command = cargo(&["--version"]);
         let removed: Vec<_> =
             command.get_envs().filter(|(_, value)| value.is_none()).map(|(name, _)| name).collect();

@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: every check there is, quickest first, stopping at the first failure.
+//! `cargo xtask ci`: all checks, quickest first; stops at the first failure.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::cargo::cargo;
 
-/// Runs all checks in order and tells how long each took.
+/// Runs all checks in order and prints how long each took.
 pub(crate) fn run() -> Result<()> {
     let mut steps = Steps::default();
     steps.cargo("format", &["fmt", "--all", "--check"])?;
@@ -28,6 +28,7 @@ pub(crate) fn run() -> Result<()> {
         succeed(cargo.env("RUSTDOCFLAGS", "--deny warnings"))
     })?;
     steps.task("quick start", crate::quick_start::run)?;
+    steps.task("screenshot", crate::screenshot::check)?;
     steps.task("fuzz", || crate::fuzz::run(30))?;
     steps.summary();
     Ok(())
@@ -41,7 +42,7 @@ impl Steps {
         self.step(name, || succeed(&mut cargo(args)))
     }
 
-    /// The error that a test returns says what is wrong; a backtrace of where it was made only hides that. Panics keep theirs.
+    /// The error that a test returns says what is wrong; a backtrace of its creation only hides that. Panics keep theirs.
     fn tests(&mut self, name: &'static str, args: &[&str]) -> Result<()> {
         self.step(name, || succeed(cargo(args).env("RUST_LIB_BACKTRACE", "0")))
     }
@@ -53,13 +54,13 @@ impl Steps {
     fn step(&mut self, name: &'static str, task: impl FnOnce() -> Result<()>) -> Result<()> {
         println!("==> {name}");
         let start = Instant::now();
-        task().with_context(|| format!("the step `{name}` failed"))?;
+        task().with_context(|| format!("step `{name}` failed"))?;
         self.0.push((name, start.elapsed()));
         Ok(())
     }
 
     fn summary(&self) {
-        println!("==> all good");
+        println!("==> all checks passed");
         for (name, time) in &self.0 {
             println!("{:>8.1} s  {name}", time.as_secs_f64());
         }
@@ -70,7 +71,7 @@ fn has_nextest() -> bool {
     cargo(&["nextest", "--version"]).output().is_ok_and(|output| output.status.success())
 }
 
-/// Runs a command that shares our terminal, and fails if it does.
+/// Runs a command in this terminal, and fails if it fails.
 pub(crate) fn succeed(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("cannot start {command:?}"))?;
     if !status.success() {

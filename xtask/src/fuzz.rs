@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: feeds the frame parser with what libFuzzer comes up with.
+//! `cargo xtask fuzz`: fuzzes the frame parser with libFuzzer.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -10,10 +10,10 @@ use crate::cargo::{cargo, forget_our_package};
 use crate::ci::succeed;
 use crate::wire_check::recorded_lines;
 
-/// Fuzzes for `seconds`, starting from recorded lines. Without a nightly toolchain it says so and does nothing.
+/// Fuzzes for `seconds`, starting from recorded lines. Without a nightly toolchain it prints that and does nothing.
 pub(crate) fn run(seconds: u32) -> Result<()> {
     if !has_nightly() {
-        println!("left out: fuzzing needs a nightly toolchain (`rustup toolchain install nightly`)");
+        println!("skipped: fuzzing needs a nightly toolchain (`rustup toolchain install nightly`)");
         return Ok(());
     }
     let corpus = PathBuf::from("fuzz/corpus/frame");
@@ -23,7 +23,7 @@ pub(crate) fn run(seconds: u32) -> Result<()> {
     }
     let tool = cargo_fuzz()?;
     let time = format!("-max_total_time={seconds}");
-    // cargo hands our own toolchain down; the fuzzer needs the other one
+    // cargo passes on its own toolchain; the fuzzer needs the nightly one
     let mut fuzz = Command::new("rustup");
     fuzz.args(["run", "nightly"]).arg(tool).args([
         "fuzz",
@@ -46,7 +46,7 @@ fn has_nightly() -> bool {
         .is_ok_and(|out| out.status.success())
 }
 
-/// The cargo-fuzz program: the one on PATH, or one of our own beside the peers.
+/// Returns the cargo-fuzz program: the one on PATH, or one installed beside the peers.
 fn cargo_fuzz() -> Result<PathBuf> {
     let name = PathBuf::from("cargo-fuzz");
     if Command::new(&name).args(["fuzz", "--version"]).output().is_ok_and(|out| out.status.success()) {
@@ -58,7 +58,7 @@ fn cargo_fuzz() -> Result<PathBuf> {
         println!("installing cargo-fuzz");
         let mut install = cargo(&["install", "--locked", "--quiet", "cargo-fuzz", "--root"]);
         install.arg(&root);
-        succeed(&mut install).context("cargo-fuzz could not be installed")?;
+        succeed(&mut install).context("cannot install cargo-fuzz")?;
     }
     Ok(installed)
 }

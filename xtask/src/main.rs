@@ -1,4 +1,4 @@
-//! `cargo xtask`: the project's own commands, the same at the desk and in CI.
+//! `cargo xtask`: the commands for developing this project, the same locally and in CI.
 
 #![allow(
     clippy::print_stdout,
@@ -16,16 +16,18 @@ mod capture;
 mod cargo;
 mod ci;
 mod fuzz;
+mod language;
 mod layers;
 mod packages;
 mod peers;
 mod programs;
 mod prose;
 mod quick_start;
+mod screenshot;
 mod tidy;
 mod wire_check;
 
-/// Everything the project automates.
+/// The developer commands of this project
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 struct Cli {
@@ -39,24 +41,26 @@ enum Task {
     Ci,
     /// Check the crate graph against the table of allowed edges
     Layers,
-    /// Check that every published crate has what docs.rs and the registry want
+    /// Check that every published crate has the fields and files that docs.rs and the registry require
     Packages,
-    /// Check file headers, spaces and docs; show the longest files
+    /// Check file headers, white space, words and documents; show the longest files
     Tidy,
-    /// Check that our types read and print recorded traffic
+    /// Check that the protocol types read and print recorded traffic
     WireCheck {
-        /// Capture files, or folders of them
+        /// Capture files, or directories with capture files
         #[arg(default_value = "fixtures/wire")]
         paths: Vec<PathBuf>,
     },
     /// Fuzz the frame parser (needs a nightly toolchain)
     Fuzz {
-        /// How long
+        /// How long to fuzz, in seconds
         #[arg(long, default_value_t = 30)]
         seconds: u32,
     },
     /// Run the first line of the README in a clean checkout
     QuickStart,
+    /// Write the picture of the README from a run of `musher demo`
+    Screenshot(screenshot::ScreenshotArgs),
     Peers(peers::PeersArgs),
     Capture(capture::CaptureArgs),
 }
@@ -70,6 +74,7 @@ fn main() -> Result<()> {
         Task::WireCheck { paths } => wire_check::run(&paths),
         Task::Fuzz { seconds } => fuzz::run(seconds),
         Task::QuickStart => quick_start::run(),
+        Task::Screenshot(args) => screenshot::run(&args),
         Task::Peers(args) => peers::run(&args),
         Task::Capture(args) => capture::run(&args),
     }

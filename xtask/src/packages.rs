@@ -1,4 +1,4 @@
-//! `cargo xtask packages`: every crate that is published has what docs.rs and the registry want.
+//! `cargo xtask packages`: checks that every published crate has the fields and files that docs.rs and the registry require.
 //!
 //! `cargo package --workspace` then builds them all, in dependency order.
 
@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::cargo::cargo;
 
-/// Each crate has its own copy: what is published is the folder of the crate.
+/// Each crate has its own copy, because only the directory of the crate is published.
 const FILES: [&str; 3] = ["LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 
 #[derive(Deserialize)]
@@ -35,7 +35,7 @@ struct Package {
 pub(crate) fn run() -> Result<()> {
     let output = cargo(&["metadata", "--no-deps", "--format-version", "1"]).output()?;
     let metadata: Metadata =
-        serde_json::from_slice(&output.stdout).context("`cargo metadata` printed no JSON")?;
+        serde_json::from_slice(&output.stdout).context("cannot parse the output of `cargo metadata`")?;
     let published: Vec<_> =
         metadata.packages.iter().filter(|package| package.publish.as_deref() != Some(&[])).collect();
     let missing: Vec<_> = published.iter().flat_map(|package| missing(package, Path::is_file)).collect();
@@ -43,7 +43,7 @@ pub(crate) fn run() -> Result<()> {
         println!("{line}");
     }
     if !missing.is_empty() {
-        bail!("{} things are missing before these crates can be published", missing.len());
+        bail!("cannot publish: {} missing fields or files", missing.len());
     }
     println!("{} crates can be published", published.len());
     Ok(())
@@ -53,7 +53,7 @@ fn missing(package: &Package, is_file: impl Fn(&Path) -> bool) -> Vec<String> {
     let folder = package.manifest_path.parent().unwrap_or(Path::new("."));
     let fields = [
         ("description", package.description.is_none()),
-        // the registry takes no more than five
+        // the registry accepts at most five
         ("one to five keywords", !(1..=5).contains(&package.keywords.len())),
         ("categories", package.categories.is_empty()),
         ("license", package.license.is_none()),
@@ -62,7 +62,7 @@ fn missing(package: &Package, is_file: impl Fn(&Path) -> bool) -> Vec<String> {
     ];
     let fields = fields.into_iter().filter(|(_, is_missing)| *is_missing).map(|(field, _)| field);
     let files = FILES.into_iter().filter(|file| !is_file(&folder.join(file)));
-    fields.chain(files).map(|what| format!("{}: no {what}", package.name)).collect()
+    fields.chain(files).map(|what| format!("{}: missing {what}", package.name)).collect()
 }
 
 #[cfg(test)]
@@ -83,8 +83,8 @@ mod tests {
             publish: None,
         };
         assert_eq!(missing(&complete, |_| true), Vec::<String>::new());
-        assert_eq!(missing(&complete, |path| path != Path::new("/x/README.md")), ["x: no README.md"]);
+        assert_eq!(missing(&complete, |path| path != Path::new("/x/README.md")), ["x: missing README.md"]);
         let poor = Package { keywords: vec!["x".to_owned(); 6], readme: None, ..complete };
-        assert_eq!(missing(&poor, |_| true), ["x: no one to five keywords", "x: no readme"]);
+        assert_eq!(missing(&poor, |_| true), ["x: missing one to five keywords", "x: missing readme"]);
     }
 }

@@ -1,6 +1,6 @@
-//! `cargo xtask peers`: fetches the real programs the tests run against, once, and checks that each is the version it should be.
+//! `cargo xtask peers`: fetches the real programs that tests run against, once, and checks their versions.
 //!
-//! The table and the fetching are in `testkit::peers`; here is what the developer sees.
+//! The table and the fetching are in `testkit::peers`; this file has the command.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -13,14 +13,14 @@ use testkit::peers::{self, Entry, Installed, Peer, Source};
 /// Fetch the real agents and SDKs that tests run against.
 #[derive(Debug, Args)]
 pub(crate) struct PeersArgs {
-    /// Only verify what is in the cache, fetch nothing
+    /// Only verify the cache, fetch nothing
     #[arg(long)]
     check: bool,
     /// Only these, as NAME or NAME@VERSION [default: all]
     peers: Vec<String>,
 }
 
-/// Fetches (or with `--check` only looks), then runs each peer in a sandbox to see its version.
+/// Fetches (or with `--check` only verifies), then runs each peer in a sandbox to see its version.
 pub(crate) fn run(args: &PeersArgs) -> Result<()> {
     let wanted = select(&args.peers)?;
     if !args.check && args.peers.is_empty() {
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &PeersArgs) -> Result<()> {
     }
     let bad = rows.iter().filter(|(_, outcome)| outcome.is_err()).count();
     if bad > 0 {
-        bail!("{bad} of {} peers are not usable", rows.len());
+        bail!("{bad} of {} peers are unusable", rows.len());
     }
     Ok(())
 }
@@ -58,18 +58,20 @@ fn select(names: &[String]) -> Result<Vec<Peer>> {
     let known = || peers::ALL.map(|peer| peer.id()).join(", ");
     names
         .iter()
-        .map(|name| Peer::named(name).with_context(|| format!("no peer `{name}`; there are {}", known())))
+        .map(|name| {
+            Peer::named(name).with_context(|| format!("unknown peer `{name}`; the peers are {}", known()))
+        })
         .collect()
 }
 
 fn obtain(peer: &Peer, cache: &Path, only_check: bool) -> Result<Installed> {
     if only_check {
-        return peers::find(peer, cache).with_context(|| format!("not there: {}", peers::MISSING_HINT));
+        return peers::find(peer, cache).with_context(|| format!("not installed: {}", peers::MISSING_HINT));
     }
     peers::fetch(peer, cache, &mut |step| say(&format!("  {}: {step} ...", peer.id())))
 }
 
-/// The version the peer itself reports, inside a sandbox: it is someone else's program.
+/// Returns the version that the peer itself reports. Runs in a sandbox, because it is a foreign program.
 async fn verify(installed: &Installed) -> Result<String> {
     let sandbox = Sandbox::new()?;
     let peer = installed.peer;
@@ -77,7 +79,7 @@ async fn verify(installed: &Installed) -> Result<String> {
     let launch = match (peer.entry, peer.source) {
         (Entry::Program(_), _) => sandbox.launch(&entry).arg("--version"),
         (Entry::Python, Source::PyPi { package } | Source::Npm { package, .. }) => {
-            // extras are asked for when it is fetched; it is known without them
+            // extras matter only when it is fetched; the package is known without them
             let (package, _) = package.split_once('[').unwrap_or((package, ""));
             let print = format!("import importlib.metadata as m; print(m.version({package:?}))");
             sandbox.launch(&entry).args(["-c", &print])
@@ -92,7 +94,7 @@ async fn verify(installed: &Installed) -> Result<String> {
     let said = ended.stdout.join(" ");
     if !ended.status.success() || !said.split_whitespace().any(|word| word == peer.version) {
         bail!(
-            "should be {}, but it ended with {} and said {said:?} {:?}",
+            "expected {}, but the program ended with {} and printed {said:?} {:?}",
             peer.version,
             ended.status,
             ended.stderr
@@ -101,8 +103,8 @@ async fn verify(installed: &Installed) -> Result<String> {
     Ok(said)
 }
 
-/// Progress for a person; standard output stays free.
+/// Prints progress to standard error.
 fn say(line: &str) {
-    // A closed standard error is no reason to stop.
+    // A closed standard error does not stop the fetch.
     writeln!(io::stderr(), "{line}").ok();
 }

@@ -1,4 +1,4 @@
-//! Installs the Debian programs that tests run: those our tables are compared with, and a proxy.
+//! Installs the Debian programs that tests run: those that the option tables are compared with, and a proxy.
 
 use std::process::Command;
 
@@ -20,7 +20,7 @@ const PROGRAMS: [(&str, &str); 10] = [
     ("tree", "tree"),
 ];
 
-/// Installs what is missing; without `apt-get`, says what has to be installed.
+/// Installs the missing programs; without `apt-get`, the error names them.
 pub(crate) fn install() -> Result<()> {
     let missing: Vec<_> = PROGRAMS.iter().filter(|(program, _)| !is_installed(program)).collect();
     if missing.is_empty() {

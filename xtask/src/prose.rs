@@ -1,4 +1,4 @@
-//! Names in the documents: a function, a type or a file that is written about exists.
+//! Checks that the functions, types and files named in the documents exist.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,13 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use fs_err as fs;
 
-/// Checks the documents against the sources: one line for each name that does not exist.
+/// Compares the documents with the sources; returns one line per missing name.
 pub(crate) fn problems(sources: &[PathBuf]) -> Result<Vec<String>> {
-    let mut pages = Vec::new();
-    for page in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "AGENTS.md"] {
-        pages.push(PathBuf::from(page));
-    }
-    markdown(Path::new("docs"), &mut pages)?;
+    let checked = |page: &Path| !page.starts_with("crates") && page != Path::new("CHANGELOG.md");
+    let pages = pages()?.into_iter().filter(|page| checked(page));
     let mut words = BTreeSet::new();
     for source in sources {
         words.extend(identifiers(&fs::read_to_string(source)?).map(str::to_owned));
@@ -29,6 +26,16 @@ pub(crate) fn problems(sources: &[PathBuf]) -> Result<Vec<String>> {
     Ok(found)
 }
 
+/// Returns all Markdown pages of the project.
+pub(crate) fn pages() -> Result<Vec<PathBuf>> {
+    let root = ["AGENTS.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md"];
+    let mut pages: Vec<_> = root.map(PathBuf::from).into_iter().filter(|page| page.is_file()).collect();
+    for folder in ["crates", "docs"] {
+        markdown(Path::new(folder), &mut pages)?;
+    }
+    Ok(pages)
+}
+
 fn markdown(folder: &Path, pages: &mut Vec<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -42,13 +49,13 @@ fn markdown(folder: &Path, pages: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// The words of the code, not of its comments.
+/// Returns the identifiers of the code, without comments.
 fn identifiers(source: &str) -> impl Iterator<Item = &str> {
     let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
     code.flat_map(|line| line.split(|c: char| c != '_' && !c.is_alphanumeric()))
 }
 
-/// What stands between single backticks, with the number of its line. Fenced blocks are tested by being run.
+/// Returns the text between single backticks, with line numbers. Fenced blocks are tested by running them.
 fn code_spans(page: &str) -> Vec<(usize, &str)> {
     let mut is_fenced = false;
     let mut spans = Vec::new();
@@ -62,13 +69,13 @@ fn code_spans(page: &str) -> Vec<(usize, &str)> {
     spans
 }
 
-/// What does not exist of a code span that names something of ours.
+/// Returns what is missing, if a code span names a file or an item of this project that does not exist.
 fn missing(span: &str, words: &BTreeSet<String>, sources: &[PathBuf]) -> Option<String> {
     if Path::new(span).extension().is_some_and(|extension| extension == "rs")
         && !span.contains(['{', '*', ' ', '<'])
     {
         let is_there = sources.iter().any(|file| file.ends_with(span));
-        return (!is_there).then(|| "there is no such file".to_owned());
+        return (!is_there).then(|| "the file does not exist".to_owned());
     }
     let path = span.strip_prefix('.').unwrap_or(span);
     let path = path.split_once('(').map_or(path, |(path, _)| path);
@@ -84,7 +91,7 @@ fn missing(span: &str, words: &BTreeSet<String>, sources: &[PathBuf]) -> Option<
         return None;
     }
     let unknown = parts.find(|part| !words.contains(*part))?;
-    Some(format!("nothing in the sources is called {unknown}"))
+    Some(format!("no item in the sources is named {unknown}"))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! `cargo xtask quick-start`: the first line of the README, as somebody runs it who has just cloned the repository.
+//! `cargo xtask quick-start`: runs the first line of the README, as in a fresh clone of the repository.
 //!
-//! It is run right here, for a checkout elsewhere that builds into the same target folder leaves libraries there which cargo takes for
-//! ours ever after. So whoever has only what git knows must have everything: a file nobody added is an error.
+//! The line runs in this checkout, because another checkout that builds into the same target directory would leave libraries there that
+//! cargo then takes for this one's. Instead, a file that git does not know is an error, so a fresh clone has every file.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ use fs_err as fs;
 use crate::cargo::forget_our_package;
 use crate::ci::succeed;
 
-/// Looks for files that git does not know, and runs the line.
+/// Rejects files that git does not know, and runs the line.
 pub(crate) fn run() -> Result<()> {
     nothing_unknown()?;
     let line = first_line(&fs::read_to_string("README.md")?)?;
@@ -25,10 +25,10 @@ pub(crate) fn run() -> Result<()> {
     succeed(&mut shell)
 }
 
-/// Sources that did not come from git are taken as they are.
+/// Sources that are not a git checkout are used as they are.
 fn nothing_unknown() -> Result<()> {
     if !Path::new(".git").exists() {
-        println!("no git checkout: the line is run among whatever lies here");
+        println!("not a git checkout: unknown files are not checked");
         return Ok(());
     }
     let listed = Command::new("git").args(["ls-files", "--others", "--exclude-standard"]).output()?;
@@ -42,7 +42,7 @@ fn nothing_unknown() -> Result<()> {
     Ok(())
 }
 
-/// The first line of the first block of shell lines.
+/// Returns the first line of the first block of shell lines.
 fn first_line(readme: &str) -> Result<String> {
     let mut lines = readme.lines().skip_while(|line| *line != "```sh").skip(1);
     let line = lines.next().context("the README has no block of shell lines")?;
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_readme_begins_with_running_the_program() {
+    fn readme_starts_with_running_the_program() {
         let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
         let line = first_line(&fs::read_to_string(readme).unwrap()).unwrap();
         assert!(line.starts_with("cargo run -p musher-cli -- "), "{line}");

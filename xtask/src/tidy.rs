@@ -1,6 +1,6 @@
-//! `cargo xtask tidy`: small habits that a reader notices, checked by program.
+//! `cargo xtask tidy`: checks file headers, white space, words and documents.
 //!
-//! It shows the longest files too. That is a mirror, not a gate.
+//! It also shows the longest files, for information only.
 
 use std::path::{Path, PathBuf};
 
@@ -24,6 +24,7 @@ pub(crate) fn run() -> Result<()> {
         sizes.push((text.lines().count(), file));
     }
     problems.extend(crate::prose::problems(&files)?);
+    problems.extend(crate::language::problems(files.iter().chain(&crate::prose::pages()?))?);
     problems.extend(undocumented(&fs::read_to_string(PROTOCOL_PAGE)?));
 
     sizes.sort_unstable_by(|a, b| b.cmp(a));
@@ -35,7 +36,7 @@ pub(crate) fn run() -> Result<()> {
         println!("{problem}");
     }
     if !problems.is_empty() {
-        bail!("{} things to tidy", problems.len());
+        bail!("{} problems to fix", problems.len());
     }
     Ok(())
 }
@@ -57,14 +58,14 @@ fn blemishes(file: &Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let is_test = file.ends_with("tests.rs");
     if !is_test && !text.starts_with("//!") && !text.starts_with("#!") {
-        found.push(format!("{}:1: does not open with `//!` and its job", file.display()));
+        found.push(format!("{}:1: must start with `//!` and the job of the file", file.display()));
     }
     for (number, line) in text.lines().enumerate() {
         if line.ends_with([' ', '\t']) {
-            found.push(format!("{}:{}: space at the end", file.display(), number + 1));
+            found.push(format!("{}:{}: trailing white space", file.display(), number + 1));
         }
         for word in ["FIXME", "XXX", "#[ignore"] {
-            // the word itself stands here, and nowhere else
+            // the word occurs in this file, and nowhere else
             if line.contains(word) && !file.ends_with("tidy.rs") {
                 found.push(format!("{}:{}: {word}", file.display(), number + 1));
             }
@@ -84,16 +85,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_spaces_and_notes_to_self_are_found() {
+    fn missing_headers_trailing_spaces_and_todo_notes_are_found() {
         let file = Path::new("a/b.rs");
         assert_eq!(blemishes(file, "//! Good.\n"), Vec::<String>::new());
-        assert_eq!(blemishes(file, "use x;\n"), ["a/b.rs:1: does not open with `//!` and its job"]);
-        assert_eq!(blemishes(file, "//! Good.\nlet x; \n"), ["a/b.rs:2: space at the end"]);
+        assert_eq!(blemishes(file, "use x;\n"), ["a/b.rs:1: must start with `//!` and the job of the file"]);
+        assert_eq!(blemishes(file, "//! Good.\nlet x; \n"), ["a/b.rs:2: trailing white space"]);
         assert_eq!(blemishes(file, "//! Good.\n// FIXME\n"), ["a/b.rs:2: FIXME"]);
     }
 
     #[test]
-    fn a_method_missing_in_the_docs_is_found() {
+    fn method_missing_in_the_docs_is_found() {
         let all = musher_wire::METHODS.len() + musher_wire::SessionNotification::KNOWN.len();
         assert_eq!(undocumented("").len(), all);
         assert_eq!(undocumented("`droid.ask_user`").len(), all - 1);

@@ -1,9 +1,8 @@
-//! `cargo xtask wire-check PATH...`: do our types read and print all recorded traffic?
+//! `cargo xtask wire-check PATH...`: checks that the protocol types read and print all recorded traffic.
 //!
-//! Every line must parse to a known kind of message, its payload to a known type, and both must print back equal. What a
-//! peer itself refused (answered with an error) need not: captures hold bad input on purpose. Fields and enum values our
-//! types do not name survive, so they are listed but no difference; our own fixtures may hold only those listed in
-//! `known-unknown.txt`.
+//! Every line must parse to a known kind of message, its payload to a known type, and both must print back equal. Messages that the peer
+//! itself rejected (answered with an error) are exempt: captures contain invalid input on purpose. Fields and enum values without a type
+//! survive, so they are listed but are not an error; the project's own fixtures may contain only those listed in `known-unknown.txt`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +16,7 @@ mod entry;
 
 use entry::Entry;
 
-/// Checks all captures below `paths`, prints a summary, and fails on any difference.
+/// Checks all captures below `paths`, prints a summary, and fails on any problem.
 pub(crate) fn run(paths: &[PathBuf]) -> Result<()> {
     let report = check(paths)?;
     for (place, times) in &report.unknown {
@@ -35,17 +34,17 @@ pub(crate) fn run(paths: &[PathBuf]) -> Result<()> {
         bail!("no capture lines found below the given paths");
     }
     if !report.problems.is_empty() {
-        bail!("{} differences", report.problems.len());
+        bail!("{} problems", report.problems.len());
     }
     Ok(())
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     pub(crate) counts: Counts,
     pub(crate) problems: Vec<String>,
-    /// Places our types do not name, and how often they occur.
+    /// Places without a type, and how often they occur.
     pub(crate) unknown: BTreeMap<String, usize>,
 }
 
@@ -98,7 +97,7 @@ fn capture_files(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The check of one file.
+/// Checks one file.
 struct Checker<'a> {
     file: &'a Path,
     entries: &'a [Entry],
@@ -120,16 +119,16 @@ impl Checker<'_> {
         }
     }
 
-    /// Bad input of the client is fine if the peer called it bad input, too.
+    /// Invalid input of the client is fine if the peer rejected it too.
     fn malformed(&mut self, at: usize, reason: &str) -> Option<String> {
         if self.was_refused(at) {
             self.report.counts.refused += 1;
             return None;
         }
-        Some(format!("no message: {reason}"))
+        Some(format!("not a message: {reason}"))
     }
 
-    /// The payload must be of a known type and print as it was read.
+    /// The payload must have a known type and print as it was read.
     fn payload(&mut self, at: usize, entry: &Entry, frame: &Frame) -> Option<String> {
         let (method, side, payload) = match frame {
             Frame::Request(request) => {
@@ -143,7 +142,7 @@ impl Checker<'_> {
             Frame::Response(response) => {
                 self.report.counts.responses += 1;
                 let Ok(result) = &response.outcome else { return None };
-                // an answer to a question nobody asked is bad input of its own kind
+                // a response to an unknown request is invalid input too
                 let method = self.method_of(entry, &response.id)?;
                 (method, Side::Result, Some(result.clone()))
             }
@@ -174,7 +173,7 @@ impl Checker<'_> {
         Some(problem)
     }
 
-    /// Whether the peer later answered this entry with an error: under its id, or with no id, as is usual for bad input.
+    /// Whether the peer later answered this entry with an error: with its id, or without one, as is usual for invalid input.
     fn was_refused(&self, at: usize) -> bool {
         let entry = &self.entries[at];
         let id = match &entry.frame {
@@ -192,7 +191,7 @@ impl Checker<'_> {
         })
     }
 
-    /// The method of the call that this response answers.
+    /// Returns the method of the call that this response answers.
     fn method_of(&self, response: &Entry, id: &Id) -> Option<String> {
         self.entries.iter().filter(|call| response.is_reply_to(call)).find_map(|call| match &call.frame {
             Frame::Request(request) if request.id == *id => Some(request.method.to_string()),
@@ -211,7 +210,7 @@ fn as_value(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok()
 }
 
-/// The payload without the marks that the recorder left where it shortened a list: `{"_elided": 54}`.
+/// Returns the payload without the marks that the recorder left where it shortened a list: `{"_elided": 54}`.
 fn without_elisions(payload: &Json) -> Json {
     if !payload.text().contains("_elided") {
         return payload.clone();

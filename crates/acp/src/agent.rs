@@ -1,7 +1,7 @@
-//! The agent as the editor sees it: one handler for each message of the protocol, and the sessions they are about.
+//! The agent as the editor sees it: one handler for each message of the protocol.
 //!
-//! Handlers run in the connection's reading loop, so none of them waits: whatever takes time is a task of its own. That
-//! `session/cancel` finds its prompt is due to the order: a prompt is entered before the next message is read.
+//! Handlers run in the connection's reading loop, so none of them waits: whatever takes time is a task of its own. A prompt is
+//! queued before the next message is read, so that a `session/cancel` which follows finds it.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -20,32 +20,33 @@ use agent_client_protocol::{
 };
 use musher_rpc::LineConnection;
 use serde::{Deserialize, Serialize};
+use tokio::task::JoinSet;
 
 use crate::config::Config;
 use crate::convert::mcp;
-use crate::desk::Desk;
 use crate::listing;
-use crate::modes::MODEL;
-use crate::session::{Given, Origin, Session};
+use crate::modes::{MODE, MODEL};
+use crate::registry::Registry;
+use crate::session::{Choices, OpenedSession, Origin, SessionSetup};
 
-/// Serves the editor at the other end of `editor` until it is gone or `stop` comes; then all agents are ended.
+/// Serves the editor at the other end of `editor` until it disconnects or `stop` completes; then all agents are ended.
 pub async fn serve(
     config: Config,
     editor: LineConnection,
     stop: impl Future<Output = ()>,
 ) -> Result<(), Error> {
-    let desk = Arc::new(Desk::new(config));
-    let (editor, farewell) = desk.link.over(editor);
+    let registry = Arc::new(Registry::new(config));
+    let (editor, flush) = registry.link.over(editor);
     let served = tokio::select! {
-        served = connect(Arc::clone(&desk), editor) => served,
+        served = connect(Arc::clone(&registry), editor) => served,
         () = stop => Ok(()),
     };
-    desk.link.end();
-    tokio::join!(desk.close_all(), farewell.say());
+    registry.link.end();
+    tokio::join!(registry.close_all(), flush.finish());
     served
 }
 
-/// An old way to choose the model, which some editors still use without asking.
+/// The old request to set the model, which some editors still send.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonRpcRequest)]
 #[request(method = "session/set_model", response = SetModelResponse)]
 #[serde(rename_all = "camelCase")]
@@ -57,14 +58,14 @@ struct SetModelRequest {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonRpcResponse)]
 struct SetModelResponse {}
 
-/// A handler that answers in a task of its own.
+/// Makes a handler that answers in a task of its own.
 macro_rules! answers {
-    ($desk:ident, |$me:ident, $request:ident: $Request:ty, $cx:ident| $answer:expr) => {{
-        let desk = Arc::clone(&$desk);
+    ($shared:ident, |$registry:ident, $request:ident: $Request:ty, $cx:ident| $answer:expr) => {{
+        let shared = Arc::clone(&$shared);
         async move |$request: $Request, responder: Responder<_>, $cx: ConnectionTo<Client>| {
-            let $me = Arc::clone(&desk);
+            let $registry = Arc::clone(&shared);
             $cx.clone().spawn(async move {
-                // an editor that is gone misses nothing
+                // an editor that is gone needs no answer
                 responder.respond_with_result($answer.await).ok();
                 Ok(())
             })
@@ -72,10 +73,15 @@ macro_rules! answers {
     }};
 }
 
-async fn connect(desk: Arc<Desk>, editor: impl ConnectTo<agent_client_protocol::Agent>) -> Result<(), Error> {
-    let (for_prompts, for_cancels, for_new) = (Arc::clone(&desk), Arc::clone(&desk), Arc::clone(&desk));
-    let (for_hello, for_load, for_resume) = (Arc::clone(&desk), Arc::clone(&desk), Arc::clone(&desk));
-    let for_fork = Arc::clone(&desk);
+async fn connect(
+    registry: Arc<Registry>,
+    editor: impl ConnectTo<agent_client_protocol::Agent>,
+) -> Result<(), Error> {
+    let (for_prompts, for_cancels, for_new) =
+        (Arc::clone(&registry), Arc::clone(&registry), Arc::clone(&registry));
+    let (for_hello, for_load, for_resume) =
+        (Arc::clone(&registry), Arc::clone(&registry), Arc::clone(&registry));
+    let for_fork = Arc::clone(&registry);
     agent_client_protocol::Agent
         .v1()
         .name("musher")
@@ -86,64 +92,61 @@ async fn connect(desk: Arc<Desk>, editor: impl ConnectTo<agent_client_protocol::
             on_receive_request!(),
         )
         .on_receive_request(
-            answers!(desk, |me, asked: AuthenticateRequest, _cx| async move { me.authenticate(asked).await }),
+            answers!(registry, |registry, request: AuthenticateRequest, _cx| async move {
+                registry.authenticate(request).await
+            }),
             on_receive_request!(),
         )
         .on_receive_request(
-            async move |asked: NewSessionRequest, responder: Responder<_>, cx: ConnectionTo<Client>| {
-                let origin = Origin::New { cwd: asked.cwd };
-                let opening = Opening::new(origin, asked.mcp_servers, asked.additional_directories, cx);
-                opening.begin(&for_new, responder, |session| {
-                    let (modes, options) = session.choices();
-                    NewSessionResponse::new(session.id().clone()).modes(modes).config_options(options)
+            async move |request: NewSessionRequest, responder: Responder<_>, cx: ConnectionTo<Client>| {
+                let origin = Origin::New { cwd: request.cwd };
+                let opening = Opening::new(origin, request.mcp_servers, request.additional_directories, cx);
+                opening.begin(&for_new, responder, |id, (modes, options)| {
+                    NewSessionResponse::new(id).modes(modes).config_options(options)
                 })
             },
             on_receive_request!(),
         )
         .on_receive_request(
-            async move |asked: LoadSessionRequest, responder: Responder<_>, cx: ConnectionTo<Client>| {
-                let origin = Origin::Stored { id: asked.session_id, cwd: asked.cwd };
-                let opening = Opening::new(origin, asked.mcp_servers, asked.additional_directories, cx);
-                opening.begin(&for_load, responder, |session| {
-                    session.replay();
-                    let (modes, options) = session.choices();
+            async move |request: LoadSessionRequest, responder: Responder<_>, cx: ConnectionTo<Client>| {
+                let origin = Origin::Stored { id: request.session_id, cwd: request.cwd };
+                let opening = Opening::new(origin, request.mcp_servers, request.additional_directories, cx);
+                opening.with_replay().begin(&for_load, responder, |_, (modes, options)| {
                     LoadSessionResponse::new().modes(modes).config_options(options)
                 })
             },
             on_receive_request!(),
         )
         .on_receive_request(
-            async move |asked: ResumeSessionRequest, responder: Responder<_>, cx: ConnectionTo<Client>| {
-                let origin = Origin::Stored { id: asked.session_id, cwd: asked.cwd };
-                let opening = Opening::new(origin, asked.mcp_servers, asked.additional_directories, cx);
-                opening.begin(&for_resume, responder, |session| {
-                    let (modes, options) = session.choices();
+            async move |request: ResumeSessionRequest, responder: Responder<_>, cx: ConnectionTo<Client>| {
+                let origin = Origin::Stored { id: request.session_id, cwd: request.cwd };
+                let opening = Opening::new(origin, request.mcp_servers, request.additional_directories, cx);
+                opening.begin(&for_resume, responder, |_, (modes, options)| {
                     ResumeSessionResponse::new().modes(modes).config_options(options)
                 })
             },
             on_receive_request!(),
         )
         .on_receive_request(
-            async move |asked: ForkSessionRequest, responder: Responder<_>, cx: ConnectionTo<Client>| {
-                let origin = Origin::Copy { id: asked.session_id, cwd: asked.cwd };
-                let opening = Opening::new(origin, asked.mcp_servers, asked.additional_directories, cx);
-                opening.begin(&for_fork, responder, |session| {
-                    let (modes, options) = session.choices();
-                    ForkSessionResponse::new(session.id().clone()).modes(modes).config_options(options)
+            async move |request: ForkSessionRequest, responder: Responder<_>, cx: ConnectionTo<Client>| {
+                let origin = Origin::Fork { id: request.session_id, cwd: request.cwd };
+                let opening = Opening::new(origin, request.mcp_servers, request.additional_directories, cx);
+                opening.begin(&for_fork, responder, |id, (modes, options)| {
+                    ForkSessionResponse::new(id).modes(modes).config_options(options)
                 })
             },
             on_receive_request!(),
         )
         .on_receive_request(
-            answers!(desk, |me, asked: ListSessionsRequest, _cx| async move {
-                listing::list(&asked, &me.config).await
+            answers!(registry, |registry, request: ListSessionsRequest, _cx| async move {
+                listing::list(&request, &registry.config).await
             }),
             on_receive_request!(),
         )
         .on_receive_request(
-            answers!(desk, |me, asked: CloseSessionRequest, _cx| async move {
-                me.find(&asked.session_id)?;
-                if let Some(session) = me.take(&asked.session_id) {
+            answers!(registry, |registry, request: CloseSessionRequest, _cx| async move {
+                registry.find(&request.session_id)?;
+                if let Some(session) = registry.take(&request.session_id) {
                     session.close().await;
                 }
                 Ok(CloseSessionResponse::new())
@@ -151,56 +154,57 @@ async fn connect(desk: Arc<Desk>, editor: impl ConnectTo<agent_client_protocol::
             on_receive_request!(),
         )
         .on_receive_request(
-            answers!(desk, |me, asked: DeleteSessionRequest, _cx| async move { me.delete(&asked).await }),
-            on_receive_request!(),
-        )
-        .on_receive_request(
-            answers!(desk, |me, asked: SetSessionTitleRequest, cx| async move {
-                me.retitle(&asked, &cx).await
+            answers!(registry, |registry, request: DeleteSessionRequest, _cx| async move {
+                registry.delete(&request).await
             }),
             on_receive_request!(),
         )
         .on_receive_request(
-            answers!(desk, |me, asked: SetSessionModeRequest, _cx| async move {
-                me.find(&asked.session_id)?.choose(crate::modes::MODE, &asked.mode_id.0).await?;
+            answers!(registry, |registry, request: SetSessionTitleRequest, cx| async move {
+                registry.set_title(&request, &cx).await
+            }),
+            on_receive_request!(),
+        )
+        .on_receive_request(
+            answers!(registry, |registry, request: SetSessionModeRequest, _cx| async move {
+                registry.find(&request.session_id)?.set_option(MODE, &*request.mode_id.0).await?;
                 Ok(SetSessionModeResponse::new())
             }),
             on_receive_request!(),
         )
         .on_receive_request(
-            answers!(desk, |me, asked: SetSessionConfigOptionRequest, _cx| async move {
-                let session = me.find(&asked.session_id)?;
-                let value = asked.value.as_value_id();
-                let value = value.ok_or_else(|| Error::invalid_params().data("no option of ours is yes or no"))?;
-                session.choose(&asked.config_id.0, &value.0).await?;
-                Ok(SetSessionConfigOptionResponse::new(session.choices().1))
+            answers!(registry, |registry, request: SetSessionConfigOptionRequest, _cx| async move {
+                let session = registry.find(&request.session_id)?;
+                let value = request.value.as_value_id();
+                let value =
+                    value.ok_or_else(|| Error::invalid_params().data("no option of ours is yes or no"))?;
+                let options = session.set_option(&*request.config_id.0, &*value.0).await?;
+                Ok(SetSessionConfigOptionResponse::new(options))
             }),
             on_receive_request!(),
         )
         .on_receive_request(
-            answers!(desk, |me, asked: SetModelRequest, _cx| async move {
-                me.find(&asked.session_id)?.choose(MODEL, &asked.model_id).await?;
+            answers!(registry, |registry, request: SetModelRequest, _cx| async move {
+                registry.find(&request.session_id)?.set_option(MODEL, request.model_id).await?;
                 Ok(SetModelResponse {})
             }),
             on_receive_request!(),
         )
         .on_receive_request(
-            async move |asked: PromptRequest, responder: Responder<_>, cx: ConnectionTo<Client>| {
-                let session = match for_prompts.find(&asked.session_id) {
+            async move |request: PromptRequest, responder: Responder<_>, cx: ConnectionTo<Client>| {
+                let session = match for_prompts.find(&request.session_id) {
                     Ok(session) => session,
                     Err(error) => return responder.respond_with_error(error),
                 };
-                // entered before the next message is read, so that a cancel which follows finds it
-                let ticket = session.enter();
                 let withdrawn = responder.cancellation();
+                // queued before the next message is read, so that a cancel which follows finds it
+                let token = session.prompt(&request, responder);
                 cx.spawn(async move {
-                    let token = ticket.token();
-                    let answered = tokio::select! {
-                        answered = session.prompt(&asked.prompt, &token) => answered,
-                        () = async { withdrawn.cancelled().await; token.cancel(); std::future::pending().await } => return Ok(()),
-                    };
-                    drop(ticket);
-                    responder.respond_with_result(answered).ok();
+                    tokio::select! {
+                        () = async { withdrawn.cancelled().await; } => token.cancel(),
+                        // it was answered
+                        () = token.cancelled() => {}
+                    }
                     Ok(())
                 })
             },
@@ -219,11 +223,13 @@ async fn connect(desk: Arc<Desk>, editor: impl ConnectTo<agent_client_protocol::
         .await
 }
 
-/// A session that is to be opened.
+/// A session to open.
 struct Opening {
     origin: Origin,
-    given: Given,
-    cx: ConnectionTo<Client>,
+    setup: SessionSetup,
+    /// Whether the editor is sent the stored conversation before the response.
+    replays: bool,
+    connection: ConnectionTo<Client>,
 }
 
 impl Opening {
@@ -231,33 +237,44 @@ impl Opening {
         origin: Origin,
         servers: Vec<McpServer>,
         directories: Vec<PathBuf>,
-        cx: ConnectionTo<Client>,
+        connection: ConnectionTo<Client>,
     ) -> Self {
-        // no directories means none, also for a session that had some
-        let given = Given { servers: mcp::servers(servers), directories: Some(directories) };
-        Self { origin, given, cx }
+        // no directories means none, even for a session that had some
+        let setup = SessionSetup { servers: mcp::servers(servers), directories: Some(directories) };
+        Self { origin, setup, replays: false, connection }
     }
 
-    /// Opens it in a task of its own, and says nothing about the session before it has answered: some editors hang if an
-    /// update comes for an id they do not know yet.
+    fn with_replay(self) -> Self {
+        Self { replays: true, ..self }
+    }
+
+    /// Opens it in a task of its own, and sends no update before the response: some editors hang if an update comes for an id
+    /// they do not know yet.
     fn begin<R: JsonRpcResponse>(
         self,
-        desk: &Arc<Desk>,
+        registry: &Arc<Registry>,
         responder: Responder<R>,
-        answer: impl FnOnce(&Session) -> R + Send + 'static,
+        response: impl FnOnce(SessionId, Choices) -> R + Send + 'static,
     ) -> Result<(), Error> {
-        let desk = Arc::clone(desk);
+        let Self { origin, setup, replays, connection } = self;
+        let registry = Arc::clone(registry);
         let withdrawn = responder.cancellation();
-        self.cx.clone().spawn(async move {
+        connection.clone().spawn(async move {
+            // a task of its own, so that a panic fails this request and nothing else; it ends when the set is dropped
+            let mut task = JoinSet::new();
+            task.spawn(async move { registry.open(origin, setup, replays, connection).await });
             let opened = tokio::select! {
-                opened = desk.open(self.origin, self.given, self.cx) => opened,
-                // an agent that is only half started ends with the wish for it
-                () = withdrawn.cancelled() => Err(Error::request_cancelled()),
+                opened = task.join_next() => match opened {
+                    Some(Ok(opened)) => opened,
+                    _ => Err(Error::internal_error().data("the session could not be opened")),
+                },
+                // an agent that is starting ends with the request
+                () = async { withdrawn.cancelled().await; } => Err(Error::request_cancelled()),
             };
             match opened {
-                Ok(session) => {
-                    responder.respond(answer(&session)).ok();
-                    session.introduce();
+                Ok(OpenedSession { session, choices }) => {
+                    responder.respond(response(session.id().clone(), choices)).ok();
+                    session.introduce().await;
                 }
                 Err(error) => drop(responder.respond_with_error(error)),
             }

@@ -18,7 +18,7 @@ pub(crate) enum Command {
 /// Name, description and hint of each.
 #[rustfmt::skip]
 const OURS: [(&str, &str, Option<&str>); 7] = [
-    ("compact", "Sum up the conversation to make room", Some("what to keep in mind")),
+    ("compact", "Compact the conversation to free context", Some("what to keep in mind")),
     ("context", "Show how full the model's context is", None),
     ("mode", "Show or change the mode", Some("spec, normal, auto-low, auto-medium or auto-high")),
     ("model", "Show or change the model", Some("the id of a model")),
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_our_commands_are_ours() {
+    fn only_own_commands_are_recognized() {
         assert_eq!(
             Command::read("/compact  keep the names "),
             Some(Command::Compact(Some("keep the names".to_owned())))
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_agents_commands_and_skills_are_announced_once() {
+    fn commands_and_skills_of_the_agent_are_sent_once() {
         let hinted = CommandInfo { argument_hint: Some("a file".to_owned()), ..CommandInfo::new("review") };
         let hidden = SkillInfo { user_invocable: Some(false), ..SkillInfo::new("hidden") };
         let skills = vec![SkillInfo::new("review"), SkillInfo::new("deploy"), hidden];

@@ -1,92 +1,50 @@
-//! Removes a session from the disk: the conversation, and what lies beside it under the same name.
-//!
-//! Only files of that name, directly in the folder of sessions or in one of its folders. Links are removed, never followed.
-
-use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+//! Deletes a stored session: one of the agent's own, and only while nothing writes it.
 
 use agent_client_protocol::Error;
+use musher_store::{SessionId, Store, StoreError};
 
 use crate::config::Config;
 
-/// Deletes a session. It is no mistake if there is none; but what belongs to another agent is not ours to delete.
+/// Deletes a session. A session that does not exist counts as deleted; one that belongs to another agent is refused.
 pub(crate) async fn delete(id: String, config: &Config) -> Result<(), Error> {
-    if !is_name(&id) {
-        return Err(Error::invalid_params().data(format!("`{id}` is no id of a session")));
-    }
+    let Some(id) = SessionId::parse(&id) else {
+        return Err(Error::invalid_params().data(format!("invalid session id `{id}`")));
+    };
     let folder = config.sessions_dir.clone();
     let folder = folder.or_else(|| Some(std::env::home_dir()?.join(".factory").join("sessions")));
     let Some(folder) = folder else {
         return Err(Error::internal_error().data("the home directory is not known"));
     };
-    let foreign = config.foreign_sessions_dir.clone();
-    let whose = id.clone();
-    let deleted = tokio::task::spawn_blocking(move || {
-        let own = files_of(&folder, &id)?;
-        own.iter().try_for_each(|path| remove(path))?;
-        let theirs = foreign.map_or(Ok(Vec::new()), |foreign| files_of(&foreign, &id))?;
-        Ok::<_, io::Error>(!own.is_empty() || theirs.is_empty())
-    });
-    match deleted.await {
-        Ok(Ok(true)) => Ok(()),
-        Ok(Ok(false)) => {
-            let why = format!("the session `{whose}` is droid's, and only droid deletes it");
-            Err(Error::new(-32603, why))
-        }
-        Ok(Err(error)) => Err(Error::internal_error().data(error.to_string())),
-        Err(_gone) => Err(Error::internal_error()),
-    }
+    let own = Store::in_folder(folder);
+    let foreign = config.foreign_sessions_dir.clone().map(Store::in_folder);
+    let deleted = tokio::task::spawn_blocking(move || delete_in(&own, foreign.as_ref(), &id));
+    deleted.await.map_err(|_gone| Error::internal_error())?
 }
 
-/// A name that stays in its folder.
-fn is_name(id: &str) -> bool {
-    !id.is_empty()
-        && id.len() <= 200
-        && !id.starts_with('.')
-        && id.chars().all(|char| char.is_ascii_alphanumeric() || "-_.".contains(char))
-}
-
-/// All that lies in a folder of sessions, or in one of its folders, under this name: `ID.jsonl`, `ID.settings.json`, `ID.large`.
-fn files_of(root: &Path, id: &str) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let mut folders = vec![root.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let entries = match fs_err::read_dir(&folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == ErrorKind::NotFound => continue,
-            Err(error) => return Err(error),
-        };
-        for entry in entries.flatten() {
-            let name = entry.file_name();
-            let rest = name.to_str().and_then(|name| name.strip_prefix(id)?.strip_prefix('.'));
-            if rest.is_some_and(is_part) {
-                found.push(entry.path());
-            } else if folder == root && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                folders.push(entry.path());
-            }
+fn delete_in(own: &Store, foreign: Option<&Store>, id: &SessionId) -> Result<(), Error> {
+    let mut was_deleted = false;
+    // a log can be in more than one folder
+    loop {
+        match own.delete(id) {
+            Ok(()) => was_deleted = true,
+            Err(StoreError::NotFound(_)) => break,
+            Err(error @ StoreError::Locked { .. }) => return Err(Error::new(-32603, error.to_string())),
+            Err(error) => return Err(Error::internal_error().data(error.to_string())),
         }
     }
-    Ok(found)
-}
-
-/// Whether this is what a file or folder of a session is called behind its id.
-fn is_part(ending: &str) -> bool {
-    let known = ["jsonl", "settings.json", "settings.json.bak", "lock", "large", "snapshots"];
-    known.contains(&ending) || ending.ends_with(".damaged")
-}
-
-/// Removes a file, or a folder with all that is in it. Whoever was faster is no mistake.
-fn remove(path: &Path) -> io::Result<()> {
-    let is_folder = fs_err::symlink_metadata(path).is_ok_and(|found| found.is_dir());
-    let removed = if is_folder { fs_err::remove_dir_all(path) } else { fs_err::remove_file(path) };
-    match removed {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
+    if !was_deleted && foreign.is_some_and(|foreign| foreign.find(id).is_some()) {
+        let why = format!("the session `{id}` is droid's, and only droid deletes it");
+        return Err(Error::new(-32603, why));
     }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use musher_store::NewSession;
+
     use super::*;
 
     fn config(root: &Path) -> Config {
@@ -97,7 +55,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_what_belongs_to_that_session_goes() {
+    async fn delete_removes_only_files_of_that_session() {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("own/-w");
         fs_err::create_dir_all(folder.join("one.large/x")).unwrap();
@@ -117,7 +75,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_id_is_refused() {
+    async fn invalid_session_id_is_rejected() {
         let config = config(Path::new("/nowhere"));
         for id in ["", "../one", "a/b", ".favorites", "a\\b", "a\0b"] {
             let refused = delete(id.to_owned(), &config).await.unwrap_err();
@@ -127,7 +85,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_session_of_another_agent_stays_and_that_is_said() {
+    async fn session_of_another_agent_is_kept_with_an_error() {
         let root = tempfile::tempdir().unwrap();
         let theirs = root.path().join("foreign/-w/one.jsonl");
         let ours = root.path().join("own/-w/one.jsonl");
@@ -141,5 +99,29 @@ mod tests {
         let refused = delete("one".to_owned(), &config(root.path())).await.unwrap_err();
         assert!(refused.message.contains("only droid"), "{refused:?}");
         assert!(theirs.exists());
+    }
+
+    #[tokio::test]
+    async fn session_that_is_in_use_is_not_deleted() {
+        let root = tempfile::tempdir().unwrap();
+        let store = Store::in_folder(root.path().join("own"));
+        let id = SessionId::parse("one").unwrap();
+        let new = NewSession {
+            id: id.clone(),
+            cwd: "/w".into(),
+            title: None,
+            owner: None,
+            host_id: None,
+            parent: None,
+            settings: serde_json::Map::new(),
+            extra: serde_json::Map::new(),
+        };
+        let held = store.create(new).unwrap();
+        let refused = delete("one".to_owned(), &config(root.path())).await.unwrap_err();
+        assert!(refused.message.contains("session one is in use"), "{refused:?}");
+        assert!(store.find(&id).is_some());
+        drop(held);
+        delete("one".to_owned(), &config(root.path())).await.unwrap();
+        assert!(store.find(&id).is_none());
     }
 }

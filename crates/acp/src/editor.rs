@@ -1,107 +1,133 @@
-//! The editor as an agent in this process sees it: text of files, and terminals, of one session.
+//! The editor's files and terminals, as the agent of a session requests them.
 //!
-//! What the editor did not offer must not be asked of it. Nothing here has a deadline; letting go of an answer withdraws the request.
+//! Only what the editor announced is offered. Nothing here has a deadline; dropping a future withdraws the request.
 
-use std::path::PathBuf;
-use std::sync::{Arc, Weak};
-
+use agent_client_protocol::JsonRpcRequest;
 use agent_client_protocol::v1::schema::{
     ClientCapabilities, CreateTerminalRequest, EnvVariable, KillTerminalRequest, ReleaseTerminalRequest,
     TerminalOutputRequest, WaitForTerminalExitRequest, WriteTextFileRequest,
 };
+use musher::wire::{
+    CreateTerminalParams, CreateTerminalResult, EditorCapabilities, Empty, ReadTextFileParams,
+    ReadTextFileResult, TerminalOutputResult, TerminalParams, WaitForTerminalExitResult, WriteTextFileParams,
+};
+use musher::{EditorAnswer, EditorHandler};
 
-use crate::session::Session;
+use crate::session::{EditorConnection, SessionPort};
 
-/// The editor, for the agent of one of its sessions. It does not keep the session alive.
+/// The editor, for the agent of one session. It does not keep the session alive.
 #[derive(Debug, Clone)]
-pub struct Editor {
-    session: Weak<Session>,
-    reads: bool,
-    writes: bool,
-    terminals: bool,
+pub(crate) struct SessionEditor {
+    port: SessionPort,
+    capabilities: EditorCapabilities,
 }
 
-impl Editor {
-    pub(crate) fn new(session: Weak<Session>, can: &ClientCapabilities) -> Self {
-        let (reads, writes) = (can.fs.read_text_file, can.fs.write_text_file);
-        Self { session, reads, writes, terminals: can.terminal }
+impl SessionEditor {
+    /// Returns the editor, if it announced any files or terminals.
+    pub(crate) fn new(port: SessionPort, client: &ClientCapabilities) -> Option<Self> {
+        let (reads, writes) = (client.fs.read_text_file, client.fs.write_text_file);
+        let capabilities = EditorCapabilities {
+            read_text_file: Some(reads),
+            write_text_file: Some(writes),
+            terminal: Some(client.terminal),
+            ..EditorCapabilities::default()
+        };
+        (reads || writes || client.terminal).then_some(Self { port, capabilities })
     }
 
-    /// Whether it tells the text of files.
-    pub fn reads(&self) -> bool {
-        self.reads
+    async fn connection(&self) -> Result<EditorConnection, String> {
+        self.port.editor().await.ok_or_else(|| "the session is closed".to_owned())
     }
 
-    /// Whether it writes files.
-    pub fn writes(&self) -> bool {
-        self.writes
-    }
-
-    /// Whether it has terminals.
-    pub fn has_terminals(&self) -> bool {
-        self.terminals
-    }
-
-    /// The text of a file, with what is not saved.
-    pub async fn read_text(&self, path: PathBuf) -> Result<String, String> {
-        self.session()?.read_text(path).await
-    }
-
-    /// Puts a text into a file and saves it.
-    pub async fn write_text(&self, path: PathBuf, text: String) -> Result<(), String> {
-        let session = self.session()?;
-        session.request(WriteTextFileRequest::new(session.id().clone(), path, text)).await.map(drop)
-    }
-
-    /// Runs a program in a new terminal, which keeps the last so many bytes of its output, and tells the terminal's id.
-    pub async fn open_terminal(
+    async fn request<R: JsonRpcRequest>(
         &self,
-        program: String,
-        arguments: Vec<String>,
-        variables: Vec<(String, String)>,
-        cwd: PathBuf,
-        kept: u64,
-    ) -> Result<String, String> {
-        let session = self.session()?;
-        let variables = variables.into_iter().map(|(name, value)| EnvVariable::new(name, value));
-        let request = CreateTerminalRequest::new(session.id().clone(), program)
-            .args(arguments)
-            .env(variables.collect::<Vec<_>>())
-            .cwd(cwd)
-            .output_byte_limit(kept);
-        let id = session.request(request).await?.terminal_id.0.to_string();
-        session.opened_terminal(id.clone());
-        Ok(id)
+        request: impl FnOnce(&EditorConnection) -> R,
+    ) -> Result<R::Response, String> {
+        let editor = self.connection().await?;
+        editor.request(request(&editor)).await
     }
 
-    /// Waits until the program of a terminal has ended: its exit code, or the name of the signal that ended it.
-    pub async fn terminal_exit(&self, id: String) -> Result<(Option<u32>, Option<String>), String> {
-        let session = self.session()?;
-        let request = WaitForTerminalExitRequest::new(session.id().clone(), id);
-        let exit = session.request(request).await?.exit_status;
-        Ok((exit.exit_code, exit.signal))
+    async fn create(&self, params: CreateTerminalParams) -> Result<CreateTerminalResult, String> {
+        let variables = params.env.unwrap_or_default().into_iter();
+        let variables = variables.map(|variable| EnvVariable::new(variable.name, variable.value));
+        let limit = params.output_byte_limit.map(|limit| limit.get());
+        let request = |editor: &EditorConnection| {
+            CreateTerminalRequest::new(editor.session_id(), params.command)
+                .args(params.args.unwrap_or_default())
+                .env(variables.collect::<Vec<_>>())
+                .cwd(std::path::PathBuf::from(params.cwd))
+                .output_byte_limit(limit)
+        };
+        let id = self.request(request).await?.terminal_id.0.to_string();
+        self.port.terminal_opened(id.clone()).await;
+        Ok(CreateTerminalResult::new(id))
+    }
+}
+
+impl EditorHandler for SessionEditor {
+    fn capabilities(&self) -> EditorCapabilities {
+        self.capabilities.clone()
     }
 
-    /// What a terminal shows, and whether the beginning of it is gone.
-    pub async fn terminal_output(&self, id: String) -> Result<(String, bool), String> {
-        let session = self.session()?;
-        let shown = session.request(TerminalOutputRequest::new(session.id().clone(), id)).await?;
-        Ok((shown.output, shown.truncated))
+    fn read_text_file(&self, params: ReadTextFileParams) -> EditorAnswer<'_, ReadTextFileResult> {
+        Box::pin(async move {
+            let text = self.connection().await?.read_text_file(params.path.into()).await?;
+            Ok(ReadTextFileResult::new(text))
+        })
     }
 
-    /// Ends the program of a terminal.
-    pub async fn kill_terminal(&self, id: String) -> Result<(), String> {
-        let session = self.session()?;
-        session.request(KillTerminalRequest::new(session.id().clone(), id)).await.map(drop)
+    fn write_text_file(&self, params: WriteTextFileParams) -> EditorAnswer<'_, Empty> {
+        Box::pin(async move {
+            self.request(|editor| WriteTextFileRequest::new(editor.session_id(), params.path, params.text))
+                .await?;
+            Ok(Empty::default())
+        })
     }
 
-    /// Says that nobody asks about a terminal any more.
-    pub async fn release_terminal(&self, id: String) -> Result<(), String> {
-        let session = self.session()?;
-        session.request(ReleaseTerminalRequest::new(session.id().clone(), id)).await.map(drop)
+    fn create_terminal(&self, params: CreateTerminalParams) -> EditorAnswer<'_, CreateTerminalResult> {
+        Box::pin(self.create(params))
     }
 
-    fn session(&self) -> Result<Arc<Session>, String> {
-        self.session.upgrade().ok_or_else(|| "the session is closed".to_owned())
+    fn terminal_output(&self, params: TerminalParams) -> EditorAnswer<'_, TerminalOutputResult> {
+        Box::pin(async move {
+            let request = |editor: &EditorConnection| {
+                TerminalOutputRequest::new(editor.session_id(), params.terminal_id)
+            };
+            let output = self.request(request).await?;
+            Ok(TerminalOutputResult::new(output.output, output.truncated))
+        })
+    }
+
+    fn wait_for_terminal_exit(&self, params: TerminalParams) -> EditorAnswer<'_, WaitForTerminalExitResult> {
+        Box::pin(async move {
+            let request = |editor: &EditorConnection| {
+                WaitForTerminalExitRequest::new(editor.session_id(), params.terminal_id)
+            };
+            let exit = self.request(request).await?.exit_status;
+            Ok(WaitForTerminalExitResult {
+                exit_code: exit.exit_code.map(|code| u64::from(code).into()),
+                signal: exit.signal,
+                ..WaitForTerminalExitResult::default()
+            })
+        })
+    }
+
+    fn kill_terminal(&self, params: TerminalParams) -> EditorAnswer<'_, Empty> {
+        Box::pin(async move {
+            let request =
+                |editor: &EditorConnection| KillTerminalRequest::new(editor.session_id(), params.terminal_id);
+            self.request(request).await?;
+            Ok(Empty::default())
+        })
+    }
+
+    fn release_terminal(&self, params: TerminalParams) -> EditorAnswer<'_, Empty> {
+        Box::pin(async move {
+            let request = |editor: &EditorConnection| {
+                ReleaseTerminalRequest::new(editor.session_id(), params.terminal_id)
+            };
+            self.request(request).await?;
+            Ok(Empty::default())
+        })
     }
 }

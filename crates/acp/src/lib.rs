@@ -1,9 +1,9 @@
 //! An agent of the Agent Client Protocol, for editors, which drives any agent that speaks the Droid protocol.
 //!
-//! An editor starts `musher acp` and talks to it over stdin and stdout; each of its sessions is a process of the agent
-//! behind it, driven by [`musher`]. What is promised: every prompt is answered, whatever happens to the agent; a turn's
-//! updates come before its answer and none after it; only what works is advertised, and only what the editor can do
-//! is asked of it.
+//! An editor starts `musher acp` and talks to it over stdin and stdout. Each session of the editor has an agent of its own, driven
+//! by [`musher`]. The adapter guarantees: every prompt is answered, whatever happens to the agent; the updates of a turn
+//! come before its response and none after it; only what works is advertised, and only what the editor announced is
+//! requested of it.
 //!
 //! ```no_run
 //! # async fn example() {
@@ -21,13 +21,12 @@ mod commands;
 mod config;
 mod convert;
 mod deleting;
-mod desk;
 mod editor;
 mod link;
 mod listing;
 mod modes;
+mod registry;
 mod session;
 
 pub use agent::serve;
-pub use config::{Agents, Config, Login};
-pub use editor::Editor;
+pub use config::{Config, Login};

@@ -1,8 +1,7 @@
-//! The line to the editor, bounded in both directions.
+//! The transport to the editor, bounded in both directions.
 //!
-//! The protocol's crate queues without a limit whatever is sent, and whatever is read. So the limit is kept here, around it: who tells
-//! what an agent does waits until the editor has read enough of what it was told ([`Link::room`]), and an editor that writes
-//! without ever reading is not read either. Nothing is dropped.
+//! The protocol's crate queues messages without a limit. The limits are here, around it: a session waits until the editor has read
+//! enough of its updates ([`Link::room`]), and an editor that writes without ever reading is not read either. Nothing is dropped.
 
 use std::io;
 use std::sync::Arc;
@@ -13,26 +12,26 @@ use futures_util::{sink, stream};
 use musher_rpc::{Closed, LineConnection, LineReceiver, LineSender, RawLine};
 use tokio::sync::watch;
 
-/// How many updates may wait to be written before the agents have to wait.
-const MOST_UPDATES: usize = 64;
+/// How many updates may wait to be written before sessions read nothing more from their agents.
+const MAX_PENDING_UPDATES: usize = 64;
 /// How many lines are read from an editor that does not read.
-const MOST_READ: usize = 256;
-/// How much of a line that is too long is looked at.
-const GLIMPSE: usize = 100;
-/// How long the editor may take for the last words.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const MAX_LINES_READ: usize = 256;
+/// How many bytes of a line that is too long are parsed.
+const EXCERPT_LENGTH: usize = 100;
+/// How long the last messages may take to be written.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What waits on the line, for those who have to wait for it.
+/// The load of the transport, for the sessions that must wait for room.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Link(Arc<watch::Sender<Load>>);
 
 #[derive(Debug, Default)]
 struct Load {
-    /// Updates that were sent and not yet written.
+    /// Updates that were sent and are not written yet.
     updates: usize,
-    /// A line is being written: as long as the editor does not read, this lasts.
+    /// A line is being written; this lasts as long as the editor does not read.
     is_writing: bool,
-    /// Lines that were read meanwhile.
+    /// Lines that were read since then.
     read: usize,
     is_over: bool,
 }
@@ -40,7 +39,7 @@ struct Load {
 impl Link {
     /// Waits until the editor has read enough for more updates, or is gone.
     pub(crate) async fn room(&self) {
-        self.wait(|load| load.updates < MOST_UPDATES).await;
+        self.wait(|load| load.updates < MAX_PENDING_UPDATES).await;
     }
 
     /// Counts an update that is sent.
@@ -51,15 +50,15 @@ impl Link {
         });
     }
 
-    /// Nobody reads any more: who waits for room need not.
+    /// Marks the editor as gone: nothing waits for room any more.
     pub(crate) fn end(&self) {
         self.0.send_modify(|load| load.is_over = true);
     }
 
     /// Makes a transport of the connection with the editor.
-    pub(crate) fn over(&self, connection: LineConnection) -> (impl ConnectTo<Agent> + use<>, Farewell) {
+    pub(crate) fn over(&self, connection: LineConnection) -> (impl ConnectTo<Agent> + use<>, Flush) {
         let LineConnection { incoming, outgoing } = connection;
-        let farewell = Farewell(outgoing.clone());
+        let flush = Flush(outgoing.clone());
         let link = self.clone();
         let lines_out = sink::unfold(outgoing, move |outgoing: LineSender, line: String| {
             let link = link.clone();
@@ -83,11 +82,11 @@ impl Link {
             let line = link.read(&mut incoming).await?;
             Some((line, (incoming, link)))
         });
-        (Lines::new(lines_out, lines_in), farewell)
+        (Lines::new(lines_out, lines_in), flush)
     }
 
     async fn read(&self, incoming: &mut LineReceiver) -> Option<io::Result<String>> {
-        self.wait(|load| !load.is_writing || load.read < MOST_READ).await;
+        self.wait(|load| !load.is_writing || load.read < MAX_LINES_READ).await;
         let line = match incoming.recv().await {
             Ok(line) => line,
             Err(Closed::Ended) => return None,
@@ -97,30 +96,33 @@ impl Link {
             load.read += usize::from(load.is_writing);
             false
         });
-        let bytes =
-            if line.is_cut() { &line.bytes()[..GLIMPSE.min(line.bytes().len())] } else { line.bytes() };
-        // what is no text is no JSON either, and is answered as such
+        let bytes = if line.is_cut() {
+            &line.bytes()[..EXCERPT_LENGTH.min(line.bytes().len())]
+        } else {
+            line.bytes()
+        };
+        // bytes that are not UTF-8 are not JSON either, and are answered as such
         Some(Ok(String::from_utf8_lossy(bytes).into_owned()))
     }
 
     async fn wait(&self, is_enough: impl Fn(&Load) -> bool) {
-        // it lives as long as we do
+        // the sender lives as long as `self`
         self.0.subscribe().wait_for(|load| load.is_over || is_enough(load)).await.ok();
     }
 }
 
-/// The end of a connection.
+/// Flushes a connection at its end.
 #[derive(Debug)]
-pub(crate) struct Farewell(LineSender);
+pub(crate) struct Flush(LineSender);
 
-impl Farewell {
-    /// Waits until all that was said is written, or the editor does not want it.
-    pub(crate) async fn say(self) {
-        self.0.finish(LAST_WORDS).await;
+impl Flush {
+    /// Waits until all messages are written, or the timeout.
+    pub(crate) async fn finish(self) {
+        self.0.finish(FLUSH_TIMEOUT).await;
     }
 }
 
-/// Whether a line is an update. The method stands at the beginning.
+/// Returns whether a line is an update. The method is near its start.
 fn is_update(line: &str) -> bool {
     let start = &line.as_bytes()[..line.len().min(64)];
     start.windows(24).any(|window| window == br#""method":"session/update"#)

@@ -20,9 +20,7 @@ pub(crate) async fn list(
     config: &Config,
 ) -> Result<ListSessionsResponse, Error> {
     let start = match &asked.cursor {
-        Some(cursor) => {
-            cursor.parse().map_err(|_bad| Error::invalid_params().data("this is no cursor of ours"))?
-        }
+        Some(cursor) => cursor.parse().map_err(|_bad| Error::invalid_params().data("invalid cursor"))?,
         None => 0_usize,
     };
     let found = stored(config, asked.cwd.as_deref(), start.saturating_add(PAGE + 1)).await?;
@@ -45,7 +43,7 @@ pub(crate) async fn stored(
             Some(folder) => listing.sessions_dir(folder),
             None => listing,
         };
-        listing.await.map_err(|error| Error::internal_error().data(error.to_string()))
+        listing.await.map_err(|error| Error::internal_error().data(error.with_causes().to_string()))
     };
     let own = listing(config.sessions_dir.as_deref()).await?;
     let Some(foreign) = &config.foreign_sessions_dir else { return Ok(own) };

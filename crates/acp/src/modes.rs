@@ -14,7 +14,7 @@ use musher::wire::{AutonomyLevel, InteractionMode, ModelInfo, ReasoningEffort, U
 pub(crate) const MODE: &str = "mode";
 /// The option that is the model.
 pub(crate) const MODEL: &str = "model";
-/// The option that says how long the model thinks.
+/// The option for the reasoning effort.
 pub(crate) const EFFORT: &str = "reasoning_effort";
 
 /// Every mode: id, name, description, and what it is for the agent.
@@ -80,7 +80,7 @@ pub(crate) fn choose(
     settings: &SessionSettings,
     models: &[ModelInfo],
 ) -> Result<UpdateSessionSettingsParams, Error> {
-    let unknown = || Error::invalid_params().data(format!("`{value}` is no value of `{id}`"));
+    let unknown = || Error::invalid_params().data(format!("invalid value `{value}` for `{id}`"));
     let change = UpdateSessionSettingsParams::default();
     match id {
         MODE => into_mode(value),
@@ -214,14 +214,14 @@ mod tests {
     }
 
     #[test]
-    fn a_mode_the_organisation_forbids_is_not_offered() {
+    fn mode_forbidden_by_the_organisation_is_not_offered() {
         let settings = settings(json!({"autonomyLevel": "off", "availableAutonomyLevels": ["off", "low"]}));
         let ids: Vec<_> = modes(&settings).available_modes.iter().map(|mode| mode.id.0.to_string()).collect();
         assert_eq!(ids, ["spec", "normal", "auto-low"]);
     }
 
     #[test]
-    fn the_effort_follows_the_model() {
+    fn reasoning_effort_follows_the_model() {
         let ids = |model: &str| -> Vec<_> {
             let settings = settings(json!({"modelId": model, "reasoningEffort": "low"}));
             options(&settings, &models()).iter().map(|option| option.id.0.to_string()).collect()

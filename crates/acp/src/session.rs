@@ -1,369 +1,204 @@
-//! One session of the editor: the agent's process behind it, and the prompts that wait for it.
+//! One session of the editor: a task owns its state, and a [`SessionHandle`] sends it messages.
 //!
-//! The editor's session outlives the process: when that dies, the prompt it was busy with fails, and the next one starts a
-//! new process with the history. All updates are sent under one lock, so that their order is the order in which things
-//! happened, whoever tells them.
+//! The session outlives the agent's process: when that dies, the running prompt fails, and the next request starts the agent
+//! again with the history. All updates are sent by the session's task, in the order in which it learns of the changes. A
+//! cancellation does not pass through the task's queue, so a full queue cannot delay it.
 
-mod ask;
-mod buffers;
-mod orders;
-mod process;
+mod actor;
+mod agent;
+mod command;
+mod editor_connection;
+mod failure;
+mod operations;
+mod port;
 mod prompt;
-mod requests;
+mod prompt_queue;
+mod questions;
+mod reported;
+mod slash_commands;
+mod unsaved;
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
-use std::time::Duration;
+use std::sync::Arc;
 
-use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
-    AvailableCommandsUpdate, ConfigOptionUpdate, CurrentModeUpdate, SessionConfigOption, SessionId,
-    SessionInfoUpdate, SessionModeState, SessionNotification, SessionUpdate,
+    PromptRequest, PromptResponse, SessionConfigOption, SessionId, SessionModeState,
 };
+use agent_client_protocol::v1::{ConnectionTo, Responder};
 use agent_client_protocol::{Client, Error};
-use musher::wire::{ForkSessionParams, McpServerConfig, ModelInfo, SessionSettings};
-use musher::{CancellationToken, SessionState};
-use tokio::sync::Semaphore;
+use musher::CancellationToken;
+use musher::wire::McpServerConfig;
+use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::convert::update::{Abilities, Scribe};
-use crate::convert::usage::Gauge;
-use crate::desk::{Desk, no_session};
-use crate::{commands, modes};
+use crate::convert::content;
+use crate::registry::Registry;
+use actor::SessionActor;
+use agent::AgentStarter;
+use command::{Command, Reply};
+pub(crate) use editor_connection::EditorConnection;
+use failure::{opening_error, session_closed};
+pub(crate) use port::SessionPort;
+use prompt_queue::QueuedPrompt;
 
-/// How long the agent may take for what is only nice to have.
-const NICE_TO_HAVE: Duration = Duration::from_secs(5);
+/// How many messages may wait for a session's task.
+const MAX_QUEUED_COMMANDS: usize = 256;
 
 /// Where a session comes from.
 #[derive(Debug)]
 pub(crate) enum Origin {
-    /// It is a new one.
+    /// A new session.
     New { cwd: PathBuf },
-    /// It is on disk.
+    /// A stored session.
     Stored { id: SessionId, cwd: PathBuf },
-    /// It is to become the copy of one on disk.
-    Copy { id: SessionId, cwd: PathBuf },
+    /// A fork of a stored session.
+    Fork { id: SessionId, cwd: PathBuf },
 }
 
-/// What the editor gives to a session.
+/// What the editor sets up for a session.
 #[derive(Debug, Default)]
-pub(crate) struct Given {
+pub(crate) struct SessionSetup {
     pub(crate) servers: Vec<McpServerConfig>,
-    /// Further folders of the workspace; `None` for those it had.
+    /// Additional directories of the workspace; `None` keeps those the session had.
     pub(crate) directories: Option<Vec<PathBuf>>,
 }
 
-/// A session of the editor.
-#[derive(Debug)]
-pub(crate) struct Session {
-    /// For the agent's handlers, which must not keep it alive.
-    this: Weak<Self>,
-    desk: Arc<Desk>,
-    cx: ConnectionTo<Client>,
-    id: OnceLock<SessionId>,
-    given: Given,
-    /// The model it began with, which the agent need not have in its list.
-    first_model: OnceLock<String>,
-    process: Mutex<Process>,
-    /// Cancelled when the running turn is.
-    running: Mutex<CancellationToken>,
-    scribe: Mutex<Scribe>,
-    told: Mutex<Told>,
-    gauge: Mutex<Gauge>,
-    /// The prompts that are not answered yet.
-    prompts: Mutex<Vec<CancellationToken>>,
-    /// One prompt at a time.
-    line: Semaphore,
+/// The modes and options of a session.
+pub(crate) type Choices = (SessionModeState, Vec<SessionConfigOption>);
+
+/// A session that was opened, with its modes and options at that moment.
+pub(crate) struct OpenedSession {
+    pub(crate) session: SessionHandle,
+    pub(crate) choices: Choices,
 }
 
-/// The agent's process behind a session.
-#[derive(Debug, Default)]
-enum Process {
-    /// It never was there, or is not wanted any more.
-    #[default]
-    None,
-    /// As far as we know, it is there.
-    Running(musher::Session),
-    /// It died; this is the last we knew.
-    Gone(Box<SessionState>),
+/// Sends messages to the task of a session. The task ends after `close`, or when all handles are gone.
+#[derive(Debug, Clone)]
+pub(crate) struct SessionHandle {
+    id: SessionId,
+    commands: mpsc::Sender<Command>,
+    /// The parent of the cancellation tokens of all prompts that arrive before the next cancellation.
+    cancellation: watch::Sender<CancellationToken>,
 }
 
-/// What the editor was last told of the session's settings.
-#[derive(Debug, Default, PartialEq)]
-struct Told {
-    mode: Option<&'static str>,
-    options: Vec<SessionConfigOption>,
-    title: Option<String>,
-}
-
-/// A prompt in line. While it lives, a cancel reaches it.
-#[derive(Debug)]
-pub(crate) struct Ticket {
-    session: Arc<Session>,
-    token: CancellationToken,
-}
-
-impl Ticket {
-    pub(crate) fn token(&self) -> CancellationToken {
-        self.token.clone()
-    }
-}
-
-impl Drop for Ticket {
-    fn drop(&mut self) {
-        // over or cancelled: in both cases there is nothing left to cancel
-        self.token.cancel();
-        lock(&self.session.prompts).retain(|token| !token.is_cancelled());
-    }
-}
-
-impl Session {
-    /// Starts an agent and opens the session in it.
+impl SessionHandle {
+    /// Starts an agent and opens the session in it. `replay` sends the stored conversation to the editor.
     pub(crate) async fn open(
-        desk: Arc<Desk>,
-        cx: ConnectionTo<Client>,
+        registry: Arc<Registry>,
+        connection: ConnectionTo<Client>,
         origin: Origin,
-        mut given: Given,
-    ) -> Result<Arc<Self>, Error> {
-        if !desk.config.additional_directories {
-            given.directories = None;
+        mut setup: SessionSetup,
+        replay: bool,
+    ) -> Result<OpenedSession, Error> {
+        if !registry.config.additional_directories {
+            setup.directories = None;
         }
-        let client = desk.client();
-        let flag = |key: &str| client.meta.as_ref().and_then(|meta| meta.get(key)) == Some(&true.into());
-        let can = Abilities {
-            notices: client.session.as_ref().is_some_and(|session| session.notices.is_some()),
-            compaction: client.session.as_ref().is_some_and(|session| session.compaction.is_some()),
-            // a terminal of the editor's own is better than one that we feed
-            terminal_output: flag("terminal_output") && !(client.terminal && desk.agents().use_editor),
-        };
-        let (Origin::New { cwd } | Origin::Stored { cwd, .. } | Origin::Copy { cwd, .. }) = &origin;
-        let session = Arc::new_cyclic(|this| Self {
-            this: this.clone(),
-            cx,
-            id: OnceLock::new(),
-            given,
-            first_model: OnceLock::new(),
-            process: Mutex::default(),
-            running: Mutex::default(),
-            scribe: Mutex::new(Scribe::new(cwd.clone(), can)),
-            told: Mutex::default(),
-            gauge: Mutex::default(),
-            prompts: Mutex::default(),
-            line: Semaphore::new(1),
-            desk,
-        });
-        match origin {
+        let (commands, received) = mpsc::channel(MAX_QUEUED_COMMANDS);
+        let port = SessionPort::new(&commands);
+        let starter = AgentStarter::new(Arc::clone(&registry), port.clone(), setup);
+        let (cwd, id, agent) = match origin {
             Origin::New { cwd } => {
-                let process = session.start(cwd).await?;
-                session.id.set(SessionId::new(process.id())).ok();
-                session.follow(process);
+                let agent = starter.start(cwd.clone()).await?;
+                (cwd, SessionId::new(agent.id().to_string()), agent)
             }
-            Origin::Stored { id, .. } | Origin::Copy { id, .. } => {
-                session.id.set(id.clone()).ok();
-                let process =
-                    session.reopen(id.0.to_string()).await.map_err(|error| opening_error(&error))?;
-                session.follow(process);
+            Origin::Stored { id, cwd } | Origin::Fork { id, cwd } => {
+                let agent = starter.resume(id.0.to_string()).await.map_err(|error| opening_error(&error))?;
+                (cwd, id, agent)
             }
-        }
-        Ok(session)
-    }
-
-    /// The id the editor knows it by.
-    pub(crate) fn id(&self) -> &SessionId {
-        static UNKNOWN: OnceLock<SessionId> = OnceLock::new();
-        self.id.get().unwrap_or_else(|| UNKNOWN.get_or_init(|| SessionId::new("")))
-    }
-
-    /// Modes and options as they are now.
-    pub(crate) fn choices(&self) -> (SessionModeState, Vec<SessionConfigOption>) {
-        let state = match &*lock(&self.process) {
-            Process::Running(process) => process.state(),
-            Process::Gone(state) => (**state).clone(),
-            Process::None => return (modes::modes(&SessionSettings::default()), Vec::new()),
         };
-        (modes::modes(&state.settings), self.options(&state))
+        let editor = EditorConnection::new(id.clone(), connection, registry.link.clone());
+        let mut actor = SessionActor::new(registry, starter, port, editor, received, cwd, agent);
+        if replay {
+            actor.replay();
+        }
+        let choices = actor.choices();
+        tokio::spawn(actor.run());
+        let session = Self { id, commands, cancellation: watch::Sender::new(CancellationToken::new()) };
+        Ok(OpenedSession { session, choices })
     }
 
-    /// Tells the editor the whole conversation so far.
-    pub(crate) fn replay(&self) {
-        let Some(process) = self.running_process() else { return };
-        let history = process.state().history;
-        self.tell(|scribe| scribe.history(history.iter().map(|message| &**message)));
+    /// The id under which the editor knows the session.
+    pub(crate) fn id(&self) -> &SessionId {
+        &self.id
     }
 
-    /// Tells the editor what it did not have to wait for: the slash commands, the title, and how full the context is.
-    pub(crate) fn introduce(self: &Arc<Self>) {
-        let session = Arc::downgrade(self);
-        tokio::spawn(async move {
-            let Some(process) = session.upgrade().and_then(|session| session.running_process()) else {
-                return;
-            };
-            let lists = async { (process.list_commands().await, process.list_skills().await) };
-            // an agent that has none, or does not know the question, still has ours
-            let (commands, skills) = match tokio::time::timeout(NICE_TO_HAVE, lists).await {
-                Ok((commands, skills)) => (
-                    commands.map(|list| list.commands).unwrap_or_default(),
-                    skills.map(|list| list.skills).unwrap_or_default(),
-                ),
-                Err(_elapsed) => Default::default(),
-            };
-            if let Some(session) = session.upgrade() {
-                let commands = AvailableCommandsUpdate::new(commands::available(commands, skills));
-                session.send(SessionUpdate::AvailableCommandsUpdate(commands));
-                session.tell_state(&process.state());
-                session.count().await;
+    /// Returns whether the session's task has ended.
+    pub(crate) fn is_ended(&self) -> bool {
+        self.commands.is_closed()
+    }
+
+    /// Queues a prompt without waiting. The session's task answers it; a dropped responder answers with an error.
+    ///
+    /// Returns the token that cancels it.
+    pub(crate) fn prompt(
+        &self,
+        request: &PromptRequest,
+        responder: Responder<PromptResponse>,
+    ) -> CancellationToken {
+        let token = self.cancellation.borrow().child_token();
+        let parts = match content::parts(&request.prompt) {
+            Ok(parts) => parts,
+            Err(error) => {
+                // an editor that is gone needs no answer
+                responder.respond_with_error(error).ok();
+                token.cancel();
+                return token;
             }
-        });
-    }
-
-    /// Changes an option. What the editor is told comes from the agent.
-    pub(crate) async fn choose(&self, option: &str, value: &str) -> Result<(), Error> {
-        let process = self.process().await.map_err(|error| opening_error(&error))?;
-        let state = process.state();
-        let change = modes::choose(option, value, &state.settings, &self.models(&state))?;
-        let now = process.update_settings(change).await.map_err(|error| internal(&error))?;
-        self.tell_state(&now);
-        Ok(())
-    }
-
-    /// Copies the session on disk, and tells the id of the copy.
-    pub(crate) async fn copy(&self) -> Result<SessionId, Error> {
-        let process = self.process().await.map_err(|error| opening_error(&error))?;
-        let copied =
-            process.fork_session(ForkSessionParams::default()).await.map_err(|error| internal(&error))?;
-        Ok(SessionId::new(copied.new_session_id))
-    }
-
-    /// Gives the session a title.
-    pub(crate) async fn retitle(&self, title: &str) -> Result<(), Error> {
-        let process = self.process().await.map_err(|error| opening_error(&error))?;
-        process.rename(title).await.map_err(|error| internal(&error))?;
-        self.tell_state(&process.state());
-        Ok(())
-    }
-
-    /// The id the agent knows it by, which is another one after it was summed up.
-    pub(crate) fn inner_id(&self) -> Option<String> {
-        match &*lock(&self.process) {
-            Process::Running(process) => Some(process.id()),
-            Process::Gone(state) => Some(state.id.clone()),
-            Process::None => None,
+        };
+        let prompt = QueuedPrompt { parts, token: token.clone(), responder };
+        if let Err(mpsc::error::TrySendError::Full(Command::Prompt(prompt))) =
+            self.commands.try_send(Command::Prompt(prompt))
+        {
+            prompt.refuse();
         }
+        token
     }
 
-    /// Enters a prompt.
-    pub(crate) fn enter(self: &Arc<Self>) -> Ticket {
-        let token = CancellationToken::new();
-        lock(&self.prompts).push(token.clone());
-        Ticket { session: Arc::clone(self), token }
-    }
-
-    /// Cancels every prompt that was entered so far, and none that comes later.
+    /// Cancels every prompt that has arrived, and none that arrives later.
     pub(crate) fn cancel(&self) {
-        for token in lock(&self.prompts).drain(..) {
-            token.cancel();
-        }
+        self.cancellation.send_replace(CancellationToken::new()).cancel();
     }
 
-    /// Cancels all prompts and ends the agent.
+    /// Sends the editor what it did not have to wait for: the slash commands, the title, the size of the context.
+    pub(crate) async fn introduce(&self) {
+        // a session that has ended has nothing to send
+        self.commands.send(Command::Introduce).await.ok();
+    }
+
+    /// Sets an option, and returns all options.
+    pub(crate) async fn set_option(
+        &self,
+        option: impl Into<String>,
+        value: impl Into<String>,
+    ) -> Result<Vec<SessionConfigOption>, Error> {
+        let (option, value) = (option.into(), value.into());
+        self.call(|reply| Command::SetOption { option, value, reply }).await?
+    }
+
+    /// Sets the title.
+    pub(crate) async fn set_title(&self, title: String) -> Result<(), Error> {
+        self.call(|reply| Command::SetTitle { title, reply }).await?
+    }
+
+    /// Forks the stored session, and returns the id of the fork.
+    pub(crate) async fn fork(&self) -> Result<SessionId, Error> {
+        self.call(|reply| Command::Fork { reply }).await?
+    }
+
+    /// The id under which the agent knows the session: another one after a compaction.
+    pub(crate) async fn agent_session_id(&self) -> Option<String> {
+        Some(self.call(|reply| Command::Snapshot { reply }).await.ok()?.state.id.to_string())
+    }
+
+    /// Cancels all prompts and ends the agent. Returns when both are done.
     pub(crate) async fn close(&self) {
         self.cancel();
-        let process = std::mem::take(&mut *lock(&self.process));
-        if let Process::Running(process) = process {
-            process.close().await.ok();
-        }
+        // a task that has ended has closed the session already
+        self.call(|done| Command::Close { done }).await.ok();
     }
 
-    /// Sends what happened, in the order in which it happened.
-    fn tell(&self, happened: impl FnOnce(&mut Scribe) -> Vec<SessionUpdate>) {
-        let mut scribe = lock(&self.scribe);
-        self.send_all(happened(&mut scribe));
-    }
-
-    /// Tells what is new about settings and title, and nothing that the editor knows already.
-    fn tell_state(&self, state: &SessionState) {
-        let mut told = lock(&self.told);
-        let mode = modes::current(&state.settings);
-        if told.mode.replace(mode) != Some(mode) {
-            self.send(SessionUpdate::CurrentModeUpdate(CurrentModeUpdate::new(mode)));
-        }
-        let options = self.options(state);
-        if told.options != options {
-            told.options.clone_from(&options);
-            self.send(SessionUpdate::ConfigOptionUpdate(ConfigOptionUpdate::new(options)));
-        }
-        if let Some(title) = &state.title
-            && told.title.as_ref() != Some(title)
-        {
-            told.title = Some(title.clone());
-            self.send(SessionUpdate::SessionInfoUpdate(SessionInfoUpdate::new().title(title.clone())));
-        }
-    }
-
-    fn options(&self, state: &SessionState) -> Vec<SessionConfigOption> {
-        modes::options(&state.settings, &self.models(state))
-    }
-
-    /// The models to choose from: also the one it began with, so that there is a way back.
-    fn models(&self, state: &SessionState) -> Vec<ModelInfo> {
-        let first =
-            self.first_model.get().filter(|first| state.models.iter().all(|model| model.id != **first));
-        first
-            .map(|first| ModelInfo::new(first.clone()))
-            .into_iter()
-            .chain(state.models.iter().cloned())
-            .collect()
-    }
-
-    fn send_all(&self, updates: impl IntoIterator<Item = SessionUpdate>) {
-        for update in updates {
-            self.send(update);
-        }
-    }
-
-    fn send(&self, update: SessionUpdate) {
-        // an editor that is gone misses nothing
-        if self.cx.send_notification(SessionNotification::new(self.id().clone(), update)).is_ok() {
-            self.desk.link.add_update();
-        }
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Why a session cannot be opened, in the protocol's words.
-fn opening_error(error: &musher::Error) -> Error {
-    if let musher::ErrorKind::SessionNotFound { session_id } = error.kind() {
-        return no_session(session_id);
-    }
-    if error.is_invalid_input() {
-        return Error::invalid_params().data(error.to_string());
-    }
-    let text = failure_text(error);
-    let lower = text.to_lowercase();
-    if ["api key", "api_key", "not logged in", "log in", "authentication"]
-        .iter()
-        .any(|sign| lower.contains(sign))
-    {
-        return Error::auth_required().data(text);
-    }
-    internal(error)
-}
-
-/// Any other failure, with what the agent said last.
-fn internal(error: &musher::Error) -> Error {
-    let text = failure_text(error);
-    Error::new(-32603, text)
-}
-
-fn failure_text(error: &musher::Error) -> String {
-    match error.kind() {
-        musher::ErrorKind::ProcessExit { stderr, .. } if !stderr.trim().is_empty() => {
-            let text = error.to_string();
-            // some errors have the last words in their text already
-            if text.contains(stderr.trim()) { text } else { format!("{text}: {}", stderr.trim()) }
-        }
-        _ => error.to_string(),
+    async fn call<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<T, Error> {
+        let (reply, answer) = oneshot::channel();
+        self.commands.send(command(reply)).await.map_err(|_ended| session_closed())?;
+        answer.await.map_err(|_ended| session_closed())
     }
 }

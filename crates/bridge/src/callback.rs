@@ -1,4 +1,4 @@
-//! Questions to the front end: which are open, until when, and what an answer means. No clock of its own.
+//! Callbacks of the front end: which are pending, their deadlines, and how answers are parsed. Has no clock of its own.
 
 use std::collections::HashMap;
 
@@ -11,14 +11,14 @@ use crate::agent::{Answer, QuestionKind};
 use crate::wire::frame::{Code, ErrorPayload};
 use crate::wire::payload::kind_of;
 
-/// The open questions of one session.
+/// The pending callbacks of a session.
 #[derive(Debug)]
 pub(crate) struct Callbacks<K> {
-    open: HashMap<String, Open<K>>,
+    pending: HashMap<String, Pending<K>>,
 }
 
 #[derive(Debug)]
-struct Open<K> {
+struct Pending<K> {
     key: K,
     kind: QuestionKind,
     deadline: Instant,
@@ -26,53 +26,57 @@ struct Open<K> {
 
 impl<K: Clone + PartialEq> Callbacks<K> {
     pub(crate) fn new() -> Self {
-        Self { open: HashMap::new() }
+        Self { pending: HashMap::new() }
     }
 
-    /// Adds a question of the agent and gives the id it has for the front end.
+    /// Adds a question of the agent and returns its callback id.
     pub(crate) fn ask(&mut self, key: K, kind: QuestionKind, deadline: Instant) -> String {
         let id = Uuid::new_v4().to_string();
-        self.open.insert(id.clone(), Open { key, kind, deadline });
+        self.pending.insert(id.clone(), Pending { key, kind, deadline });
         id
     }
 
-    /// Reads an answer. One that cannot be read leaves the question open.
+    /// Parses an answer. An invalid answer leaves the callback pending.
     pub(crate) fn answer(&mut self, id: &str, payload: &Extra) -> Result<(K, Answer), ErrorPayload> {
-        let open = self.open.get(id).ok_or_else(|| {
-            ErrorPayload::new(Code::CallbackNotFound, format!("there is no open callback `{id}`"))
+        let pending = self.pending.get(id).ok_or_else(|| {
+            ErrorPayload::new(Code::CallbackNotFound, format!("no pending callback `{id}`"))
         })?;
-        let answer = match open.kind {
+        let answer = match pending.kind {
             QuestionKind::Permission => permission(payload).map(Answer::Permission),
             QuestionKind::Hook => hook(payload).map(Answer::Hook),
         }?;
-        let key = open.key.clone();
-        self.open.remove(id);
+        let key = pending.key.clone();
+        self.pending.remove(id);
         Ok((key, answer))
     }
 
-    /// The agent takes a question back.
+    /// Removes a question that the agent cancelled.
     pub(crate) fn cancel(&mut self, key: &K) {
-        self.open.retain(|_, open| open.key != *key);
+        self.pending.retain(|_, pending| pending.key != *key);
     }
 
-    /// When the next one has to be answered.
+    /// Returns the deadline of the next callback.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        self.open.values().map(|open| open.deadline).min()
+        self.pending.values().map(|pending| pending.deadline).min()
     }
 
-    /// Takes out those whose time is over, with what the agent is answered in the front end's place.
+    /// Removes the callbacks whose deadline has passed, each with the default answer for the agent.
     pub(crate) fn expired(&mut self, now: Instant) -> Vec<(String, K, Answer)> {
-        let late: Vec<_> =
-            self.open.iter().filter(|(_, open)| open.deadline <= now).map(|(id, _)| id.clone()).collect();
-        let taken = late.into_iter().filter_map(|id| self.open.remove(&id).map(|open| (id, open)));
-        let answered = taken.map(|(id, open)| {
-            let answer = match open.kind {
+        let late: Vec<_> = self
+            .pending
+            .iter()
+            .filter(|(_, pending)| pending.deadline <= now)
+            .map(|(id, _)| id.clone())
+            .collect();
+        let taken = late.into_iter().filter_map(|id| self.pending.remove(&id).map(|pending| (id, pending)));
+        let answered = taken.map(|(id, pending)| {
+            let answer = match pending.kind {
                 QuestionKind::Permission => {
                     Answer::Permission(Permission::deny("Permission request timed out"))
                 }
                 QuestionKind::Hook => Answer::Hook(HookOutput::default()),
             };
-            (id, open.key, answer)
+            (id, pending.key, answer)
         });
         answered.collect()
     }
@@ -106,7 +110,7 @@ fn hook(payload: &Extra) -> Result<HookOutput, ErrorPayload> {
     })
 }
 
-/// The fields of an answer, each under one of several names; `null` is absent.
+/// The fields of an answer, each with one of several names; `null` counts as absent.
 struct Fields<'a>(&'a Extra);
 
 impl Fields<'_> {
@@ -134,7 +138,7 @@ impl Fields<'_> {
 }
 
 fn wrong(path: &str, expected: &str) -> ErrorPayload {
-    let message = format!("`payload.{path}` is missing or wrong: expected {expected}");
+    let message = format!("missing or invalid `payload.{path}`: expected {expected}");
     ErrorPayload::new(Code::InvalidMessage, message).details(json!({"path": path, "expected": expected}))
 }
 

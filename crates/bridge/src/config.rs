@@ -1,20 +1,20 @@
-//! What the bridge is told when it starts.
+//! The configuration of the bridge.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Where the engine of musher is, which is what `agent: "engine"` means.
+/// Where `agent: "engine"` runs: the engine of musher.
 #[derive(Clone)]
 pub enum Engine {
-    /// In a program that is called like `droid exec`: a path, or a name to look up in `PATH`.
+    /// In a program with the interface of `droid exec`: a path, or a name to look up in `PATH`.
     Program(PathBuf),
-    /// In our own process. Asked for each session that wants it; says why there is none.
+    /// In this process. Called for each session with this agent; the error says why there is none.
     Embedded(Arc<dyn Fn() -> Result<musher::Agent, String> + Send + Sync>),
 }
 
-/// How the bridge works.
+/// The configuration of the bridge.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Config {
@@ -26,9 +26,9 @@ pub struct Config {
     pub engine: Engine,
     /// How long a front end may take to answer a callback.
     pub callback_timeout: Duration,
-    /// How long an agent may take to be ready, and to answer a call.
+    /// How long an agent may take to start, and to respond to a call.
     pub agent_timeout: Duration,
-    /// Takes lines for people; stdout is the protocol.
+    /// Receives log lines for users; stdout carries the protocol.
     pub log: Arc<dyn Fn(&str) + Send + Sync>,
 }
 

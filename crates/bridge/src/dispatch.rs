@@ -1,4 +1,4 @@
-//! Reads the front end and routes what it wants to the task of its session. Never waits for a session.
+//! Reads the front end and routes each request to the task of its session. Never waits for a session.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -10,24 +10,25 @@ use serde_json::json;
 use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
+use tracing::Instrument as _;
 use uuid::Uuid;
 
 use crate::agent::{Claude, Droid, Failure, Plan};
 use crate::config::{Config, Engine};
 use crate::options;
-use crate::session::{Asked, End, Wiring, serve};
+use crate::session::{CommandRequest, End, Wiring, serve};
 use crate::wire::frame::{Code, ErrorPayload};
 use crate::wire::payload::AgentKind;
 use crate::wire::request::{Command, Create, Request};
 
-/// How many commands may wait for one session.
-const WAITING: usize = 256;
+/// Maximum number of commands that wait for a session.
+const MAX_PENDING_COMMANDS: usize = 256;
 /// How long all sessions together may take to end.
-const END: Duration = Duration::from_secs(5);
-/// How long the last lines may take to be written.
-const LAST_LINES: Duration = Duration::from_secs(1);
+const END_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long writing the last lines may take.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Serves one front end, until it ends, does not read any more, or `stop` is done. Then every session is ended.
+/// Serves one front end until its input ends, it does not read any more, or `stop` completes. Then all sessions are ended.
 pub async fn run(config: Config, front_end: LineConnection, stop: impl Future<Output = ()>) {
     let LineConnection { mut incoming, outgoing } = front_end;
     let mut bridge = Bridge {
@@ -51,7 +52,7 @@ pub async fn run(config: Config, front_end: LineConnection, stop: impl Future<Ou
         () = stop => {}
     }
     bridge.end().await;
-    outgoing.finish(LAST_LINES).await;
+    outgoing.finish(FLUSH_TIMEOUT).await;
 }
 
 struct Bridge {
@@ -61,14 +62,14 @@ struct Bridge {
     tasks: JoinSet<()>,
 }
 
-/// The way to a session. Its task closes the channel when the session is over.
+/// The channels to a session. Its task closes them when the session has ended.
 struct Handle {
-    commands: mpsc::Sender<Asked>,
+    commands: mpsc::Sender<CommandRequest>,
     ends: mpsc::Sender<End>,
 }
 
 impl Bridge {
-    /// Takes a line; gives the reply if that is known at once.
+    /// Handles a line; returns the reply if it is known at once.
     fn take(&mut self, line: &RawLine) -> Option<String> {
         match Request::parse(line)? {
             Ok(Request::Create(create)) => self.create(create),
@@ -92,25 +93,26 @@ impl Bridge {
             }
         };
         let session_id = Uuid::new_v4().to_string();
-        let (commands, inbox) = mpsc::channel(WAITING);
-        // a kill and a shutdown
+        let (commands, inbox) = mpsc::channel(MAX_PENDING_COMMANDS);
+        // room for a kill and a shutdown
         let (ends, end) = mpsc::channel(2);
         self.sessions.insert(session_id.clone(), Handle { commands, ends });
+        let span = tracing::info_span!("session", id = %session_id);
         let config = Arc::clone(&self.config);
         let wiring = Wiring { session_id, config, out: self.out.clone(), commands: inbox, ends: end };
         match chosen {
-            Chosen::Claude(create) => self.tasks.spawn(start_claude(wiring, *create)),
+            Chosen::Claude(create) => self.tasks.spawn(start_claude(wiring, *create).instrument(span)),
             Chosen::Droid(create, agent, plan) => {
-                self.tasks.spawn(start_droid(wiring, *create, agent, *plan))
+                self.tasks.spawn(start_droid(wiring, *create, agent, *plan).instrument(span))
             }
         };
         None
     }
 
-    /// Which agent it shall be, with options that can work.
+    /// Selects the agent and validates its options.
     fn choose(&self, mut create: Box<Create>) -> Result<Chosen, String> {
         let kind = create.options.agent.unwrap_or(AgentKind::Claude);
-        options::objection(&create.options, &create.cwd).map_or(Ok(()), Err)?;
+        options::invalid_option(&create.options, &create.cwd).map_or(Ok(()), Err)?;
         if kind == AgentKind::Claude {
             return Ok(Chosen::Claude(create));
         }
@@ -126,37 +128,39 @@ impl Bridge {
     fn route(&mut self, id: &str, session_id: &str, command: Command) -> Option<String> {
         let refuse =
             |code, message: &str| Some(ErrorPayload::new(code, message).frame(Some(id), Some(session_id)));
-        let unknown = || refuse(Code::SessionNotFound, "there is no such session");
+        let unknown = || refuse(Code::SessionNotFound, "unknown session");
         if matches!(command, Command::Kill) {
             let handle = self.sessions.remove(session_id).filter(|handle| !handle.commands.is_closed());
-            // fails if the session ended by itself just now
-            let is_told =
+            // fails if the session has just ended
+            let is_sent =
                 handle.is_some_and(|handle| handle.ends.try_send(End::Kill { id: id.to_owned() }).is_ok());
-            return if is_told { None } else { unknown() };
+            return if is_sent { None } else { unknown() };
         }
         let Some(handle) = self.sessions.get(session_id) else { return unknown() };
-        match handle.commands.try_send(Asked { id: id.to_owned(), command }) {
+        match handle.commands.try_send(CommandRequest { id: id.to_owned(), command }) {
             Ok(()) => None,
             Err(TrySendError::Closed(_)) => {
                 self.sessions.remove(session_id);
                 unknown()
             }
-            Err(TrySendError::Full(_)) => refuse(Code::SdkError, "too many messages wait for this session"),
+            Err(TrySendError::Full(_)) => {
+                refuse(Code::SdkError, "the queue of this session is full; wait for replies")
+            }
         }
     }
 
-    /// Ends all sessions at the same time.
+    /// Ends all sessions concurrently.
     async fn end(mut self) {
         for handle in self.sessions.values() {
             handle.ends.try_send(End::Shutdown).ok();
         }
-        // those that were killed are on their way
+        // killed sessions are ending already
         let all = async { while self.tasks.join_next().await.is_some() {} };
-        timeout(END, all).await.ok();
+        timeout(END_TIMEOUT, all).await.ok();
     }
 }
 
-/// What a session is made with.
+/// An agent with its options.
 enum Chosen {
     Claude(Box<Create>),
     /// An agent of the Droid protocol: droid, or the engine.

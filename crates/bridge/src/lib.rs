@@ -1,7 +1,7 @@
 //! The NDJSON backend for apps in any language: agent sessions over stdin and stdout.
 //!
-//! A front end starts `musher bridge`, writes one JSON object per line and reads one per line. It can run many sessions at once,
-//! and is asked before tools run. `docs/bridge.md` tells the protocol to people, [`schema`] and [`typescript`] to programs.
+//! A front end starts `musher bridge`, writes one JSON object per line and reads one per line. It can run many sessions at once, and is
+//! asked before tools run. `docs/bridge.md` describes the protocol for readers, [`schema`] and [`typescript`] for programs.
 //!
 //! ```
 //! use musher_bridge::{Config, run};
@@ -21,8 +21,8 @@
 //! # }
 //! ```
 //!
-//! The data path: a line is read (`wire::request`), routed by `dispatch` to the task that owns the session (`session`), which
-//! speaks with an `agent`. What the agent says goes out as it came. The reader never waits for a session, and no session for another.
+//! The data path: a line is parsed (`wire::request`) and routed by `dispatch` to the task that owns the session (`session`), which drives
+//! an `agent`. Messages of the agent are passed on unchanged. The reader never waits for a session, and no session for another.
 
 mod agent;
 mod callback;

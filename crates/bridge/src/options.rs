@@ -1,53 +1,53 @@
-//! The options of a front end in the words of the Claude driver. Pure; what cannot work is found before a process is started.
+//! Converts the options of a front end to those of the Claude driver. Pure; invalid options are found before a process is started.
 
 use std::path::Path;
 use std::time::Duration;
 
-use musher_claude::{Extra, Hook, Json, Options, SystemPrompt, Which};
+use musher_claude::{Extra, Hook, Json, Options, SessionSource, SystemPrompt};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::wire::payload::{self, SandboxSettings, SessionOptions};
 
-/// How much longer than the front end the CLI waits for a hook: if it gave up first, it would refuse the tool.
+/// How much longer than the front end the CLI waits for a hook: otherwise the CLI would give up first and deny the tool.
 const HOOK_MARGIN: Duration = Duration::from_secs(30);
 
-/// Which session the options lead to.
+/// The options of the CLI, and the id of the session they lead to.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) options: Options,
-    /// The id the agent will use.
+    /// The id that the agent will use.
     pub(crate) sdk_session_id: String,
 }
 
-/// What is well-formed but cannot work.
-pub(crate) fn objection(options: &SessionOptions, cwd: &str) -> Option<String> {
+/// Returns why the options cannot work, if they are well-formed but invalid.
+pub(crate) fn invalid_option(options: &SessionOptions, cwd: &str) -> Option<String> {
     if !Path::new(cwd).is_dir() {
-        return Some(format!("the folder `{cwd}` does not exist"));
+        return Some(format!("the directory `{cwd}` does not exist"));
     }
     if options.max_budget_usd.is_some_and(|dollars| dollars <= 0.0) {
-        return Some("`max_budget_usd` has to be more than 0".to_owned());
+        return Some("`max_budget_usd` must be more than 0".to_owned());
     }
     if options.fork_session == Some(true) && options.resume.is_none() {
-        return Some("`fork_session` needs `resume`".to_owned());
+        return Some("`fork_session` requires `resume`".to_owned());
     }
     None
 }
 
-/// The options for the CLI. `callback_timeout` is how long a front end may take to answer a hook.
+/// Converts the options for the CLI. `callback_timeout` is how long a front end may take to answer a hook.
 pub(crate) fn for_claude(it: SessionOptions, callback_timeout: Duration) -> Prepared {
     let mut options = Options::new();
     let new_id = || Uuid::new_v4().to_string();
     let (session, sdk_session_id) = match it.resume {
         None => {
             let id = new_id();
-            (Which::NewWithId(id.clone()), id)
+            (SessionSource::NewWithId(id.clone()), id)
         }
         Some(id) if it.fork_session == Some(true) => {
             let copy = new_id();
-            (Which::Fork { id, at: it.resume_session_at, new_id: Some(copy.clone()) }, copy)
+            (SessionSource::Fork { id, at: it.resume_session_at, new_id: Some(copy.clone()) }, copy)
         }
-        Some(id) => (Which::Resume { id: id.clone(), at: it.resume_session_at }, id),
+        Some(id) => (SessionSource::Resume { id: id.clone(), at: it.resume_session_at }, id),
     };
     options.session = session;
     options.model = it.model;
@@ -58,7 +58,7 @@ pub(crate) fn for_claude(it: SessionOptions, callback_timeout: Duration) -> Prep
     options.allowed_tools = it.allowed_tools.unwrap_or_default();
     options.disallowed_tools = it.disallowed_tools.unwrap_or_default();
     options.system_prompt = match it.system_prompt {
-        // the official SDK runs without the preset unless it is asked for
+        // the official SDK uses the preset only on request
         None => SystemPrompt::Custom(String::new()),
         Some(payload::SystemPrompt::Custom(text)) => SystemPrompt::Custom(text),
         Some(payload::SystemPrompt::Preset(preset)) => {
@@ -113,7 +113,7 @@ pub(crate) fn mode(mode: payload::PermissionMode) -> musher_claude::PermissionMo
     }
 }
 
-/// The sandbox settings with keys as the CLI spells them.
+/// Converts the keys of the sandbox settings to the CLI's spelling.
 fn translated(sandbox: &SandboxSettings) -> Json {
     fn camel(key: &str) -> String {
         let mut words = key.split('_');
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_id_is_ours_unless_a_session_goes_on() {
+    fn new_session_gets_our_id_and_resumed_session_does_not() {
         let fresh = options(json!({}));
         let word = format!("--session-id={}", fresh.sdk_session_id);
         assert!(fresh.options.args().contains(&word.into()));
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sandbox_is_spelled_as_the_cli_does() {
+    fn sandbox_is_spelled_as_the_cli_does() {
         let sandbox = json!({"sandbox": {
             "enabled": true, "auto_allow_bash_if_sandboxed": true, "excludedCommands": ["git"],
             "network": {"allow_unix_sockets": ["/s"]}, "ignore_violations": {"file": ["/f"]}
@@ -195,13 +195,13 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_work_is_said_before_a_process_is_started() {
+    fn invalid_options_are_reported_before_a_process_is_started() {
         let none = SessionOptions::default();
-        assert_eq!(objection(&none, "/"), None);
-        assert!(objection(&none, "/no/such/folder").is_some());
+        assert_eq!(invalid_option(&none, "/"), None);
+        assert!(invalid_option(&none, "/no/such/folder").is_some());
         let poor = SessionOptions { max_budget_usd: Some(0.0), ..SessionOptions::default() };
-        assert!(objection(&poor, "/").is_some());
+        assert!(invalid_option(&poor, "/").is_some());
         let lonely = SessionOptions { fork_session: Some(true), ..SessionOptions::default() };
-        assert!(objection(&lonely, "/").is_some());
+        assert!(invalid_option(&lonely, "/").is_some());
     }
 }

@@ -1,4 +1,4 @@
-//! The methods of `query.call`: what they take, what they ask the agent, and what of its answer they give.
+//! The methods of `query.call`: their arguments, the call to the agent, and the part of its response that is returned.
 
 use musher_claude::{Call, Extra, Json, PermissionMode};
 use serde::Deserialize;
@@ -7,13 +7,13 @@ use serde::de::DeserializeOwned;
 /// A method with its arguments.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Query {
-    /// Known since the agent was ready.
+    /// Answered from what the agent reported when it started.
     Stored(Stored),
-    /// To be asked.
-    Ask(Call, Give),
+    /// Answered by a call to the agent.
+    Ask(Call, ResultPart),
 }
 
-/// What the agent said when it was ready.
+/// A value that the agent reported when it started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stored {
     Models,
@@ -21,41 +21,41 @@ pub(crate) enum Stored {
     Account,
 }
 
-/// What of an answer is given.
+/// The part of a response that is returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Give {
+pub(crate) enum ResultPart {
     Nothing,
     Whole,
     McpServers,
 }
 
 impl Query {
-    /// Reads a method and its arguments; the error is for the front end.
+    /// Parses a method and its arguments; the error is for the front end.
     pub(crate) fn parse(method: &str, args: &[Json]) -> Result<Self, String> {
         let first = args.first();
         match method {
             "supportedModels" => Ok(Self::Stored(Stored::Models)),
             "supportedCommands" => Ok(Self::Stored(Stored::Commands)),
             "accountInfo" => Ok(Self::Stored(Stored::Account)),
-            "mcpServerStatus" => Ok(Self::Ask(Call::McpStatus, Give::McpServers)),
+            "mcpServerStatus" => Ok(Self::Ask(Call::McpStatus, ResultPart::McpServers)),
             "setModel" => {
-                let model = optional(first, "setModel takes the name of a model, or nothing")?;
-                Ok(Self::Ask(Call::SetModel(model), Give::Nothing))
+                let model = optional(first, "setModel takes the name of a model, or no argument")?;
+                Ok(Self::Ask(Call::SetModel(model), ResultPart::Nothing))
             }
             "setPermissionMode" => {
-                let word: Option<String> = optional(first, "setPermissionMode takes a mode")?;
-                let word = word.ok_or("setPermissionMode takes a mode")?;
-                // an old CLI would take any word
-                let mode = PermissionMode::named(&word)
-                    .ok_or_else(|| format!("there is no permission mode `{word}`"))?;
-                Ok(Self::Ask(Call::SetPermissionMode(mode), Give::Nothing))
+                let name: Option<String> = optional(first, "setPermissionMode takes a mode")?;
+                let name = name.ok_or("setPermissionMode takes a mode")?;
+                // an old CLI would accept any name
+                let mode = PermissionMode::named(&name)
+                    .ok_or_else(|| format!("unknown permission mode `{name}`"))?;
+                Ok(Self::Ask(Call::SetPermissionMode(mode), ResultPart::Nothing))
             }
             "setMaxThinkingTokens" => {
                 let tokens = optional(first, "setMaxThinkingTokens takes a number or null")?;
-                Ok(Self::Ask(Call::SetMaxThinkingTokens(tokens), Give::Nothing))
+                Ok(Self::Ask(Call::SetMaxThinkingTokens(tokens), ResultPart::Nothing))
             }
             "rewindFiles" => rewind(args),
-            other => Err(format!("there is no method `{other}`")),
+            other => Err(format!("unknown method `{other}`")),
         }
     }
 }
@@ -66,20 +66,20 @@ fn rewind(args: &[Json]) -> Result<Query, String> {
         #[serde(alias = "dryRun")]
         dry_run: Option<bool>,
     }
-    const USAGE: &str = "rewindFiles takes the id of a user message, and perhaps {dry_run: boolean}";
+    const USAGE: &str = "rewindFiles takes the id of a user message, and optionally {dry_run: boolean}";
     let user_message_id: Option<String> = optional(args.first(), USAGE)?;
     let user_message_id = user_message_id.ok_or(USAGE)?;
     let options: Options = optional(args.get(1), USAGE)?.unwrap_or_default();
     let call = Call::RewindFiles { user_message_id, dry_run: options.dry_run.unwrap_or_default() };
-    Ok(Query::Ask(call, Give::Whole))
+    Ok(Query::Ask(call, ResultPart::Whole))
 }
 
 fn optional<T: DeserializeOwned>(arg: Option<&Json>, usage: &str) -> Result<Option<T>, String> {
     arg.filter(|arg| !arg.is_null()).map(|arg| arg.to().map_err(|_shape| usage.to_owned())).transpose()
 }
 
-impl Give {
-    /// What the front end gets of an answer.
+impl ResultPart {
+    /// Returns the part of a response for the front end.
     pub(crate) fn of(self, answer: Json) -> Json {
         match self {
             Self::Nothing => Json::null(),
@@ -109,27 +109,30 @@ mod tests {
         assert_eq!(parse("supportedModels", json!([])), Ok(Query::Stored(Stored::Models)));
         assert_eq!(parse("supportedCommands", json!([])), Ok(Query::Stored(Stored::Commands)));
         assert_eq!(parse("accountInfo", json!([])), Ok(Query::Stored(Stored::Account)));
-        assert_eq!(parse("mcpServerStatus", json!([])), ask(Call::McpStatus, Give::McpServers));
-        assert_eq!(parse("setModel", json!(["m"])), ask(Call::SetModel(Some("m".to_owned())), Give::Nothing));
-        assert_eq!(parse("setModel", json!([])), ask(Call::SetModel(None), Give::Nothing));
+        assert_eq!(parse("mcpServerStatus", json!([])), ask(Call::McpStatus, ResultPart::McpServers));
+        assert_eq!(
+            parse("setModel", json!(["m"])),
+            ask(Call::SetModel(Some("m".to_owned())), ResultPart::Nothing)
+        );
+        assert_eq!(parse("setModel", json!([])), ask(Call::SetModel(None), ResultPart::Nothing));
         let plan = Call::SetPermissionMode(PermissionMode::Plan);
-        assert_eq!(parse("setPermissionMode", json!(["plan"])), ask(plan, Give::Nothing));
+        assert_eq!(parse("setPermissionMode", json!(["plan"])), ask(plan, ResultPart::Nothing));
         assert_eq!(
             parse("setMaxThinkingTokens", json!([5])),
-            ask(Call::SetMaxThinkingTokens(Some(5)), Give::Nothing)
+            ask(Call::SetMaxThinkingTokens(Some(5)), ResultPart::Nothing)
         );
         assert_eq!(
             parse("setMaxThinkingTokens", json!([null])),
-            ask(Call::SetMaxThinkingTokens(None), Give::Nothing)
+            ask(Call::SetMaxThinkingTokens(None), ResultPart::Nothing)
         );
         for options in [json!({"dry_run": true}), json!({"dryRun": true})] {
             let call = Call::RewindFiles { user_message_id: "u".to_owned(), dry_run: true };
-            assert_eq!(parse("rewindFiles", json!(["u", options])), ask(call, Give::Whole));
+            assert_eq!(parse("rewindFiles", json!(["u", options])), ask(call, ResultPart::Whole));
         }
     }
 
     #[test]
-    fn wrong_methods_and_arguments_are_told() {
+    fn unknown_methods_and_invalid_arguments_are_reported() {
         for (method, args) in [
             ("noSuchMethod", json!([])),
             ("setModel", json!([1])),
@@ -145,9 +148,9 @@ mod tests {
     }
 
     #[test]
-    fn only_the_list_of_servers_is_given() {
+    fn server_status_returns_only_the_list() {
         let answer = Json::from(json!({"mcpServers": [{"name": "a"}], "more": 1}));
-        assert_eq!(Give::McpServers.of(answer).text(), r#"[{"name":"a"}]"#);
-        assert_eq!(Give::McpServers.of(Json::empty_object()).text(), "[]");
+        assert_eq!(ResultPart::McpServers.of(answer).text(), r#"[{"name":"a"}]"#);
+        assert_eq!(ResultPart::McpServers.of(Json::empty_object()).text(), "[]");
     }
 }

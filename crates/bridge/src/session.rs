@@ -1,54 +1,54 @@
-//! The task that owns one session: it brings an agent and the front end together.
+//! The task that owns one session: it connects an agent and the front end.
 //!
-//! It waits for nobody in particular: a front end that does not read stops the agent's stream, and nothing else. Every
-//! request that has a reply gets exactly one, also when the session ends under it.
+//! It never blocks as a whole: a front end that does not read stops the agent's stream, and nothing else. Every request that has a reply
+//! gets exactly one, also if the session ends first.
 
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use musher_claude::Call;
-use musher_rpc::{Closed, LineSender, Lines};
+use musher_rpc::{Closed, LineSender, Lines, NotSent};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use crate::agent::{Agent, Event, Failure, Gone, Greeting};
 use crate::callback::Callbacks;
 use crate::config::Config;
-use crate::query::{Give, Query, Stored};
+use crate::query::{Query, ResultPart, Stored};
 use crate::wire::frame::{self, Code, ErrorPayload};
 use crate::wire::request::{Command, Create};
 
-/// How many replies may wait for a front end that does not read, before its commands wait as well.
-const REPLIES: usize = 256;
+/// Maximum number of lines that wait for a front end that does not read; then its commands wait too.
+const MAX_PENDING_LINES: usize = 256;
 
-/// How much of what the agent says is taken at once, in bytes, before anybody else is listened to.
-const AT_ONCE: usize = 16 * 1024;
+/// Maximum size of agent messages that are collected before other inputs are processed, in bytes.
+const BATCH_BYTES_LIMIT: usize = 16 * 1024;
 
-/// A command with the id of the request it came in.
-pub(crate) struct Asked {
+/// A command with the id of its request.
+pub(crate) struct CommandRequest {
     pub(crate) id: String,
     pub(crate) command: Command,
 }
 
-/// Why a session has to end.
+/// Why a session must end.
 pub(crate) enum End {
-    /// The front end wants it, and waits for the reply to this request.
+    /// The front end ends it; the reply goes to this request.
     Kill { id: String },
     /// The bridge ends.
     Shutdown,
 }
 
-/// What connects a session with the rest.
+/// The connections of a session.
 pub(crate) struct Wiring {
     pub(crate) session_id: String,
     pub(crate) config: Arc<Config>,
     pub(crate) out: LineSender,
-    pub(crate) commands: mpsc::Receiver<Asked>,
+    pub(crate) commands: mpsc::Receiver<CommandRequest>,
     pub(crate) ends: mpsc::Receiver<End>,
 }
 
-/// Starts an agent and serves it to the end.
+/// Starts an agent and serves it until the session ends.
 pub(crate) async fn serve<A: Agent>(
     mut wiring: Wiring,
     create: Create,
@@ -58,19 +58,20 @@ pub(crate) async fn serve<A: Agent>(
         Ok(agent) => agent,
         Err(failure) => return not_created(wiring, &create.id, failure).await,
     };
-    let greeted = tokio::select! {
-        greeted = agent.greet() => greeted,
-        // nobody knows its id yet, so it is the bridge that ends
+    let started = tokio::select! {
+        started = agent.greet() => started,
+        // its id is not known to the front end yet, so only the bridge can end it
         _ = wiring.ends.recv() => return agent.end().await,
     };
-    match greeted {
+    match started {
         Ok(greeting) => {
+            tracing::info!(agent_session = %greeting.session_id, "session started");
             let created = frame::created(&create.id, &wiring.session_id, &greeting.session_id);
             let mut session = Session::new(wiring, agent, greeting, &created);
             if let Some(prompt) = create.prompt
                 && let Err(reason) = session.agent.user(prompt)
             {
-                session.trouble(None, &reason);
+                session.error(None, &reason);
             }
             session.run().await;
         }
@@ -85,7 +86,7 @@ async fn not_created(mut wiring: Wiring, id: &str, failure: Failure) {
     wiring.commands.close();
     let error = ErrorPayload::new(Code::SessionCreateFailed, failure.message).details(failure.details);
     tokio::select! {
-        // if nobody reads any more, nobody misses it
+        // a front end that does not read any more does not need the reply
         _ = wiring.out.send(error.frame(Some(id), None).into()) => {}
         Some(_) = wiring.ends.recv() => {}
     }
@@ -101,7 +102,7 @@ struct Session<A: Agent> {
     outbox: Lines,
 }
 
-/// Who waits for the answer to a call.
+/// A pending call.
 struct Waiting {
     id: String,
     purpose: Purpose,
@@ -111,15 +112,26 @@ struct Waiting {
 #[derive(Clone, Copy)]
 enum Purpose {
     Interrupt,
-    Query(Give),
+    Query(ResultPart),
 }
 
-/// Why the conversation is over.
-enum Over {
+/// Why the session ended.
+enum EndCause {
     Exited(Gone),
     Ended(End),
-    /// Nobody reads what we write.
-    Unheard,
+    /// The front end does not read any more.
+    FrontEndGone,
+}
+
+impl EndCause {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Exited(_) => "the agent ended",
+            Self::Ended(End::Kill { .. }) => "killed",
+            Self::Ended(End::Shutdown) => "shutdown",
+            Self::FrontEndGone => "the front end is gone",
+        }
+    }
 }
 
 type Sending = Pin<Box<dyn Future<Output = Result<(), Closed>> + Send>>;
@@ -133,37 +145,39 @@ impl<A: Agent> Session<A> {
 
     async fn run(mut self) {
         let mut sending = None;
-        match self.converse(&mut sending).await {
-            Over::Exited(gone) => {
+        let cause = self.run_until_end(&mut sending).await;
+        tracing::info!(reason = cause.name(), "session ended");
+        match cause {
+            EndCause::Exited(gone) => {
                 self.settle_all("the agent ended");
                 let error = ErrorPayload::new(Code::SdkError, format!("the agent ended: {}", gone.reason));
                 let last = error.details(gone.details.into()).frame(None, Some(&self.wiring.session_id));
                 self.outbox.push(&[&last]);
-                self.leave(sending).await;
+                self.finish(sending).await;
             }
-            Over::Ended(End::Kill { id }) => {
-                // From here on nothing of the agent is passed on. What it said before goes out, and so do the replies among it.
+            EndCause::Ended(End::Kill { id }) => {
+                // From here on no message of the agent is passed on. Earlier messages are still sent, and so are the replies among them.
                 self.settle_all("the session was killed");
                 let killed = frame::killed(&id, &self.wiring.session_id);
                 self.outbox.push(&[&killed]);
-                self.leave(sending).await;
+                self.finish(sending).await;
             }
-            Over::Ended(End::Shutdown) | Over::Unheard => self.agent.end().await,
+            EndCause::Ended(End::Shutdown) | EndCause::FrontEndGone => self.agent.end().await,
         }
     }
 
-    /// Goes on until something ends it. What was on its way to the front end by then stays in `sending`.
-    async fn converse(&mut self, sending: &mut Option<Sending>) -> Over {
+    /// Runs until the session ends. Lines that are being sent at that point stay in `sending`.
+    async fn run_until_end(&mut self, sending: &mut Option<Sending>) -> EndCause {
         loop {
             if sending.is_none() && !self.outbox.is_empty() {
-                match self.wiring.out.offer(self.outbox.take()) {
-                    Ok(None) => {}
-                    // only who finds no room stands in line for it
-                    Ok(Some(lines)) => {
+                match self.wiring.out.try_send(self.outbox.take()) {
+                    Ok(()) => {}
+                    // wait only if there is no room
+                    Err(NotSent::Full(lines)) => {
                         let out = self.wiring.out.clone();
                         *sending = Some(Box::pin(async move { out.send(lines).await }));
                     }
-                    Err(_gone) => return Over::Unheard,
+                    Err(NotSent::Closed) => return EndCause::FrontEndGone,
                 }
             }
             let deadline = self.next_deadline();
@@ -171,31 +185,31 @@ impl<A: Agent> Session<A> {
                 sent = wait_for(sending), if sending.is_some() => {
                     *sending = None;
                     if sent.is_err() {
-                        return Over::Unheard;
+                        return EndCause::FrontEndGone;
                     }
                 }
-                // what it says has to wait for what was said before
+                // the agent's next message waits for the earlier ones
                 event = self.agent.next(), if sending.is_none() => match event {
-                    Ok(event) => self.heard_all(event),
-                    Err(gone) => return Over::Exited(gone),
+                    Ok(event) => self.handle_events(event),
+                    Err(gone) => return EndCause::Exited(gone),
                 },
-                Some(asked) = self.wiring.commands.recv(), if self.outbox.len() < REPLIES => self.obey(asked),
-                Some(end) = self.wiring.ends.recv() => return Over::Ended(end),
+                Some(request) = self.wiring.commands.recv(), if self.outbox.len() < MAX_PENDING_LINES => self.handle_command(request),
+                Some(end) = self.wiring.ends.recv() => return EndCause::Ended(end),
                 () = passed(deadline) => self.expire(),
             }
         }
     }
 
-    fn heard_all(&mut self, first: Event<A::Key>) {
-        self.heard(first);
-        while self.outbox.size() < AT_ONCE
+    fn handle_events(&mut self, first: Event<A::Key>) {
+        self.handle_event(first);
+        while self.outbox.size() < BATCH_BYTES_LIMIT
             && let Some(event) = self.agent.more()
         {
-            self.heard(event);
+            self.handle_event(event);
         }
     }
 
-    fn heard(&mut self, event: Event<A::Key>) {
+    fn handle_event(&mut self, event: Event<A::Key>) {
         let session_id = &self.wiring.session_id;
         match event {
             Event::Message(message) => self.outbox.push(&frame::sdk_message(session_id, &message)),
@@ -206,8 +220,8 @@ impl<A: Agent> Session<A> {
                     (Purpose::Interrupt, Err(reason)) => {
                         ErrorPayload::new(Code::SdkError, reason).frame(Some(&waiting.id), Some(session_id))
                     }
-                    (Purpose::Query(give), outcome) => {
-                        frame::query_result(&waiting.id, session_id, outcome.map(|answer| give.of(answer)))
+                    (Purpose::Query(part), outcome) => {
+                        frame::query_result(&waiting.id, session_id, outcome.map(|answer| part.of(answer)))
                     }
                 };
                 self.outbox.push(&[&reply]);
@@ -215,31 +229,32 @@ impl<A: Agent> Session<A> {
             Event::Question { key, kind, payload } => {
                 let deadline = Instant::now() + self.wiring.config.callback_timeout;
                 let id = self.callbacks.ask(key, kind, deadline);
+                tracing::info!(id, ?kind, "callback");
                 self.outbox.push(&[&frame::callback_request(&id, session_id, &payload)]);
             }
             Event::Cancelled { key } => self.callbacks.cancel(&key),
             Event::Commands(commands) => self.greeting.commands = commands,
-            Event::Trouble(reason) => self.trouble(None, &reason),
+            Event::Trouble(reason) => self.error(None, &reason),
             Event::Note(text) => self.log(&text),
             Event::Nothing => {}
         }
     }
 
-    fn obey(&mut self, Asked { id, command }: Asked) {
+    fn handle_command(&mut self, CommandRequest { id, command }: CommandRequest) {
         match command {
             Command::Send(message) => {
                 if let Err(reason) = self.agent.user(message) {
-                    self.trouble(Some(&id), &reason);
+                    self.error(Some(&id), &reason);
                 }
             }
             Command::Interrupt => match self.agent.call(&Call::Interrupt) {
                 Ok(key) => self.wait(key, id, Purpose::Interrupt),
-                Err(reason) => self.trouble(Some(&id), &reason),
+                Err(reason) => self.error(Some(&id), &reason),
             },
             Command::Answer(payload) => match self.callbacks.answer(&id, &payload) {
                 Ok((key, answer)) => {
                     if let Err(reason) = self.agent.answer(&key, &answer) {
-                        self.trouble(Some(&id), &reason);
+                        self.error(Some(&id), &reason);
                     }
                 }
                 Err(error) => self.outbox.push(&[&error.frame(Some(&id), Some(&self.wiring.session_id))]),
@@ -255,8 +270,8 @@ impl<A: Agent> Session<A> {
                     let result = frame::query_result(&id, &self.wiring.session_id, known);
                     self.outbox.push(&[&result]);
                 }
-                Ok(Query::Ask(call, give)) => match self.agent.call(&call) {
-                    Ok(key) => self.wait(key, id, Purpose::Query(give)),
+                Ok(Query::Ask(call, part)) => match self.agent.call(&call) {
+                    Ok(key) => self.wait(key, id, Purpose::Query(part)),
                     Err(reason) => self.query_failed(&id, &reason),
                 },
                 Err(reason) => {
@@ -264,8 +279,8 @@ impl<A: Agent> Session<A> {
                     self.outbox.push(&[&result]);
                 }
             },
-            // comes another way, so that nothing can be in its way
-            Command::Kill => self.log("bug: a kill came in the ordinary way"),
+            // sent over a channel of its own, so that nothing delays it
+            Command::Kill => self.log("bug: a kill arrived in the command queue"),
         }
     }
 
@@ -283,7 +298,7 @@ impl<A: Agent> Session<A> {
         for key in late {
             self.agent.forget(&key);
             if let Some(waiting) = self.calls.remove(&key) {
-                self.give_up(&waiting, "the agent did not answer in time");
+                self.call_failed(&waiting, "the agent did not answer in time");
             }
         }
     }
@@ -298,15 +313,15 @@ impl<A: Agent> Session<A> {
         [self.callbacks.next_deadline(), calls].into_iter().flatten().min()
     }
 
-    /// Answers everything that still waits for an answer, and takes no more.
+    /// Answers everything that is pending with an error, and accepts no more commands.
     fn settle_all(&mut self, reason: &str) {
         for (_, waiting) in std::mem::take(&mut self.calls) {
-            self.give_up(&waiting, reason);
+            self.call_failed(&waiting, reason);
         }
         self.wiring.commands.close();
-        while let Ok(Asked { id, command }) = self.wiring.commands.try_recv() {
+        while let Ok(CommandRequest { id, command }) = self.wiring.commands.try_recv() {
             match command {
-                Command::Send(_) | Command::Interrupt | Command::Kill => self.trouble(Some(&id), reason),
+                Command::Send(_) | Command::Interrupt | Command::Kill => self.error(Some(&id), reason),
                 Command::Query { .. } => self.query_failed(&id, reason),
                 Command::Answer(_) => {
                     let error = ErrorPayload::new(Code::CallbackNotFound, reason);
@@ -316,27 +331,27 @@ impl<A: Agent> Session<A> {
         }
     }
 
-    /// Ends the agent, then says the last words, behind what is on its way.
-    async fn leave(self, sending: Option<Sending>) {
+    /// Ends the agent, then sends the remaining lines after those being sent.
+    async fn finish(self, sending: Option<Sending>) {
         let Self { agent, mut outbox, mut wiring, .. } = self;
         agent.end().await;
-        let farewell = async {
+        let flushed = async {
             if let Some(sending) = sending {
                 sending.await?;
             }
             wiring.out.send(outbox.take()).await
         };
         tokio::select! {
-            // if nobody reads any more, nobody misses it
-            _ = farewell => {}
+            // a front end that does not read any more does not need the lines
+            _ = flushed => {}
             // the bridge does not wait for a front end that does not read
             Some(_) = wiring.ends.recv() => {}
         }
     }
 
-    fn give_up(&mut self, waiting: &Waiting, reason: &str) {
+    fn call_failed(&mut self, waiting: &Waiting, reason: &str) {
         match waiting.purpose {
-            Purpose::Interrupt => self.trouble(Some(&waiting.id), reason),
+            Purpose::Interrupt => self.error(Some(&waiting.id), reason),
             Purpose::Query(_) => self.query_failed(&waiting.id, reason),
         }
     }
@@ -346,7 +361,7 @@ impl<A: Agent> Session<A> {
         self.outbox.push(&[&error.frame(Some(id), Some(&self.wiring.session_id))]);
     }
 
-    fn trouble(&mut self, id: Option<&str>, reason: &str) {
+    fn error(&mut self, id: Option<&str>, reason: &str) {
         let error = ErrorPayload::new(Code::SdkError, reason);
         self.outbox.push(&[&error.frame(id, Some(&self.wiring.session_id))]);
     }
@@ -356,7 +371,7 @@ impl<A: Agent> Session<A> {
     }
 }
 
-/// Waits for a deadline; without one, for ever.
+/// Waits for a deadline; without one, forever.
 async fn passed(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => sleep_until(deadline).await,

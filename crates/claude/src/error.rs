@@ -1,4 +1,4 @@
-//! What can go wrong with a session.
+//! The errors of a session.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,52 +7,52 @@ use musher_rpc::{Closed, Exit};
 
 use crate::Refusal;
 
-/// Why a session did not start, or a call did not succeed.
+/// Why a session did not start, or a call failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The program could not be started.
     #[error(transparent)]
     Spawn(#[from] musher_rpc::Error),
-    /// A file the program needs could not be written.
+    /// A file that the program needs could not be written.
     #[error("cannot write a file for the CLI")]
     Prepare(#[source] std::io::Error),
     /// The program ended.
     #[error(transparent)]
     Exited(Arc<Exit>),
-    /// The CLI ended the session before it began, for example because there is none with the id to resume.
-    #[error("the session did not begin: {message}")]
-    NotBegun {
-        /// What the CLI says.
+    /// The CLI ended the session before it started, for example because the session to resume does not exist.
+    #[error("cannot start the session: {message}")]
+    NotStarted {
+        /// The message of the CLI.
         message: String,
         /// How the program ended, if it did.
         exit: Option<Arc<Exit>>,
     },
-    /// The CLI answered a call with an error.
-    #[error("`{call}` was refused: {source}")]
+    /// The CLI responded to a call with an error.
+    #[error("the CLI rejected `{call}`: {source}")]
     Refused {
-        /// The call.
+        /// The name of the call.
         call: String,
-        /// What the CLI says.
+        /// The error of the CLI.
         source: Refusal,
     },
-    /// No answer came in time.
-    #[error("no answer to `{call}` within {after:?}")]
+    /// The CLI did not respond in time.
+    #[error("timed out after {after:?} waiting for the response to `{call}`")]
     Timeout {
-        /// The call.
+        /// The name of the call.
         call: String,
-        /// How long we waited.
+        /// The time waited.
         after: Duration,
     },
-    /// An answer has another shape than expected.
-    #[error("the answer to `{call}` cannot be read")]
+    /// A response does not have the expected shape.
+    #[error("cannot read the response to `{call}`")]
     Shape {
-        /// The call.
+        /// The name of the call.
         call: String,
         /// What is wrong with it.
         source: serde_json::Error,
     },
-    /// The CLI does not read what it is sent.
+    /// The CLI does not read its input.
     #[error("the CLI does not read its input")]
     Stuck,
     /// The session was closed.

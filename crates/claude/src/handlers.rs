@@ -1,4 +1,4 @@
-//! Who answers the CLI: permissions, hooks and MCP tools as closures.
+//! Handlers of the CLI's requests: permissions, hooks and MCP tools as closures.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,7 +12,7 @@ pub(crate) type Answer<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 type OnPermission = Arc<dyn Fn(PermissionRequest) -> Answer<Permission> + Send + Sync>;
 type OnHook = Arc<dyn Fn(HookRequest) -> Answer<HookOutput> + Send + Sync>;
 
-/// The answers to what the CLI asks during a session.
+/// The handlers of the CLI's requests during a session.
 ///
 /// ```
 /// use musher_claude::{Handlers, HookOutput, Permission};
@@ -32,12 +32,12 @@ pub struct Handlers {
 }
 
 impl Handlers {
-    /// Nobody answers: permissions are denied.
+    /// Creates handlers without closures: permissions are denied.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Decides whether a tool may run. If the CLI takes the question back, the future is dropped.
+    /// Sets the closure that decides whether a tool may run. If the CLI cancels the request, the future is dropped.
     #[must_use]
     pub fn on_permission<F>(mut self, decide: impl Fn(PermissionRequest) -> F + Send + Sync + 'static) -> Self
     where
@@ -47,7 +47,7 @@ impl Handlers {
         self
     }
 
-    /// Is called on an event, for tools that match.
+    /// Adds a hook for an event, for tools that match.
     #[must_use]
     pub fn on_hook<F>(
         mut self,
@@ -66,14 +66,14 @@ impl Handlers {
         self
     }
 
-    /// Gives the model the tools of a server in this process.
+    /// Offers the tools of an in-process server to the model.
     #[must_use]
     pub fn mcp_server(mut self, server: ToolServer) -> Self {
         self.servers.insert(server.name().to_owned(), server);
         self
     }
 
-    /// The options with what has to be told to the CLI about these handlers.
+    /// Adds what the CLI must know about these handlers to the options.
     pub(crate) fn register(&self, mut options: Options) -> Options {
         for (event, hook) in &self.hooks {
             options.hooks.entry(event.clone()).or_default().push(hook.clone());
@@ -85,7 +85,7 @@ impl Handlers {
     pub(crate) fn decide(&self, request: PermissionRequest) -> Answer<Permission> {
         match &self.permission {
             Some(decide) => decide(request),
-            None => Box::pin(async { Permission::deny("there is nobody to ask") }),
+            None => Box::pin(async { Permission::deny("no permission handler is set") }),
         }
     }
 

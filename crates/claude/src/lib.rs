@@ -23,12 +23,12 @@
 //!
 //! Three layers, each usable alone:
 //!
-//! - [`Protocol`]: the conversation as a state machine, without IO. Every line is an [`Event`].
-//! - [`Process`]: the protocol on a running CLI, every event in its order. For programs that pass messages on.
-//! - [`Session`]: closures answer the CLI, calls are functions, messages are a stream.
+//! - [`Protocol`]: the conversation as a state machine, without IO. Every line becomes an [`Event`].
+//! - [`Process`]: the protocol on a running CLI, every event in order. For programs that pass messages on.
+//! - [`Session`]: closures handle requests of the CLI, calls are functions, messages are a stream.
 //!
-//! A [`Message`] keeps the text of the CLI, whatever it says; [`Message::view`] shows it as types. The CLI ends with the session,
-//! and so does everything it started. What is not here: finding or installing the CLI, accounts, retries.
+//! A [`Message`] keeps the text of the CLI unchanged; [`Message::view`] returns it as types. The CLI ends with the session, with everything
+//! it started. Not here: finding or installing the CLI, accounts, retries.
 
 mod error;
 mod handlers;
@@ -45,7 +45,7 @@ pub use handlers::Handlers;
 pub use mcp::ToolServer;
 #[doc(no_inline)]
 pub use musher_wire::{Extra, Json};
-pub use options::{Hook, Options, SystemPrompt, Which};
+pub use options::{Hook, Options, SessionSource, SystemPrompt};
 pub use process::Process;
 pub use protocol::{Event, Protocol};
 pub use session::{Messages, Session};

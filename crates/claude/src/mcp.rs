@@ -1,6 +1,6 @@
-//! An MCP server in our own process: tools as closures, reached through the control protocol.
+//! An in-process MCP server: tools as closures, reached through the control protocol.
 //!
-//! The part of MCP that the CLI uses for tools and nothing else. It does no IO; the messages come and go as JSON.
+//! Implements the part of MCP that the CLI uses for tools. It does no IO; messages are JSON values.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::handlers::Answer;
 
-/// The version to name when the CLI names none.
+/// The version to report if the CLI names none.
 const PROTOCOL_VERSION: &str = "2025-06-18";
 const METHOD_NOT_FOUND: i32 = -32601;
 const INVALID_PARAMS: i32 = -32602;
@@ -19,7 +19,7 @@ const INVALID_REQUEST: i32 = -32600;
 
 type OnCall = Arc<dyn Fn(Value) -> Answer<Result<String, String>> + Send + Sync>;
 
-/// Tools of our own for the model.
+/// In-process tools for the model.
 ///
 /// ```
 /// use musher_claude::ToolServer;
@@ -53,12 +53,12 @@ struct Tool {
 }
 
 impl ToolServer {
-    /// A server without tools. The model sees them as `mcp__<server>__<tool>`.
+    /// Creates a server without tools. The model sees its tools as `mcp__<server>__<tool>`.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), tools: Vec::new() }
     }
 
-    /// Adds a tool. It gets its arguments and gives text, or an error that the model is told.
+    /// Adds a tool. It receives its arguments and returns text, or an error for the model.
     #[must_use]
     pub fn tool<F>(
         mut self,
@@ -79,12 +79,12 @@ impl ToolServer {
         self
     }
 
-    /// The name of the server.
+    /// Returns the name of the server.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Answers a JSON-RPC message; a notification has no answer.
+    /// Responds to a JSON-RPC message; a notification gets no response.
     pub async fn answer(&self, message: &Json) -> Option<Json> {
         #[derive(Deserialize)]
         struct Request {
@@ -117,7 +117,7 @@ impl ToolServer {
             "tools/call" => {
                 let name = params["name"].as_str().unwrap_or_default();
                 let tool = self.tools.iter().find(|tool| tool.name == name);
-                let tool = tool.ok_or_else(|| (INVALID_PARAMS, format!("there is no tool `{name}`")))?;
+                let tool = tool.ok_or_else(|| (INVALID_PARAMS, format!("unknown tool `{name}`")))?;
                 let outcome = (tool.call)(params["arguments"].clone()).await;
                 let is_error = outcome.is_err();
                 let (Ok(text) | Err(text)) = outcome;
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_tool_is_listed_and_called() {
+    async fn tool_is_listed_and_called() {
         let listed = ask(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})).await.unwrap();
         assert_eq!(listed["result"]["tools"][0]["name"], "echo");
         for (arguments, text, is_error) in
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_not_known_is_an_error_and_a_notification_has_no_answer() {
+    async fn unknown_request_is_an_error_and_a_notification_gets_no_response() {
         let unknown = ask(json!({"jsonrpc": "2.0", "id": 2, "method": "resources/list"})).await.unwrap();
         assert_eq!(unknown["error"]["code"], METHOD_NOT_FOUND);
         let params = json!({"name": "other"});

@@ -1,6 +1,6 @@
-//! What a session starts with: everything the CLI can be told before the first turn.
+//! Options of a session: everything that can be set before the first turn.
 //!
-//! Only values. How they become words of the command line and fields of the first request is `options/launch.rs`.
+//! Values only. `options/launch.rs` converts them to command-line arguments and fields of the first request.
 
 mod launch;
 
@@ -13,7 +13,7 @@ use musher_wire::{Extra, Json};
 use crate::PermissionMode;
 pub(crate) use launch::Started;
 
-/// The options of a session. All are optional; what is not set is left to the CLI.
+/// The options of a session. All are optional; the CLI decides those that are not set.
 ///
 /// ```
 /// use musher_claude::{Options, PermissionMode};
@@ -29,112 +29,112 @@ pub(crate) use launch::Started;
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Options {
-    /// A name or an alias. Not checked before the first turn.
+    /// A model name or alias. Not checked before the first turn.
     pub model: Option<String>,
-    /// The model to go on with when the first one is overloaded.
+    /// The model to use when the first one is overloaded.
     pub fallback_model: Option<String>,
-    /// How much may be done without asking.
+    /// The permission mode at the start.
     pub permission_mode: Option<PermissionMode>,
-    /// Allows to change to [`PermissionMode::BypassPermissions`] later.
+    /// Allows a later change to [`PermissionMode::BypassPermissions`].
     pub allow_dangerously_skip_permissions: bool,
-    /// The built-in tools there are at all.
+    /// The available built-in tools.
     pub tools: Option<Vec<String>>,
-    /// Tools and rules that need no question.
+    /// Tools and rules that need no permission.
     pub allowed_tools: Vec<String>,
-    /// Tools and rules that are forbidden.
+    /// Tools and rules that are denied.
     pub disallowed_tools: Vec<String>,
-    /// What the model is told first.
+    /// The system prompt.
     pub system_prompt: SystemPrompt,
-    /// How many calls of the model one user message may cause.
+    /// Maximum number of model calls per user message.
     pub max_turns: Option<u64>,
-    /// What the process may cost, in US dollars.
+    /// Maximum cost of the process, in US dollars.
     pub max_budget_usd: Option<f64>,
-    /// How much the model may think.
+    /// Maximum number of thinking tokens.
     pub max_thinking_tokens: Option<u64>,
-    /// Whether pieces of unfinished messages are told.
+    /// Whether pieces of unfinished messages are sent.
     pub include_partial_messages: bool,
-    /// Whether files can be put back with [`Call::RewindFiles`](crate::Call::RewindFiles). User messages are then told back.
+    /// Whether files can be restored with [`Call::RewindFiles`](crate::Call::RewindFiles). User messages are then repeated by the CLI.
     pub enable_file_checkpointing: bool,
-    /// Folders besides the working folder.
+    /// Additional directories besides the working directory.
     pub additional_directories: Vec<PathBuf>,
-    /// MCP servers by name, as in the CLI's own configuration.
+    /// MCP servers by name, in the format of the CLI's configuration.
     pub mcp_servers: Extra,
-    /// Whether only these servers count, not those of the configuration.
+    /// Whether only these servers are used, without those of the configuration.
     pub strict_mcp_config: bool,
-    /// Names of MCP servers in our own process; their messages come as events.
+    /// Names of in-process MCP servers; their messages arrive as events.
     pub sdk_mcp_servers: Vec<String>,
     /// Subagents by name.
     pub agents: Option<Json>,
     /// Hooks by event.
     pub hooks: BTreeMap<String, Vec<Hook>>,
-    /// The sandbox of commands, in the words of the CLI's settings.
+    /// The sandbox of commands, in the format of the CLI's settings.
     pub sandbox: Option<Json>,
-    /// Which settings files are read: `user`, `project`, `local`. `None` for all, empty for none.
+    /// The settings files to read: `user`, `project`, `local`. `None` for all, empty for none.
     pub setting_sources: Option<Vec<String>>,
     /// Beta features of the API.
     pub betas: Vec<String>,
-    /// A JSON schema that the result has to follow.
+    /// A JSON schema that the result must match.
     pub output_schema: Option<Json>,
-    /// Folders of plugins.
+    /// Directories of plugins.
     pub plugins: Vec<PathBuf>,
-    /// The session to begin with, or to go on with.
-    pub session: Which,
-    /// More words for the command line.
+    /// The session to start, resume or fork.
+    pub session: SessionSource,
+    /// Additional command-line arguments.
     pub extra_args: Vec<String>,
-    /// More variables for the environment.
+    /// Additional environment variables.
     pub env: Vec<(String, String)>,
 }
 
-/// What the model is told first.
+/// The system prompt of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum SystemPrompt {
-    /// The prompt that makes the model a coding agent, with something added to it.
+    /// The preset that makes the model a coding agent.
     #[default]
     Preset,
-    /// The preset, and this after it.
+    /// The preset, followed by this text.
     Append(String),
-    /// This alone. May be empty.
+    /// Only this text. May be empty.
     Custom(String),
 }
 
-/// Which session a process serves.
+/// Where the session of a process comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Which {
-    /// A new one with an id of the CLI's choice.
+pub enum SessionSource {
+    /// A new session; the CLI chooses its id.
     #[default]
     New,
-    /// A new one with this id, which has to be a UUID.
+    /// A new session with this id, which must be a UUID.
     NewWithId(String),
-    /// One that was there before.
+    /// An existing session.
     Resume {
-        /// Its id.
+        /// The id of the session.
         id: String,
-        /// The message to go back to.
+        /// The message to rewind to.
         at: Option<String>,
     },
-    /// A copy of one that was there before.
+    /// A copy of an existing session.
     Fork {
         /// The id of the original.
         id: String,
-        /// The message to go back to.
+        /// The message to rewind to.
         at: Option<String>,
-        /// The id of the copy, a UUID; of the CLI's choice if absent.
+        /// The id of the copy, a UUID; the CLI chooses it if absent.
         new_id: Option<String>,
     },
 }
 
-/// One hook.
+/// A hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hook {
-    /// The tools it is for, such as `Bash|Write`; all if absent.
+    /// The tools it applies to, such as `Bash|Write`; all if absent.
     pub matcher: Option<String>,
-    /// The id it is called with.
+    /// The id that the CLI calls it with.
     pub callback_id: String,
-    /// How long the CLI waits for its answer. When it gives up, it refuses the tool.
+    /// How long the CLI waits for the response. After that, it denies the tool.
     pub timeout: Option<Duration>,
 }
 
-/// Writes a setter for each field.
+/// Generates a setter for each field.
 macro_rules! setters {
     ($($(#[$doc:meta])* $name:ident: $type:ty => $convert:expr;)*) => {
         impl Options {
@@ -153,25 +153,25 @@ macro_rules! setters {
 setters! {
     /// Sets the model.
     model: impl Into<String> => |it: _| Some(Into::into(it));
-    /// Sets the model to fall back to.
+    /// Sets the model to use when the first one is overloaded.
     fallback_model: impl Into<String> => |it: _| Some(Into::into(it));
-    /// Sets how much may be done without asking.
+    /// Sets the permission mode.
     permission_mode: PermissionMode => Some;
-    /// Sets which built-in tools there are.
+    /// Sets the available built-in tools.
     tools: impl IntoIterator<Item: Into<String>> => |it: _| Some(strings(it));
-    /// Sets what needs no question.
+    /// Sets the tools and rules that need no permission.
     allowed_tools: impl IntoIterator<Item: Into<String>> => strings;
-    /// Sets what is forbidden.
+    /// Sets the tools and rules that are denied.
     disallowed_tools: impl IntoIterator<Item: Into<String>> => strings;
-    /// Sets what the model is told first.
+    /// Sets the system prompt.
     system_prompt: SystemPrompt => std::convert::identity;
-    /// Sets how many calls of the model one user message may cause.
+    /// Sets the maximum number of model calls per user message.
     max_turns: u64 => Some;
-    /// Sets what the process may cost.
+    /// Sets the maximum cost of the process, in US dollars.
     max_budget_usd: f64 => Some;
-    /// Sets how much the model may think.
+    /// Sets the maximum number of thinking tokens.
     max_thinking_tokens: u64 => Some;
-    /// Sets the folders besides the working folder.
+    /// Sets the additional directories.
     additional_directories: impl IntoIterator<Item: Into<PathBuf>> => paths;
     /// Sets the MCP servers.
     mcp_servers: Extra => std::convert::identity;
@@ -179,37 +179,37 @@ setters! {
     agents: Json => Some;
     /// Sets the sandbox.
     sandbox: Json => Some;
-    /// Sets which settings files are read.
+    /// Sets the settings files to read.
     setting_sources: impl IntoIterator<Item: Into<String>> => |it: _| Some(strings(it));
     /// Sets the beta features.
     betas: impl IntoIterator<Item: Into<String>> => strings;
-    /// Sets the schema of the result.
+    /// Sets the JSON schema of the result.
     output_schema: Json => Some;
-    /// Sets which session this is.
-    session: Which => std::convert::identity;
+    /// Sets the session to start, resume or fork.
+    session: SessionSource => std::convert::identity;
 }
 
 impl Options {
-    /// Nothing set.
+    /// Creates options with nothing set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Tells pieces of unfinished messages, too.
+    /// Requests pieces of unfinished messages.
     #[must_use]
     pub fn with_partial_messages(mut self) -> Self {
         self.include_partial_messages = true;
         self
     }
 
-    /// Remembers files, so that they can be put back.
+    /// Enables file checkpoints, so that files can be restored.
     #[must_use]
     pub fn with_file_checkpointing(mut self) -> Self {
         self.enable_file_checkpointing = true;
         self
     }
 
-    /// Adds a variable to the environment of the CLI.
+    /// Adds an environment variable for the CLI.
     #[must_use]
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.env.push((name.into(), value.into()));

@@ -1,18 +1,19 @@
-//! The CLI as a process with a conversation: the protocol on a connection, and the two ways it ends.
+//! The CLI as a process with a conversation: the protocol on a connection, and the ways it ends.
 //!
-//! It never waits to write: a CLI that does not read is an error, not a reason to stop listening to others.
+//! Writing never blocks: a CLI that does not read is an error, not a reason to stop reading.
 
+use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
-use musher_rpc::{Batch, Child, Closed, Exit, Launch, LineReceiver, LineSender, NotSent, RawLine};
+use musher_rpc::{Child, Closed, Exit, Launch, LineReceiver, LineSender, NotSent, RawLine};
 use tempfile::NamedTempFile;
 
 use crate::options::Started;
 use crate::user::UserMessage;
 use crate::{Call, Error, Event, HookOutput, Options, Permission, Protocol, RequestId};
 
-/// A running CLI, for those who want every event in its order; [`Session`](crate::Session) is easier to use.
+/// A running CLI, for callers that need every event in order; [`Session`](crate::Session) is easier to use.
 ///
 /// ```no_run
 /// use musher_claude::{Call, Event, Options, Process};
@@ -36,16 +37,16 @@ pub struct Process {
     protocol: Protocol,
     child: Child,
     incoming: LineReceiver,
-    /// Lines that came together with one that was handed out.
-    lines: Batch<RawLine>,
+    /// Lines that arrived together with one that was already returned.
+    lines: VecDeque<RawLine>,
     outgoing: LineSender,
     _files: Vec<NamedTempFile>,
 }
 
 impl Process {
-    /// Starts the CLI. `adjust` may change how, for example add variables or the thread to fork on.
+    /// Starts the CLI. `adjust` may change the launch, for example add variables or the thread to fork on.
     ///
-    /// Nothing is said yet: the first call is [`Call::Initialize`].
+    /// Sends nothing yet: the first call is [`Call::Initialize`].
     pub async fn start(
         program: &Path,
         cwd: &Path,
@@ -58,15 +59,15 @@ impl Process {
             protocol: Protocol::new(),
             child,
             incoming: connection.incoming,
-            lines: Batch::new(),
+            lines: VecDeque::new(),
             outgoing: connection.outgoing,
             _files: files,
         })
     }
 
-    /// The next event; after the last one, why there are no more. Loses nothing if dropped.
+    /// Returns the next event; after the last one, why the conversation ended. Cancel-safe.
     ///
-    /// Requests of a kind nobody knows are answered before they are told.
+    /// Requests of an unknown kind are answered with an error before their event is returned.
     pub async fn next(&mut self) -> Result<Event, Closed> {
         loop {
             if let Some(event) = self.try_next() {
@@ -76,70 +77,70 @@ impl Process {
         }
     }
 
-    /// The next event, if its line came together with the one before: for who can take many at once.
+    /// Returns the next event if its line arrived together with the one before, for callers that process events in batches.
     pub fn try_next(&mut self) -> Option<Event> {
-        let event = self.protocol.receive(self.lines.pop()?);
+        let event = self.protocol.receive(self.lines.pop_front()?);
         if let Event::Unsupported { reply, .. } = &event {
-            // if this cannot be written, nothing can, and that will be seen elsewhere
+            // if this write fails, so does every other, and the caller notices that
             self.write(reply.clone()).ok();
         }
         Some(event)
     }
 
-    /// Says something as the user.
+    /// Sends a user message.
     pub fn user(&mut self, message: &UserMessage) -> Result<(), Error> {
         let line = self.protocol.user(message);
         self.write(line)
     }
 
-    /// Asks something of the CLI. The answer comes as [`Event::Answered`].
+    /// Sends a call to the CLI. The response arrives as [`Event::Answered`].
     pub fn call(&mut self, call: &Call) -> Result<RequestId, Error> {
         let (id, line) = self.protocol.call(call);
         self.write(line).inspect_err(|_| self.protocol.forget(&id)).map(|()| id)
     }
 
-    /// Nobody waits for the answer to this call any more.
+    /// Drops a call: its response is ignored.
     pub fn forget(&mut self, id: &RequestId) {
         self.protocol.forget(id);
     }
 
-    /// Answers a permission request. A question that is not open any more is no error.
+    /// Answers a permission request. Does nothing if the request is not pending any more.
     pub fn permit(&mut self, id: &RequestId, permission: &Permission) -> Result<(), Error> {
         let line = self.protocol.permit(id, permission);
         self.answer(line)
     }
 
-    /// Answers a hook.
+    /// Answers a hook request.
     pub fn hook_output(&mut self, id: &RequestId, output: &HookOutput) -> Result<(), Error> {
         let line = self.protocol.hook_output(id, output);
         self.answer(line)
     }
 
-    /// Answers a message to an MCP server in our process.
+    /// Answers a message to an in-process MCP server.
     pub fn mcp_reply(&mut self, id: &RequestId, reply: Option<&musher_wire::Json>) -> Result<(), Error> {
         let line = self.protocol.mcp_reply(id, reply);
         self.answer(line)
     }
 
-    /// Answers any question with an error.
+    /// Answers any request with an error.
     pub fn refuse(&mut self, id: &RequestId, reason: &str) -> Result<(), Error> {
         let line = self.protocol.refuse(id, reason);
         self.answer(line)
     }
 
-    /// The process id.
+    /// Returns the process id.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Whether a turn runs, as far as one can tell.
+    /// Whether a turn is running, as far as the protocol shows it.
     pub fn is_busy(&self) -> bool {
         self.protocol.is_busy()
     }
 
-    /// Ends the CLI with all it started, within about eight seconds. What it still says is thrown away.
+    /// Ends the CLI with everything it started, within about eight seconds. Its remaining output is discarded.
     ///
-    /// An idle one is told by the end of its input; a busy one is interrupted, because it would finish its turn first.
+    /// The end of its input ends an idle CLI; a busy one is interrupted first, because it would finish its turn otherwise.
     pub async fn end(mut self) -> Arc<Exit> {
         let child = self.child.clone();
         let is_busy = self.protocol.is_busy();
@@ -149,7 +150,7 @@ impl Process {
         loop {
             tokio::select! {
                 exit = &mut ending => return exit,
-                // a full pipe would keep it from ending by itself
+                // a full pipe would keep it from ending
                 line = self.incoming.recv(), if is_open => is_open = line.is_ok(),
             }
         }
@@ -161,7 +162,7 @@ impl Process {
 
     fn write(&self, line: String) -> Result<(), Error> {
         self.outgoing.try_send(RawLine::from(line)).map_err(|error| match error {
-            NotSent::Full => Error::Stuck,
+            NotSent::Full(_) => Error::Stuck,
             NotSent::Closed => Error::Closed,
         })
     }

@@ -1,7 +1,7 @@
 //! The conversation with the CLI as a state machine: lines in, events and lines out. No IO, no clock.
 //!
-//! It matches answers with questions in both directions, and knows whether a turn runs. Each question is answered once;
-//! one that the CLI took back cannot be answered any more.
+//! It matches responses with requests in both directions, and knows whether a turn is running. Each request is answered once; a request
+//! that the CLI cancelled cannot be answered any more.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,7 +17,7 @@ use crate::{
     HookOutput, HookRequest, McpRequest, Message, Permission, PermissionRequest, Refusal, RequestId,
 };
 
-/// One conversation.
+/// A conversation.
 ///
 /// ```
 /// use musher_claude::{Call, Event, Protocol};
@@ -31,65 +31,65 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct Protocol {
     made: u64,
-    asked: HashSet<RequestId>,
-    open: HashMap<RequestId, Open>,
+    calls: HashSet<RequestId>,
+    open: HashMap<RequestId, Pending>,
     is_busy: bool,
 }
 
-/// What the CLI waits for.
+/// A pending request of the CLI.
 #[derive(Debug)]
-enum Open {
+enum Pending {
     Permission { input: Json },
     Hook,
     Mcp,
 }
 
-/// What a line of the CLI means.
+/// The meaning of a line of the CLI.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// Something to show.
+    /// A message to display.
     Message(Message),
-    /// The answer to a call.
+    /// The response to a call.
     Answered {
-        /// The call.
+        /// The id of the call.
         id: RequestId,
-        /// What the CLI answered.
+        /// The outcome.
         outcome: Result<Json, Refusal>,
     },
-    /// May this tool run? Wants [`Protocol::permit`].
+    /// A permission request. Answer it with [`Protocol::permit`].
     Permission(PermissionRequest),
-    /// A hook is called. Wants [`Protocol::hook_output`].
+    /// A hook request. Answer it with [`Protocol::hook_output`].
     Hook(HookRequest),
-    /// A message for an MCP server in our process. Wants [`Protocol::mcp_reply`].
+    /// A message for an in-process MCP server. Answer it with [`Protocol::mcp_reply`].
     Mcp(McpRequest),
-    /// The CLI asked for something nobody here knows. The reply has to be sent.
+    /// A request of an unknown kind. The reply must be sent.
     Unsupported {
-        /// What it asked for.
+        /// The kind of the request.
         subtype: String,
         /// The line to send.
         reply: String,
     },
-    /// The CLI takes a question back: there is nothing to answer any more.
+    /// The CLI cancelled a request: it must not be answered any more.
     Cancelled {
-        /// The question.
+        /// The id of the request.
         id: RequestId,
     },
-    /// Nothing that concerns anybody.
+    /// Internal messages of the CLI, to be ignored.
     Nothing,
-    /// A line that is not for us, such as debug text.
+    /// Output that is not a message, such as debug text.
     Noise(String),
-    /// A line that looks like a message and cannot be read.
+    /// A line that looks like a message but cannot be parsed.
     Malformed(String),
 }
 
 impl Protocol {
-    /// A conversation in which nothing was said.
+    /// Creates a conversation.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes a line of the CLI.
+    /// Processes a line of the CLI.
     pub fn receive(&mut self, line: RawLine) -> Event {
         match CliLine::parse(line) {
             CliLine::Message(message) => {
@@ -100,10 +100,10 @@ impl Protocol {
                 }
                 Event::Message(message)
             }
-            CliLine::Request { id, subtype, request } => self.asked_by_cli(&RequestId(id), subtype, &request),
+            CliLine::Request { id, subtype, request } => self.request(&RequestId(id), subtype, &request),
             CliLine::Response { id, outcome } => {
                 let id = RequestId(id);
-                if self.asked.remove(&id) { Event::Answered { id, outcome } } else { Event::Nothing }
+                if self.calls.remove(&id) { Event::Answered { id, outcome } } else { Event::Nothing }
             }
             CliLine::Cancel { id } => {
                 let id = RequestId(id);
@@ -115,29 +115,30 @@ impl Protocol {
         }
     }
 
-    /// The line that asks something of the CLI, and the id its answer will have.
+    /// Returns the line for a call, and the id of its response.
     pub fn call(&mut self, call: &Call) -> (RequestId, String) {
         self.made += 1;
         let id = RequestId(format!("musher-{}", self.made));
-        self.asked.insert(id.clone());
+        self.calls.insert(id.clone());
         let line = print(&ControlRequest { r#type: "control_request", request_id: &id, request: call });
         (id, line)
     }
 
-    /// Nobody waits for the answer to this call any more.
+    /// Drops a call: its response is ignored.
     pub fn forget(&mut self, id: &RequestId) {
-        self.asked.remove(id);
+        self.calls.remove(id);
     }
 
-    /// The line that begins a turn, or goes into the one that runs.
+    /// Returns the line for a user message, which starts a turn or joins the running one.
     pub fn user(&mut self, message: &UserMessage) -> String {
         self.is_busy = true;
         message.to_line()
     }
 
-    /// The line that answers a permission request; `None` if it is not open.
+    /// Returns the line that answers a permission request; `None` if the request is not pending.
     pub fn permit(&mut self, id: &RequestId, permission: &Permission) -> Option<String> {
-        let Some(Open::Permission { input }) = self.take(id, |open| matches!(open, Open::Permission { .. }))
+        let Some(Pending::Permission { input }) =
+            self.take(id, |open| matches!(open, Pending::Permission { .. }))
         else {
             return None;
         };
@@ -153,21 +154,21 @@ impl Protocol {
         Some(success(id, &answer))
     }
 
-    /// The line that answers a hook; `None` if it is not open.
+    /// Returns the line that answers a hook request; `None` if the request is not pending.
     pub fn hook_output(&mut self, id: &RequestId, output: &HookOutput) -> Option<String> {
-        self.take(id, |open| matches!(open, Open::Hook))?;
+        self.take(id, |open| matches!(open, Pending::Hook))?;
         Some(success(id, output))
     }
 
-    /// The line that answers a message to an MCP server; `None` if it is not open.
+    /// Returns the line that answers a message to an MCP server; `None` if the request is not pending.
     ///
-    /// A JSON-RPC notification has no reply, but the CLI wants an answer all the same.
+    /// A JSON-RPC notification has no response, but the CLI expects one.
     pub fn mcp_reply(&mut self, id: &RequestId, reply: Option<&Json>) -> Option<String> {
         #[derive(Serialize)]
         struct Reply<'a> {
             mcp_response: &'a Json,
         }
-        self.take(id, |open| matches!(open, Open::Mcp))?;
+        self.take(id, |open| matches!(open, Pending::Mcp))?;
         let acknowledged;
         let mcp_response = if let Some(reply) = reply {
             reply
@@ -178,22 +179,22 @@ impl Protocol {
         Some(success(id, &Reply { mcp_response }))
     }
 
-    /// The line that answers any question with an error; `None` if it is not open.
+    /// Returns the line that answers any request with an error; `None` if the request is not pending.
     pub fn refuse(&mut self, id: &RequestId, reason: &str) -> Option<String> {
         self.open.remove(id)?;
         Some(failure(id, reason))
     }
 
-    /// Whether a turn runs, as far as one can tell.
+    /// Whether a turn is running, as far as the protocol shows it.
     pub fn is_busy(&self) -> bool {
         self.is_busy
     }
 
-    fn take(&mut self, id: &RequestId, is_it: impl FnOnce(&Open) -> bool) -> Option<Open> {
+    fn take(&mut self, id: &RequestId, is_it: impl FnOnce(&Pending) -> bool) -> Option<Pending> {
         if self.open.get(id).is_some_and(is_it) { self.open.remove(id) } else { None }
     }
 
-    fn asked_by_cli(&mut self, id: &RequestId, subtype: String, request: &Json) -> Event {
+    fn request(&mut self, id: &RequestId, subtype: String, request: &Json) -> Event {
         let understood = match subtype.as_str() {
             "can_use_tool" => self.permission(id, request),
             "hook_callback" => self.hook(id, request),
@@ -208,7 +209,7 @@ impl Protocol {
 
     fn permission(&mut self, id: &RequestId, request: &Json) -> Option<Event> {
         let it: CanUseTool = request.to().ok()?;
-        self.open.insert(id.clone(), Open::Permission { input: it.input.clone() });
+        self.open.insert(id.clone(), Pending::Permission { input: it.input.clone() });
         Some(Event::Permission(PermissionRequest {
             id: id.clone(),
             tool_name: it.tool_name,
@@ -221,7 +222,7 @@ impl Protocol {
 
     fn hook(&mut self, id: &RequestId, request: &Json) -> Option<Event> {
         let it: HookCallback = request.to().ok()?;
-        self.open.insert(id.clone(), Open::Hook);
+        self.open.insert(id.clone(), Pending::Hook);
         Some(Event::Hook(HookRequest {
             id: id.clone(),
             callback_id: it.callback_id,
@@ -233,7 +234,7 @@ impl Protocol {
 
     fn mcp(&mut self, id: &RequestId, request: &Json) -> Option<Event> {
         let it: McpMessage = request.to().ok()?;
-        self.open.insert(id.clone(), Open::Mcp);
+        self.open.insert(id.clone(), Pending::Mcp);
         Some(Event::Mcp(McpRequest { id: id.clone(), server_name: it.server_name, message: it.message }))
     }
 }
@@ -270,7 +271,7 @@ fn failure(id: &RequestId, error: &str) -> String {
     })
 }
 
-/// The types above have string keys only and hold valid JSON, so printing them cannot fail.
+/// The types above have string keys only and contain valid JSON, so serializing cannot fail.
 pub(crate) fn print<T: Serialize>(line: &T) -> String {
     serde_json::to_string(line).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
-//! A session for those who just want to use it: say something, read messages, let closures answer.
+//! A session with closures and streams: send messages, read messages, handle requests with closures.
 //!
-//! The conversation is owned by one task (`actor`); everything here sends it a message and waits.
+//! One task (`actor`) owns the conversation; everything here sends it commands and waits.
 
 mod actor;
 
@@ -19,12 +19,12 @@ use crate::wire::message::{TurnResult, View};
 use crate::{Call, Error, Handlers, Message, Options, PermissionMode, Process};
 use actor::{Actor, Command};
 
-/// How long the CLI may take to answer; it needs seconds to start on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(1);
-/// How many messages wait for a slow reader before the CLI has to wait as well.
-const WAITING: usize = 256;
+/// How long the CLI may take to respond; on a busy machine it needs seconds to start.
+const RESPONSE_TIMEOUT: Duration = Duration::from_mins(1);
+/// The number of messages that wait for a slow reader before the CLI has to wait too.
+const MAX_PENDING_MESSAGES: usize = 256;
 
-/// A session of the CLI. Clones are the same session; when the last one is dropped, it ends in the background.
+/// A session of the CLI. Clones share the session; when the last one is dropped, it ends in the background.
 ///
 /// ```no_run
 /// use musher_claude::{Handlers, Options, Permission, Session};
@@ -42,11 +42,11 @@ const WAITING: usize = 256;
 #[derive(Debug, Clone)]
 pub struct Session {
     commands: mpsc::Sender<Command>,
-    greeting: Arc<Json>,
+    initialization: Arc<Json>,
     ended: watch::Receiver<Option<Closed>>,
 }
 
-/// What a session tells, in order.
+/// The messages of a session, in order.
 #[derive(Debug)]
 pub struct Messages {
     messages: mpsc::Receiver<Message>,
@@ -54,7 +54,7 @@ pub struct Messages {
 }
 
 impl Session {
-    /// Starts the CLI in a folder and waits until it is ready.
+    /// Starts the CLI in a directory and waits until it is ready.
     pub async fn start(
         program: &Path,
         cwd: &Path,
@@ -64,7 +64,7 @@ impl Session {
         Self::start_with(program, cwd, options, handlers, |launch| launch).await
     }
 
-    /// [`start`](Self::start), with a say in how the process is launched.
+    /// Like [`start`](Self::start), but `adjust` may change how the process is launched.
     pub async fn start_with(
         program: &Path,
         cwd: &Path,
@@ -77,42 +77,45 @@ impl Session {
         let initialize = Call::Initialize(options.initialize());
         let hello = process.call(&initialize)?;
         let (commands, inbox) = mpsc::channel(64);
-        let (sender, messages) = mpsc::channel(WAITING);
-        let (ready, greeted) = oneshot::channel();
+        let (sender, messages) = mpsc::channel(MAX_PENDING_MESSAGES);
+        let (ready, initialized) = oneshot::channel();
         let (end, ended) = watch::channel(None);
         let actor = Actor::new(process, handlers, inbox, sender, end, (hello, ready));
         tokio::spawn(actor.run());
 
-        let greeting = match timeout(PATIENCE, greeted).await {
-            Ok(Ok(greeting)) => greeting?,
+        let initialization = match timeout(RESPONSE_TIMEOUT, initialized).await {
+            Ok(Ok(initialization)) => initialization?,
             Ok(Err(_gone)) => return Err(Error::Closed),
             // the commands are dropped here, which ends the actor and the process with it
             Err(_elapsed) => {
-                return Err(Error::Timeout { call: initialize.subtype().to_owned(), after: PATIENCE });
+                return Err(Error::Timeout {
+                    call: initialize.subtype().to_owned(),
+                    after: RESPONSE_TIMEOUT,
+                });
             }
         };
-        let session = Self { commands, greeting: Arc::new(greeting), ended: ended.clone() };
+        let session = Self { commands, initialization: Arc::new(initialization), ended: ended.clone() };
         Ok((session, Messages { messages, ended }))
     }
 
-    /// Says something as the user, also while a turn runs.
+    /// Sends a user message, also while a turn is running.
     ///
-    /// What is said during a turn may be answered within it, or together with other such messages: results cannot be counted.
+    /// A message sent during a turn may be answered within it, or together with other such messages, so results cannot be counted.
     pub async fn send(&self, message: impl Into<UserMessage>) -> Result<(), Error> {
         let message = message.into();
         self.ask(|reply| Command::User(message, reply)).await?
     }
 
-    /// Asks something of the CLI.
+    /// Sends a call to the CLI and waits for its response.
     pub async fn call(&self, call: Call) -> Result<Json, Error> {
         let name = call.subtype().to_owned();
-        match timeout(PATIENCE, self.ask(|reply| Command::Call(call, reply))).await {
+        match timeout(RESPONSE_TIMEOUT, self.ask(|reply| Command::Call(call, reply))).await {
             Ok(answer) => answer?,
-            Err(_elapsed) => Err(Error::Timeout { call: name, after: PATIENCE }),
+            Err(_elapsed) => Err(Error::Timeout { call: name, after: RESPONSE_TIMEOUT }),
         }
     }
 
-    /// Stops the turn that runs; its result follows. An idle session agrees and does nothing.
+    /// Interrupts the running turn; its result follows. Does nothing in an idle session.
     pub async fn interrupt(&self) -> Result<(), Error> {
         self.call(Call::Interrupt).await.map(drop)
     }
@@ -122,46 +125,46 @@ impl Session {
         self.call(Call::SetModel(model)).await.map(drop)
     }
 
-    /// Changes how much may be done without asking.
+    /// Changes the permission mode.
     pub async fn set_permission_mode(&self, mode: PermissionMode) -> Result<(), Error> {
         self.call(Call::SetPermissionMode(mode)).await.map(drop)
     }
 
-    /// Changes how much the model may think; `None` for the default.
+    /// Changes the maximum number of thinking tokens; `None` for the default.
     pub async fn set_max_thinking_tokens(&self, tokens: Option<u64>) -> Result<(), Error> {
         self.call(Call::SetMaxThinkingTokens(tokens)).await.map(drop)
     }
 
-    /// The MCP servers and how they stand.
+    /// Returns the MCP servers and their status.
     pub async fn mcp_status(&self) -> Result<Vec<Json>, Error> {
         let answer = self.call(Call::McpStatus).await?;
         read_field("mcp_status", &answer, "mcpServers")
     }
 
-    /// Puts files back to where they were before a user message, or tells what that would change.
+    /// Restores files to their state before a user message; a dry run returns what would change.
     pub async fn rewind_files(&self, user_message_id: &str, dry_run: bool) -> Result<Json, Error> {
         self.call(Call::RewindFiles { user_message_id: user_message_id.to_owned(), dry_run }).await
     }
 
-    /// What the CLI said when it was ready: models, commands, account.
-    pub fn greeting(&self) -> &Json {
-        &self.greeting
+    /// Returns the response of the CLI to the first request: models, commands, account.
+    pub fn initialization(&self) -> &Json {
+        &self.initialization
     }
 
-    /// The models one can choose.
+    /// Returns the available models.
     pub fn models(&self) -> Result<Vec<Json>, Error> {
-        read_field("initialize", &self.greeting, "models")
+        read_field("initialize", &self.initialization, "models")
     }
 
-    /// The commands that begin with a slash, as they were at the start.
+    /// Returns the slash commands as of the start.
     pub fn commands(&self) -> Result<Vec<Json>, Error> {
-        read_field("initialize", &self.greeting, "commands")
+        read_field("initialize", &self.initialization, "commands")
     }
 
-    /// Ends the session with all it started, and tells how.
+    /// Ends the session with everything it started, and returns how it ended.
     pub async fn close(&self) -> Result<Arc<Exit>, Error> {
         match self.ask(Command::Close).await {
-            // the second: it ended by itself before
+            // the second case: it has already ended
             Ok(exit) | Err(Error::Exited(exit)) => Ok(exit),
             Err(error) => Err(error),
         }
@@ -177,7 +180,7 @@ impl Session {
 }
 
 impl Messages {
-    /// The next message. After the last one: why there are no more.
+    /// Returns the next message. After the last one: why the session ended.
     pub async fn next(&mut self) -> Result<Message, Error> {
         match self.messages.recv().await {
             Some(message) => Ok(message),
@@ -185,7 +188,7 @@ impl Messages {
         }
     }
 
-    /// Reads to the end of the turn and gives its result; `see` is shown every message, the last one too.
+    /// Reads to the end of the turn and returns its result; `see` is called with every message, including the last.
     pub async fn until_result(&mut self, mut see: impl FnMut(&Message)) -> Result<TurnResult, Error> {
         loop {
             let message = self.next().await?;

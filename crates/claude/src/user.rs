@@ -1,4 +1,4 @@
-//! What a user says to the CLI: text, images or any content blocks.
+//! User messages: text, images or any content blocks.
 
 use musher_wire::Json;
 use serde::Serialize;
@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::protocol::print;
 
-/// A message of the user, with an id of its own.
+/// A user message with its own id.
 ///
 /// ```
 /// use musher_claude::UserMessage;
@@ -17,28 +17,28 @@ use crate::protocol::print;
 #[derive(Debug, Clone, PartialEq)]
 pub struct UserMessage {
     uuid: String,
-    content: Said,
+    content: UserContent,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
-enum Said {
+enum UserContent {
     Text(String),
     Blocks(Vec<Json>),
 }
 
 impl UserMessage {
-    /// A message of text. Text that begins with a slash is a command to the CLI.
+    /// Creates a text message. Text that starts with a slash is a command of the CLI.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::new(Said::Text(text.into()))
+        Self::new(UserContent::Text(text.into()))
     }
 
-    /// A message of content blocks, as the vendor's API has them.
+    /// Creates a message of content blocks, in the format of the vendor's API.
     pub fn blocks(blocks: impl IntoIterator<Item = Json>) -> Self {
-        Self::new(Said::Blocks(blocks.into_iter().collect()))
+        Self::new(UserContent::Blocks(blocks.into_iter().collect()))
     }
 
-    /// Adds an image, encoded in base64.
+    /// Adds a base64-encoded image.
     #[must_use]
     pub fn image(mut self, media_type: &str, base64: &str) -> Self {
         let image = serde_json::json!({
@@ -46,20 +46,20 @@ impl UserMessage {
             "source": {"type": "base64", "media_type": media_type, "data": base64},
         });
         let mut blocks = match self.content {
-            Said::Text(text) => vec![Json::from(serde_json::json!({"type": "text", "text": text}))],
-            Said::Blocks(blocks) => blocks,
+            UserContent::Text(text) => vec![Json::from(serde_json::json!({"type": "text", "text": text}))],
+            UserContent::Blocks(blocks) => blocks,
         };
         blocks.push(image.into());
-        self.content = Said::Blocks(blocks);
+        self.content = UserContent::Blocks(blocks);
         self
     }
 
-    /// The id to name this message by later, for example to rewind files.
+    /// Returns the id of this message, for example for rewinding files.
     pub fn uuid(&self) -> &str {
         &self.uuid
     }
 
-    /// The line the CLI reads.
+    /// Returns the line for the CLI.
     pub fn to_line(&self) -> String {
         #[derive(Serialize)]
         struct Line<'a> {
@@ -72,7 +72,7 @@ impl UserMessage {
         #[derive(Serialize)]
         struct Message<'a> {
             role: &'static str,
-            content: &'a Said,
+            content: &'a UserContent,
         }
         print(&Line {
             r#type: "user",
@@ -83,7 +83,7 @@ impl UserMessage {
         })
     }
 
-    fn new(content: Said) -> Self {
+    fn new(content: UserContent) -> Self {
         Self { uuid: Uuid::new_v4().to_string(), content }
     }
 }

@@ -1,4 +1,4 @@
-//! What an adapter for editors adds: agents asked directly, through `musher acp`, and through droid's own mode.
+//! The cost of an adapter for editors: agents used directly, through `musher acp`, and through droid's own mode.
 //!
 //! `cargo bench -p musher-cli --bench acp -- --program target/dist/musher`.
 //! All have the same instant scripted model and take turns, so that a busy machine is busy for all of them. No goal is asserted here:
@@ -109,7 +109,7 @@ struct Side {
     long: Vec<Turn>,
 }
 
-/// What came in a turn.
+/// The events of a turn.
 struct Turn {
     took: Duration,
     /// From the prompt to the first piece of the answer.

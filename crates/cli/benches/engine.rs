@@ -131,7 +131,7 @@ struct Agent {
     requests: u32,
 }
 
-/// What came in a turn.
+/// The events of a turn.
 struct Turn {
     took: Duration,
     characters: usize,

@@ -1,4 +1,4 @@
-//! How long a program takes to say its version: ours beside droid and Claude Code, in one run.
+//! How long a program takes to print its version: ours beside droid and Claude Code, in one run.
 //!
 //! `cargo bench -p musher-cli --bench start -- --program target/dist/musher`.
 //! They take turns, and of each the median of the wall time and the mean of the processor time count. No goal is asserted here: it

@@ -1,6 +1,6 @@
-//! The command line as typed. The doc comments are the help texts.
+//! The command line: types only, one file per command. The doc comments are the help texts.
 //!
-//! Only types, one file per command: what the arguments mean is decided by `resolve.rs` and the commands.
+//! `resolve.rs` and the commands decide what the arguments mean.
 
 mod acp;
 mod agent;
@@ -9,6 +9,7 @@ mod demo;
 mod doctor;
 mod exec;
 mod level;
+mod log;
 mod rehearse;
 mod run;
 pub(crate) mod sessions;
@@ -24,6 +25,7 @@ pub(crate) use demo::Demo;
 pub(crate) use doctor::Doctor;
 pub(crate) use exec::{Exec, InputFormat, OutputFormat};
 pub(crate) use level::Level;
+pub(crate) use log::LogArgs;
 pub(crate) use rehearse::Rehearse;
 pub(crate) use run::Run;
 pub(crate) use shell::{Completions, Man};
@@ -31,19 +33,21 @@ pub(crate) use trust::Trust;
 
 const EXAMPLES: &str = "\
 Examples:
-  musher demo                                          an agent fixes a failing test, offline
-  musher run \"why does the test in tests/a.rs fail?\"   asks before anything is changed
-  musher sessions search \"race condition\"              in which session was that?
-  musher doctor                                        what is there, what is wrong, what to do
+  musher demo                               Watch an agent fix a test, offline
+  musher run \"why does tests/a.rs fail?\"    Ask before changing anything
+  musher sessions search \"race condition\"   Find text in all sessions
+  musher doctor                             Check the setup and suggest fixes
 
-Each command explains itself with --help. Data goes to stdout, everything else to stderr; NO_COLOR switches colours off.
-Exit codes: 0 done, 1 the task failed or nothing was found, 2 wrong usage or setup, 3 refused for lack of \
-consent, 130 interrupted.";
+Data goes to stdout, everything else to stderr. NO_COLOR disables colors. `--log FILE` writes a log.
+Exit codes: 0 done, 1 the task failed or nothing was found, 2 wrong usage or setup, 3 permission denied, 130 interrupted.";
 
-/// Drive coding agents, or rehearse without one.
+/// Drive coding agents, or test them with a scripted model
 #[derive(Debug, Parser)]
 #[command(name = "musher", version, arg_required_else_help = true, disable_help_subcommand = true, after_help = EXAMPLES)]
 pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }

@@ -1,4 +1,4 @@
-//! Every call of `musher` in the documents and in our own help is one that the command line takes: a renamed flag is found.
+//! Every call of `musher` in the documents and in our own help must be accepted by the command line, so that renamed flags are found.
 
 use std::path::{Path, PathBuf};
 

@@ -1,90 +1,94 @@
-//! One turn with somebody in front of it: shows what happens, asks what the agent asks, and listens to Ctrl-C.
+//! Runs one turn for a user: shows its events, forwards the agent's requests to the user, and handles Ctrl-C.
 //!
 //! One loop owns the screen, so that nothing is written between a question and its answer.
 
 mod asking;
 mod verdict;
 
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
-use musher::{CancellationToken, Decision, Event, Prompt, Reply, TurnResult};
-use tokio::sync::mpsc;
+use musher::{CancellationToken, Event, PendingRequest, Prompt, TurnResult};
 
 use crate::commands::stop::Stop;
 use crate::exit::Failure;
 use crate::report::Report;
 use crate::terminal::{Answers, FRAME, Screen};
-use crate::view::{self, Piece, Said, View};
+use crate::view::{self, Parsed, Piece, View};
 
-pub(crate) use asking::{Asked, Asks, channel, handlers};
 pub(crate) use verdict::{Verdict, verdict};
 
-/// So many pieces may wait for an answer before the agent has to.
-const MOST_HELD: usize = 1000;
+/// Maximum number of pieces held back while a question is open; then the agent waits.
+const MAX_HELD: usize = 1000;
+/// Maximum number of requests queued behind the open one; then the agent waits.
+const MAX_WAITING: usize = 16;
 
-/// Who answers the agent.
+/// Answers the permission requests and questions of the agent.
 #[derive(Debug)]
-pub(crate) enum Person {
-    /// Somebody at a terminal.
-    There(Answers),
-    /// Somebody who only watches, and has said yes to all.
-    SaysYes,
-    /// Nobody: every answer is no.
-    Absent,
+pub(crate) enum Approver {
+    /// A user at a terminal.
+    Terminal(Answers),
+    /// Approves every request; the user only watches.
+    AllowAll,
+    /// Denies every request, because there is no terminal.
+    DenyAll,
 }
 
-/// For whom is printed.
+/// The form of the output.
 #[derive(Debug)]
-pub(crate) enum Shown {
-    People(View),
-    Programs(Report),
+pub(crate) enum Output {
+    /// Text for a user.
+    Human(View),
+    /// JSON or the plain answer for programs.
+    Machine(Report),
 }
 
-/// What drives a turn.
+/// Runs turns and keeps the state of the open request.
 #[derive(Debug)]
 pub(crate) struct Drive {
     pub(crate) screen: Screen,
-    pub(crate) shown: Shown,
-    person: Person,
-    asks: mpsc::Receiver<Asked>,
-    /// What the agent waits for.
-    open: Option<Asked>,
+    pub(crate) output: Output,
+    approver: Approver,
+    /// The request that is shown and waits for an answer.
+    open: Option<PendingRequest>,
+    /// Requests queued behind the open one.
+    waiting: VecDeque<PendingRequest>,
     /// The answers to the questions of a list so far.
     answers: Vec<String>,
     held: Vec<Piece>,
     refused: Vec<String>,
 }
 
-/// How it went.
+/// The outcome of a turn.
 #[derive(Debug)]
-pub(crate) enum Went {
-    /// The person left.
-    Left,
-    /// The turn came to an end.
+pub(crate) enum TurnOutcome {
+    /// The user quit before the turn ended.
+    Abandoned,
+    /// The turn ended.
     Ended {
         result: Box<TurnResult>,
-        /// What nobody was there to allow or answer.
+        /// The requests that were denied because there was no terminal, each in one line.
         refused: Vec<String>,
-        /// The person stopped it.
+        /// Whether the user stopped it.
         was_stopped: bool,
     },
 }
 
 impl Drive {
-    pub(crate) fn new(screen: Screen, shown: Shown, person: Person, asks: Asks) -> Self {
-        let (open, answers, held, refused) = (None, Vec::new(), Vec::new(), Vec::new());
-        Self { screen, shown, person, asks: asks.0, open, answers, held, refused }
+    pub(crate) fn new(screen: Screen, output: Output, approver: Approver) -> Self {
+        let (answers, held, refused) = (Vec::new(), Vec::new(), Vec::new());
+        Self { screen, output, approver, open: None, waiting: VecDeque::new(), answers, held, refused }
     }
 
-    /// Sends the prompt, and follows the turn to its end.
-    pub(crate) async fn turn(&mut self, prompt: Prompt, signals: &mut Stop) -> Result<Went, Failure> {
+    /// Sends the prompt, and handles the events of the turn until it ends.
+    pub(crate) async fn turn(&mut self, prompt: Prompt, signals: &mut Stop) -> Result<TurnOutcome, Failure> {
         let token = CancellationToken::new();
         let begun = Instant::now();
-        let prompt = prompt.cancel_token(token.clone());
+        let prompt = prompt.cancel_token(token.clone()).ask_on_stream();
         let mut turn = tokio::select! {
             turn = prompt.start() => turn.map_err(refused)?,
-            _signal = signals.next() => return Ok(Went::Left),
+            _signal = signals.next() => return Ok(TurnOutcome::Abandoned),
         };
         let mut ticker = tokio::time::interval(FRAME);
         ticker.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -94,20 +98,22 @@ impl Drive {
                 _signal = signals.next() => {
                     if token.is_cancelled() {
                         self.screen.clear();
-                        return Ok(Went::Left);
+                        return Ok(TurnOutcome::Abandoned);
                     }
                     token.cancel();
                     self.stopping()?;
                 }
-                line = typed(&mut self.person), if self.open.is_some() => self.typed(line)?,
-                Some(asked) = self.asks.recv(), if self.open.is_none() => self.asked(asked)?,
-                event = turn.next(), if self.held.len() < MOST_HELD => match event {
+                line = typed(&mut self.approver), if self.open.is_some() => self.typed(line)?,
+                event = turn.next(), if self.has_room() => match event {
+                    Some(Ok(Event::Permission(pending))) => self.request(PendingRequest::Permission(pending))?,
+                    Some(Ok(Event::Question(pending))) => self.request(PendingRequest::Question(pending))?,
                     Some(Ok(Event::Result(result))) => {
                         self.open = None;
+                        self.waiting.clear();
                         self.show(&Event::Result(result.clone()))?;
                         self.release()?;
                         let (refused, was_stopped) = (std::mem::take(&mut self.refused), token.is_cancelled());
-                        return Ok(Went::Ended { result, refused, was_stopped });
+                        return Ok(TurnOutcome::Ended { result, refused, was_stopped });
                     }
                     Some(event) => self.show(&event?)?,
                     None => return Err(anyhow!("the turn ended without a result").into()),
@@ -117,15 +123,19 @@ impl Drive {
         }
     }
 
+    fn has_room(&self) -> bool {
+        self.held.len() < MAX_HELD && self.waiting.len() < MAX_WAITING
+    }
+
     fn show(&mut self, event: &Event) -> Result<(), Failure> {
-        match &mut self.shown {
-            Shown::People(view) => {
+        match &mut self.output {
+            Output::Human(view) => {
                 self.held.extend(view.event(event, self.screen.width()));
                 if self.open.is_none() { self.release() } else { Ok(()) }
             }
             // the result needs a verdict first
-            Shown::Programs(_) if matches!(event, Event::Result(_)) => Ok(()),
-            Shown::Programs(report) => report.event(event),
+            Output::Machine(_) if matches!(event, Event::Result(_)) => Ok(()),
+            Output::Machine(report) => report.event(event),
         }
     }
 
@@ -134,7 +144,7 @@ impl Drive {
     }
 
     fn wait(&mut self, since: Duration) {
-        if let Shown::People(view) = &self.shown
+        if let Output::Human(view) = &self.output
             && view.is_between_lines()
         {
             self.screen.spin(view.doing(), since);
@@ -143,60 +153,70 @@ impl Drive {
 
     fn stopping(&mut self) -> Result<(), Failure> {
         let was_asking = self.open.take().is_some();
+        self.waiting.clear();
         self.end_line()?;
         if was_asking {
             // the question stands on a line that was never ended
             self.screen.note("");
         }
         self.release()?;
-        self.screen.note(self.screen.look().dim("stopping; Ctrl-C again leaves at once"));
+        self.screen.note(self.screen.style().dim("stopping… press Ctrl-C again to quit immediately"));
         Ok(())
     }
 
-    /// The agent wants to know something.
-    fn asked(&mut self, asked: Asked) -> Result<(), Failure> {
-        match &mut self.person {
-            Person::Absent => {
-                let what = asked.what();
-                let refused = format!("✗ refused, since nobody is here to be asked: {what}");
-                if matches!(self.shown, Shown::People(_)) {
+    /// Shows a request of the agent, or queues it while another one is open.
+    fn request(&mut self, request: PendingRequest) -> Result<(), Failure> {
+        if self.open.is_some() {
+            self.waiting.push_back(request);
+            return Ok(());
+        }
+        self.ask(request)
+    }
+
+    fn ask(&mut self, request: PendingRequest) -> Result<(), Failure> {
+        match &mut self.approver {
+            Approver::DenyAll => {
+                let subject = asking::subject(&request);
+                let refused = format!("✗ denied (not interactive): {subject}");
+                if matches!(self.output, Output::Human(_)) {
                     self.end_line()?;
-                    self.screen.note(self.screen.look().bad(&refused));
+                    self.screen.note(self.screen.style().bad(&refused));
                 }
-                self.refused.push(what);
-                asked.refuse();
+                // dropping the request denies it
+                self.refused.push(subject);
             }
-            Person::SaysYes => {
-                self.explain(&asked)?;
-                self.screen.note(self.screen.look().dim("  yes, unasked"));
-                asked.agree();
+            Approver::AllowAll => {
+                self.explain(&request)?;
+                self.screen.note(self.screen.style().dim("  approved automatically"));
+                asking::agree(request);
             }
-            Person::There(answers) => {
-                // before the question is seen, so that only what comes after it counts
+            Approver::Terminal(answers) => {
+                // before the question is shown, so that only later input counts
                 answers.want();
                 self.answers.clear();
-                self.explain(&asked)?;
-                self.open = Some(asked);
+                self.explain(&request)?;
+                self.open = Some(request);
                 self.prompt();
             }
         }
         Ok(())
     }
 
-    /// Shows what is asked; of a list of questions the next one.
-    fn explain(&mut self, asked: &Asked) -> Result<(), Failure> {
+    /// Shows a request; for a list of questions, the next one.
+    fn explain(&mut self, request: &PendingRequest) -> Result<(), Failure> {
         self.end_line()?;
-        let look = self.screen.look();
-        let lines = match asked {
-            Asked::Permission(permission, _) => {
-                if let Shown::People(view) = &mut self.shown {
-                    permission.tool_uses.iter().for_each(|it| view.has_shown(&it.tool_use.id));
+        let style = self.screen.style();
+        let lines = match request {
+            PendingRequest::Permission(pending) => {
+                let request = pending.request();
+                if let Output::Human(view) = &mut self.output {
+                    request.tool_uses.iter().for_each(|it| view.has_shown(&it.tool_use.id));
                 }
-                view::permission(permission, look)
+                view::permission(request, style)
             }
-            Asked::Questions(questions, _) => {
-                let next = questions.questions.get(self.answers.len());
-                next.map(|question| view::question(question, look)).unwrap_or_default()
+            PendingRequest::Question(pending) => {
+                let next = pending.request().questions.get(self.answers.len());
+                next.map(|question| view::question(question, style)).unwrap_or_default()
             }
         };
         for line in lines {
@@ -207,53 +227,59 @@ impl Drive {
 
     fn prompt(&mut self) {
         match &self.open {
-            Some(Asked::Permission(..)) => self.screen.prompt("allow? [y/N or a number]"),
-            Some(Asked::Questions(..)) => self.screen.prompt("answer:"),
+            Some(PendingRequest::Permission(_)) => self.screen.prompt("allow? [y/N or a number]"),
+            Some(PendingRequest::Question(_)) => self.screen.prompt("answer:"),
             None => {}
         }
     }
 
-    /// A line was typed, or the person is gone.
+    /// A line was typed, or the user is gone, which denies the open request.
     fn typed(&mut self, line: Option<String>) -> Result<(), Failure> {
-        let Some(asked) = self.open.take() else { return Ok(()) };
-        let Some(line) = line else {
-            self.screen.note("");
-            asked.refuse();
-            return self.release();
-        };
-        match asked {
-            Asked::Permission(permission, reply) => match view::read_decision(&permission, &line) {
-                Said::This(decision) => decided(reply, decision),
-                Said::Nothing => self.again(Asked::Permission(permission, reply)),
-            },
-            Asked::Questions(questions, reply) => {
-                let question = questions.questions.get(self.answers.len());
-                let answer = question.map(|question| view::read_answer(question, &line));
-                if let Some(Said::This(answer)) = answer {
+        let Some(request) = self.open.take() else { return Ok(()) };
+        match (line, request) {
+            (None, _denied) => self.screen.note(""),
+            (Some(line), PendingRequest::Permission(pending)) => {
+                match view::read_decision(pending.request(), &line) {
+                    Parsed::Value(decision) => pending.decide(decision),
+                    Parsed::Invalid => self.again(PendingRequest::Permission(pending)),
+                }
+            }
+            (Some(line), PendingRequest::Question(pending)) => {
+                let questions = &pending.request().questions;
+                let question = questions.get(self.answers.len());
+                if let Some(Parsed::Value(answer)) = question.map(|it| view::read_answer(it, &line)) {
                     self.answers.push(answer);
                 }
-                if self.answers.len() >= questions.questions.len() {
-                    replied(reply, Reply::Answers(std::mem::take(&mut self.answers)));
+                if self.answers.len() >= questions.len() {
+                    pending.answer(musher::Answers::Given(std::mem::take(&mut self.answers)));
                 } else {
-                    let asked = Asked::Questions(questions, reply);
-                    self.explain(&asked)?;
-                    self.again(asked);
+                    let request = PendingRequest::Question(pending);
+                    self.explain(&request)?;
+                    self.again(request);
                 }
             }
         }
-        if self.open.is_none() { self.release() } else { Ok(()) }
+        if self.open.is_some() {
+            return Ok(());
+        }
+        self.release()?;
+        match self.waiting.pop_front() {
+            Some(next) => self.ask(next),
+            None => Ok(()),
+        }
     }
 
-    fn again(&mut self, asked: Asked) {
-        if let Person::There(answers) = &mut self.person {
+    /// Waits for another line about a request.
+    fn again(&mut self, request: PendingRequest) {
+        if let Approver::Terminal(answers) = &mut self.approver {
             answers.want();
         }
-        self.open = Some(asked);
+        self.open = Some(request);
         self.prompt();
     }
 
     fn end_line(&mut self) -> Result<(), Failure> {
-        if let Shown::People(view) = &mut self.shown {
+        if let Output::Human(view) = &mut self.output {
             let mut pieces = Vec::new();
             view.end_line(&mut pieces);
             self.screen.show(&pieces)?;
@@ -262,24 +288,15 @@ impl Drive {
     }
 }
 
-/// A prompt that was not even sent is the business of whoever wrote it.
+/// Maps an error of a start: an invalid prompt is a usage error.
 fn refused(error: musher::Error) -> Failure {
     if error.is_invalid_input() { Failure::setup(error) } else { error.into() }
 }
 
-/// A line of the person, if there is one who types.
-async fn typed(person: &mut Person) -> Option<String> {
-    match person {
-        Person::There(answers) => answers.line().await,
-        Person::SaysYes | Person::Absent => std::future::pending().await,
+/// Returns the next line that the user types.
+async fn typed(approver: &mut Approver) -> Option<String> {
+    match approver {
+        Approver::Terminal(answers) => answers.line().await,
+        Approver::AllowAll | Approver::DenyAll => std::future::pending().await,
     }
-}
-
-/// Whoever asked may be gone by now.
-fn decided(reply: tokio::sync::oneshot::Sender<Decision>, decision: Decision) {
-    drop(reply.send(decision));
-}
-
-fn replied(reply: tokio::sync::oneshot::Sender<Reply>, answer: Reply) {
-    drop(reply.send(answer));
 }

@@ -1,9 +1,8 @@
-//! The engine in this process: where its files are, which variables it sees, and the scripted model if it is wished for.
+//! The engine in this process: where its files are, which variables it sees, and the scripted model if it is requested.
 //!
 //! The one place of the program that reads the environment for it.
 
 mod agent;
-mod at_editor;
 mod rehearsal;
 
 use std::path::{Path, PathBuf};
@@ -17,7 +16,7 @@ use crate::exit::Failure;
 use crate::printer::Printer;
 use crate::variables::value;
 
-pub(crate) use agent::{agent, agents_of_editor};
+pub(crate) use agent::agent;
 
 /// The model that only follows a script.
 pub(crate) const REHEARSAL: &str = "rehearsal";
@@ -25,7 +24,7 @@ pub(crate) const REHEARSAL: &str = "rehearsal";
 /// Where settings and sessions are kept, instead of `~/.musher`.
 pub(crate) const HOME_VARIABLE: &str = "MUSHER_HOME";
 
-/// The engine as the user has set it up. The scripted model is there only if it is the one wished for.
+/// The engine with the configuration of the user. The scripted model exists only if `model` requests it.
 pub(crate) fn environment(model: Option<&str>, settings: Option<&Path>) -> Result<Environment, Failure> {
     let mut environment = Environment::new(home()?).with_variables(std::env::vars_os());
     if let Some(folder) = factory_home() {
@@ -64,7 +63,7 @@ pub(crate) fn home() -> Result<PathBuf, Failure> {
         (None, Some(user)) => Ok(Path::new(&user).join(".musher")),
         (None, None) => {
             let failure = Failure::setup(anyhow!("neither {HOME_VARIABLE} nor HOME is set"));
-            Err(failure.hint(format!("set {HOME_VARIABLE} to a folder for settings and sessions")))
+            Err(failure.hint(format!("set {HOME_VARIABLE} to the directory for settings and sessions")))
         }
     }
 }
@@ -89,7 +88,7 @@ fn view() -> ModelView {
     ModelView {
         id: REHEARSAL.to_owned(),
         provider: "musher".to_owned(),
-        display_name: "Rehearsal (scripted, no intelligence)".to_owned(),
+        display_name: "Rehearsal (scripted)".to_owned(),
         efforts: vec![Effort::Off],
         default_effort: Effort::Off,
         text_only: true,

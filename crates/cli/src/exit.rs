@@ -1,4 +1,4 @@
-//! How a run of the program ends: the exit codes, and failures with what to do about them.
+//! How a run of the program ends: the exit codes, and failures with hints.
 
 use std::io;
 use std::process::ExitCode;
@@ -12,13 +12,13 @@ pub(crate) enum Exit {
     Failed = 1,
     /// Wrong usage, or something is not set up.
     Setup = 2,
-    /// It needed a consent that was not given.
+    /// Permission was denied.
     Refused = 3,
     /// The terminal was closed before a task was done.
     HungUp = 129,
     /// The user stopped a task before it was done.
     Interrupted = 130,
-    /// Somebody ended the program before a task was done.
+    /// The program was terminated before a task was done.
     Terminated = 143,
 }
 
@@ -48,7 +48,7 @@ impl Failure {
         self
     }
 
-    /// Whether the reader of our output went away, which is no failure.
+    /// Whether the reader of our output went away, which is not a failure.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         self.error.chain().any(|cause| {
             cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)

@@ -1,7 +1,7 @@
 //! The programs: read arguments, run one command, and turn its outcome into text and an exit code.
 //!
-//! The only place where an error becomes text. What commands do is in `commands/`, which mirrors the command line. There are two programs,
-//! and each is one function here, so that the linker leaves out of the small one what only the large one does.
+//! The only place where an error becomes text. The commands are in `commands/`, which mirrors the command line. There are two programs,
+//! and each is one function here, so that the linker can omit unused code from the small one.
 
 mod args;
 mod commands;
@@ -10,7 +10,7 @@ mod docs;
 mod drive;
 mod embedded;
 mod exit;
-mod look;
+mod logging;
 mod models;
 mod names;
 mod printer;
@@ -18,6 +18,7 @@ mod prompt;
 mod report;
 mod resolve;
 mod sanitize;
+mod style;
 mod styled;
 mod terminal;
 mod variables;
@@ -36,6 +37,7 @@ use printer::Printer;
 #[must_use]
 pub fn musher() -> ExitCode {
     run(names::arguments(std::env::args_os()), async |args: Args, printer| {
+        logging::start(&args.log, printer)?;
         commands::run(args.command, printer).await
     })
 }
@@ -44,12 +46,13 @@ pub fn musher() -> ExitCode {
 #[must_use]
 pub fn bridge() -> ExitCode {
     run(std::env::args_os(), async |args: Backend, printer| {
+        logging::start(&args.log, printer)?;
         let engine = commands::bridge::engine_beside(args.engine);
         commands::bridge::run(args.bridge, engine, printer).await
     })
 }
 
-/// Reads the arguments, and does what they say.
+/// Parses the arguments and runs the command.
 fn run<A: Parser>(
     words: impl IntoIterator<Item = OsString>,
     command: impl AsyncFnOnce(A, Printer) -> Result<Exit, Failure>,

@@ -1,14 +1,14 @@
 //! The only place that writes to stdout and stderr: data to the one, everything else to the other.
 //!
-//! Whatever a terminal is given is safe: text for people is [`Styled`], which is made safe when it is built, and exact data and JSON are
+//! All output to a terminal is safe: text for users is [`Styled`], which is made safe when it is built, and exact data and JSON are
 //! made safe here if stdout is a terminal. Files and pipes get exact data and JSON byte for byte.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
 
 use crate::exit::{Exit, Failure};
-use crate::look::Look;
 use crate::sanitize::{sanitized_json, sanitized_text};
+use crate::style::Style;
 use crate::styled::Styled;
 
 /// Back to the first column, and the line empty.
@@ -27,17 +27,17 @@ impl Printer {
         Self { is_terminal: io::stdout().is_terminal() }
     }
 
-    /// A line of the data that was asked for, made for people.
+    /// Prints a line of the requested data, formatted for users.
     pub(crate) fn data(self, line: impl Into<Styled>) -> io::Result<()> {
         self.write(&[line.into().as_str(), "\n"])
     }
 
-    /// Data that programs get exactly as it is, and a terminal made safe.
+    /// Prints data unchanged to files and pipes, and made safe to a terminal.
     pub(crate) fn exact(self, text: &str) -> io::Result<()> {
         self.write(&[&self.exact_text(text), "\n"])
     }
 
-    /// JSON, which a terminal gets with escapes for what is unsafe: its meaning is the same.
+    /// Prints JSON; on a terminal unsafe characters are escaped, with the same meaning.
     pub(crate) fn json(self, json: &str) -> io::Result<()> {
         self.write(&[&self.json_text(json), "\n"])
     }
@@ -47,27 +47,32 @@ impl Printer {
         self.write(&[text.as_str()])
     }
 
-    /// A piece of a line about what happens.
+    /// Writes a part of a line to stderr.
     pub(crate) fn draw(self, text: &Styled) {
         self.write_error(text.as_str());
     }
 
-    /// The same in the place of the line that is there.
+    /// Replaces the current line on stderr.
     pub(crate) fn redraw(self, text: &Styled) {
         self.write_error(&format!("{CLEAR}{}", text.as_str()));
     }
 
-    /// A line about what happens. Nobody being there to read it is no reason to stop.
+    /// Writes a line to stderr. A closed stderr is not an error.
     pub(crate) fn note(self, line: impl Into<Styled>) {
         self.write_error(&format!("{}\n", line.into().as_str()));
     }
 
-    /// Why the command did not do its work, and what can be done about it.
+    /// Writes a line of the log, which must be safe.
+    pub(crate) fn log_line(self, line: &str) {
+        self.write_error(line);
+    }
+
+    /// Prints why the command failed, with hints.
     pub(crate) fn failure(self, failure: &Failure) {
         let mut shown = failure.error.to_string();
         self.note(format!("error: {shown}"));
         for cause in failure.error.chain().skip(1).map(ToString::to_string) {
-            // many errors tell their cause themselves
+            // many errors include their cause
             if !shown.contains(&cause) {
                 self.note(format!("  caused by: {cause}"));
             }
@@ -79,10 +84,10 @@ impl Printer {
         }
     }
 
-    /// Help, the version, or what is wrong with the arguments.
+    /// Prints help, the version, or an error of the arguments.
     pub(crate) fn usage(self, error: &clap::Error) -> Exit {
         if !error.use_stderr() {
-            // nothing in it is from outside, and printing help into a closed pipe is no failure
+            // nothing in it is from outside, and printing help into a closed pipe is not a failure
             drop(error.print());
             return Exit::Done;
         }
@@ -90,7 +95,7 @@ impl Printer {
         let text = error.render().to_string();
         let text = text.trim_end();
         self.note(match text.strip_prefix("error:") {
-            Some(rest) => Look::of_stderr().bad("error:") + rest,
+            Some(rest) => Style::of_stderr().bad("error:") + rest,
             None => text.into(),
         });
         Exit::Setup
@@ -105,7 +110,7 @@ impl Printer {
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the place where stdout is written")]
-    #[expect(clippy::unused_self, reason = "whoever prints has been given a printer")]
+    #[expect(clippy::unused_self, reason = "only a caller with a printer may print")]
     fn write(self, parts: &[&str]) -> io::Result<()> {
         let mut stdout = io::stdout().lock();
         for part in parts {
@@ -114,7 +119,7 @@ impl Printer {
         stdout.flush()
     }
 
-    #[expect(clippy::unused_self, reason = "whoever prints has been given a printer")]
+    #[expect(clippy::unused_self, reason = "only a caller with a printer may print")]
     fn write_error(self, text: &str) {
         let mut stderr = io::stderr().lock();
         drop(stderr.write_all(text.as_bytes()));

@@ -7,10 +7,10 @@ use anyhow::{Context as _, anyhow};
 
 use crate::exit::Failure;
 
-/// The longest text that is read from stdin.
-const LONGEST: u64 = 16 * 1024 * 1024;
+/// Maximum size of the text on stdin, in bytes.
+const MAX_STDIN: u64 = 16 * 1024 * 1024;
 
-/// The words, a file, or stdin; what a person could type for ever is not waited for.
+/// Reads the prompt from the arguments, a file, or stdin. Reads a terminal only if the argument is `-`.
 pub(crate) fn read(words: &[String], file: Option<&Path>) -> Result<String, Failure> {
     let words = words.join(" ");
     let text = match file {
@@ -20,19 +20,19 @@ pub(crate) fn read(words: &[String], file: Option<&Path>) -> Result<String, Fail
         None => stdin()?,
     };
     if text.trim().is_empty() {
-        let failure = Failure::setup(anyhow!("there is no prompt"));
-        return Err(failure.hint("write it behind the command, name a file with it, or pipe it in"));
+        let failure = Failure::setup(anyhow!("no prompt given"));
+        return Err(failure.hint("pass it as an argument, with `--file`, or on stdin"));
     }
     Ok(text)
 }
 
-/// All of stdin, which must be text.
+/// Reads all of stdin, which must be text.
 pub(crate) fn stdin() -> Result<String, Failure> {
     let mut text = String::new();
-    let read = std::io::stdin().lock().take(LONGEST + 1).read_to_string(&mut text);
-    read.context("stdin is no text").map_err(Failure::setup)?;
-    if text.len() as u64 > LONGEST {
-        return Err(Failure::setup(anyhow!("stdin has more than {} MiB", LONGEST / 1024 / 1024)));
+    let read = std::io::stdin().lock().take(MAX_STDIN + 1).read_to_string(&mut text);
+    read.context("cannot read stdin as text").map_err(Failure::setup)?;
+    if text.len() as u64 > MAX_STDIN {
+        return Err(Failure::setup(anyhow!("stdin is larger than {} MiB", MAX_STDIN / 1024 / 1024)));
     }
     Ok(text)
 }

@@ -1,10 +1,10 @@
-//! What a task prints for programs: the answer, one object at the end, or one for each thing that happens. The fields are
-//! those of droid, and a few more.
+//! The output of a task for programs: the answer, one object at the end, or one object per event. The fields are those of
+//! droid, and a few more.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use musher::wire::{ListToolsParams, Message, TokenUsage, ToolResultContent};
-use musher::{Event, Session, TurnResult};
+use musher::wire::{ListToolsParams, Message, ToolResultContent};
+use musher::{Event, Session, TokenUsage, TurnResult};
 use serde_json::{Value, json};
 
 use crate::args::OutputFormat;
@@ -12,29 +12,34 @@ use crate::exit::Failure;
 use crate::printer::Printer;
 use crate::sanitize::sanitized;
 
-/// Prints what happens.
+/// Prints the events of a turn for programs.
 #[derive(Debug)]
 pub(crate) struct Report {
     format: OutputFormat,
     session: String,
     printer: Printer,
-    /// The message whose tool calls come next.
+    /// The id of the message that the next tool calls belong to.
     last_message: String,
-    /// The small pieces are printed, too.
+    /// Whether partial events are printed.
     is_partial: bool,
 }
 
 impl Report {
-    /// Says what runs, if everything is said.
+    /// Creates the report; with one object per event, prints the `init` object.
     pub(crate) async fn begin(
         format: OutputFormat,
         session: &Session,
         printer: Printer,
     ) -> Result<Self, Failure> {
-        let report =
-            Self { format, session: session.id(), printer, last_message: String::new(), is_partial: false };
+        let report = Self {
+            format,
+            session: session.id().to_string(),
+            printer,
+            last_message: String::new(),
+            is_partial: false,
+        };
         if format == OutputFormat::StreamJson {
-            let tools = session.list_tools(ListToolsParams::default()).await?.tools;
+            let tools = session.client().list_tools(ListToolsParams::default()).await?.tools;
             let state = session.state();
             let names: Vec<_> = tools.into_iter().map(|tool| tool.llm_id).collect();
             report.line(&json!({
@@ -46,7 +51,7 @@ impl Report {
         Ok(report)
     }
 
-    /// Prints the small pieces, too, if everything is said.
+    /// Sets whether partial events are printed; only with one object per event.
     pub(crate) fn with_partial(mut self, is_partial: bool) -> Self {
         self.is_partial = is_partial;
         self
@@ -85,14 +90,14 @@ impl Report {
         Ok(())
     }
 
-    /// A small piece; those that say nothing about the turn itself are left out.
+    /// Prints a partial event; skips those that are not about the turn.
     fn piece(&self, event: &Event) -> Result<(), Failure> {
         let mut value = match event {
             Event::TextDelta(delta) => {
-                json!({"type": "text_delta", "messageId": delta.message_id, "text": delta.text_delta})
+                json!({"type": "text_delta", "messageId": delta.message_id, "text": delta.text})
             }
             Event::ThinkingDelta(delta) => {
-                json!({"type": "thinking_delta", "messageId": delta.message_id, "text": delta.text_delta})
+                json!({"type": "thinking_delta", "messageId": delta.message_id, "text": delta.text})
             }
             Event::Retracted { message_id } => json!({"type": "retracted", "messageId": message_id}),
             Event::Retry(retry) => json!({"type": "retry", "reason": retry.reason, "attempt": retry.attempt}),
@@ -101,7 +106,7 @@ impl Report {
                 "update": progress.update,
             }),
             Event::State(state) => json!({"type": "state", "state": state}),
-            Event::Usage(usage) => json!({"type": "usage", "usage": self::usage(Some(&usage.token_usage))}),
+            Event::Usage(usage) => json!({"type": "usage", "usage": self::usage(Some(&usage.total))}),
             Event::Title(title) => json!({"type": "title", "title": title.title}),
             _ => return Ok(()),
         };
@@ -109,7 +114,7 @@ impl Report {
         self.line(&value)
     }
 
-    /// Something went wrong, and it goes on.
+    /// Reports an error that does not end the turn.
     pub(crate) fn error(&self, source: &str, message: &str) -> Result<(), Failure> {
         if self.format == OutputFormat::StreamJson {
             return self.line(&json!({
@@ -121,7 +126,7 @@ impl Report {
         Ok(())
     }
 
-    /// The turn is over, and well if there is no word on what was wrong.
+    /// Prints the end of the turn; it succeeded if there is no reason of a failure.
     pub(crate) fn end(&self, result: &TurnResult, failure: Option<&str>) -> Result<(), Failure> {
         let output = result.structured_output.as_ref().map(musher::wire::Json::to_value).transpose()?;
         match self.format {
@@ -167,12 +172,12 @@ impl Report {
 }
 
 fn usage(usage: Option<&TokenUsage>) -> Value {
-    let number = |count: Option<&musher::wire::Count>| count.map_or(0, musher::wire::Count::get);
+    let usage = usage.copied().unwrap_or_default();
     json!({
-        "input_tokens": number(usage.map(|it| &it.input_tokens)),
-        "output_tokens": number(usage.map(|it| &it.output_tokens)),
-        "cache_read_input_tokens": number(usage.and_then(|it| it.cache_read_tokens.as_ref())),
-        "cache_creation_input_tokens": number(usage.and_then(|it| it.cache_creation_tokens.as_ref())),
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cache_read_input_tokens": usage.cache_read_tokens.unwrap_or_default(),
+        "cache_creation_input_tokens": usage.cache_creation_tokens.unwrap_or_default(),
         "factory_credits": 0,
     })
 }

@@ -1,4 +1,4 @@
-//! What arguments and environment variables mean together: which agent is driven, where it is, where its sessions are.
+//! Resolves arguments and environment variables: the agent, its path, and the directory of its sessions.
 //!
 //! Reads variables by the names listed here only, so that the list is the documentation.
 
@@ -26,12 +26,12 @@ pub(crate) const CLAUDE_VARIABLE: &str = "MUSHER_CLAUDE";
 /// Where `musher` is, for a program that has no engine in it.
 pub(crate) const ENGINE_VARIABLE: &str = "MUSHER_ENGINE";
 
-/// Who does the work.
+/// Which agent to use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Choice {
     /// The engine in this process.
     Engine,
-    /// A program that speaks the Droid protocol, and is there.
+    /// An existing program that speaks the Droid protocol.
     Program(PathBuf),
 }
 
@@ -51,7 +51,7 @@ impl Choice {
         }
     }
 
-    /// The agent for the SDK. `model` is the one that is wished for: the scripted one is there only then.
+    /// Returns the agent for the SDK. The scripted model exists only if `model` requests it.
     pub(crate) fn agent(&self, model: Option<&str>) -> Result<Agent, Failure> {
         match self {
             Self::Engine => Ok(embedded::agent(Arc::new(embedded::environment(model, None)?))),
@@ -69,15 +69,22 @@ impl Choice {
 }
 
 /// The folder to work in: this one, or the one we are in.
-pub(crate) fn working_directory(wished: Option<&Path>) -> Result<PathBuf, Failure> {
+pub(crate) fn working_directory(requested: Option<&Path>) -> Result<PathBuf, Failure> {
     #[expect(clippy::disallowed_methods, reason = "a task of one process, started where it shall work")]
-    let here = std::env::current_dir().context("there is no working directory")?;
-    let Some(cwd) = wished else { return Ok(here) };
+    let here = std::env::current_dir().context("cannot find the working directory")?;
+    let Some(cwd) = requested else { return Ok(here) };
     let cwd = here.join(cwd);
-    if cwd.is_dir() { Ok(cwd) } else { Err(Failure::setup(anyhow!("`{}` is no directory", cwd.display()))) }
+    if cwd.is_dir() {
+        Ok(cwd)
+    } else {
+        Err(Failure::setup(anyhow!(
+            "cannot use `{}` as the working directory: not a directory",
+            cwd.display()
+        )))
+    }
 }
 
-/// The program with this name in the folders of `PATH`, or at this path, if it is there and can be run.
+/// Finds the executable with this name in `PATH`, or at this path.
 pub(crate) fn program(named: &OsStr, folders: Option<&OsStr>) -> Option<PathBuf> {
     if Path::new(named).components().count() > 1 || Path::new(named).is_absolute() {
         return is_program(Path::new(named)).then(|| PathBuf::from(named));
@@ -107,11 +114,11 @@ fn is_program(path: &Path) -> bool {
 fn missing(wanted: &OsStr) -> Failure {
     let shown = wanted.display();
     if Path::new(wanted).components().count() > 1 {
-        let failure = Failure::setup(anyhow!("there is no program `{shown}`"));
+        let failure = Failure::setup(anyhow!("cannot find the program `{shown}`"));
         return failure.hint("`--agent engine` is built in and needs no program");
     }
-    Failure::setup(anyhow!("there is no `{shown}` in PATH"))
-        .hint(format!("install it, or name its place with `--agent /path/to/{shown}`"))
+    Failure::setup(anyhow!("cannot find `{shown}` in PATH"))
+        .hint(format!("install it, or pass its path with `--agent /path/to/{shown}`"))
         .hint("`--agent engine` is built in and needs no program")
 }
 
@@ -145,15 +152,15 @@ mod tests {
     #[test]
     fn a_program_that_is_not_there_is_named_with_what_to_do() {
         let failure = read(Some("droid"), &[("PATH", "/nowhere")]).unwrap_err();
-        assert_eq!(failure.error.to_string(), "there is no `droid` in PATH");
+        assert_eq!(failure.error.to_string(), "cannot find `droid` in PATH");
         assert!(failure.hints[0].contains("--agent /path/to/droid"), "{:?}", failure.hints);
         let failure = read(Some("/nowhere/droid"), &[]).unwrap_err();
-        assert_eq!(failure.error.to_string(), "there is no program `/nowhere/droid`");
+        assert_eq!(failure.error.to_string(), "cannot find the program `/nowhere/droid`");
     }
 
     #[test]
     #[cfg(unix)]
-    fn a_file_that_cannot_be_run_is_no_program() {
+    fn a_file_that_is_not_executable_is_not_a_program() {
         assert_eq!(program(OsStr::new("/etc/passwd"), None), None);
         assert_eq!(program(OsStr::new("/etc"), None), None);
     }

@@ -1,4 +1,4 @@
-//! Text from outside made safe for a terminal: it cannot send commands, change the direction of text, or hide anything. Pure.
+//! Text from outside made safe for a terminal: no escape sequences, no changes of text direction, no hidden characters. Pure.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

@@ -1,12 +1,12 @@
 //! Text that may be written to a terminal: made safe when it is built, with our own styles and nothing else in it.
 //!
-//! There is deliberately no `Display`: a styled text put into a plain one would be made safe again, and its styles would show.
+//! There is deliberately no `Display`: formatting a styled text into a plain one would sanitize it again, and show its styles as text.
 
 use std::ops::Add;
 
 use crate::sanitize::sanitized_text;
 
-/// Text for a terminal. The only escape sequences in it are those of [`Look`](crate::look::Look).
+/// Text for a terminal. The only escape sequences in it are those of [`Style`](crate::style::Style).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Styled(String);
 

@@ -1,14 +1,14 @@
-//! The terminal: whether there is one, its width and colours, the line that shows that we wait, and typed answers.
+//! The terminal: whether there is one, its width and colours, the spinner, and typed answers.
 //!
-//! A thin shell: what is shown is made in `view.rs`, and written by the printer.
+//! A thin shell: `view.rs` renders the text, and the printer writes it.
 
 mod answers;
 
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
-use crate::look::{Look, cut};
 use crate::printer::Printer;
+use crate::style::{Style, cut};
 use crate::styled::Styled;
 use crate::view::Piece;
 
@@ -17,15 +17,15 @@ pub(crate) use answers::Answers;
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 /// How long a frame is shown.
 pub(crate) const FRAME: Duration = Duration::from_millis(100);
-/// Waiting is shown only if there is something to wait for.
-const PATIENCE: Duration = Duration::from_millis(300);
+/// How long a wait is before the spinner is shown.
+const SPINNER_DELAY: Duration = Duration::from_millis(300);
 
-/// Where things are shown.
+/// The terminal output of a turn.
 #[derive(Debug)]
 pub(crate) struct Screen {
     printer: Printer,
     has_terminal: bool,
-    look: Look,
+    style: Style,
     is_spinning: bool,
     frame: usize,
 }
@@ -34,17 +34,17 @@ impl Screen {
     pub(crate) fn new(printer: Printer) -> Self {
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let has_terminal = io::stderr().is_terminal() && !is_dumb;
-        Self { printer, has_terminal, look: Look::of_stderr(), is_spinning: false, frame: 0 }
+        Self { printer, has_terminal, style: Style::of_stderr(), is_spinning: false, frame: 0 }
     }
 
-    pub(crate) fn look(&self) -> Look {
-        self.look
+    pub(crate) fn style(&self) -> Style {
+        self.style
     }
 
-    /// How many columns there are now; a window may be resized.
-    #[expect(clippy::unused_self, reason = "whoever has a screen may ask for its width")]
+    /// Returns the current number of columns; a window can be resized.
+    #[expect(clippy::unused_self, reason = "the width belongs to a screen")]
     pub(crate) fn width(&self) -> usize {
-        Look::of_stderr().width.unwrap_or(usize::MAX)
+        Style::of_stderr().width.unwrap_or(usize::MAX)
     }
 
     /// Shows pieces of a turn.
@@ -54,7 +54,7 @@ impl Screen {
         }
         for piece in pieces {
             match piece {
-                Piece::Said(text) => self.printer.said(text)?,
+                Piece::Text(text) => self.printer.said(text)?,
                 Piece::Note(line) => self.printer.note(line.clone()),
             }
         }
@@ -66,26 +66,26 @@ impl Screen {
         self.printer.note(line);
     }
 
-    /// Shows that we wait, for what and since when.
+    /// Shows a spinner with the current activity and the elapsed time.
     pub(crate) fn spin(&mut self, doing: &str, since: Duration) {
-        if !self.has_terminal || since < PATIENCE {
+        if !self.has_terminal || since < SPINNER_DELAY {
             return;
         }
         self.frame = (self.frame + 1) % FRAMES.len();
         let (frame, seconds) = (FRAMES[self.frame], since.as_secs());
         // one column less than there are, so that no terminal begins a new line
         let line = cut(&format!("{frame} {doing} {seconds}s"), self.width().saturating_sub(1));
-        self.printer.redraw(&self.look.dim(&line));
+        self.printer.redraw(&self.style.dim(&line));
         self.is_spinning = true;
     }
 
-    /// The line where an answer is typed.
+    /// Shows the prompt for a typed answer.
     pub(crate) fn prompt(&mut self, label: &str) {
         self.clear();
-        self.printer.draw(&(self.look.strong(label) + " "));
+        self.printer.draw(&(self.style.strong(label) + " "));
     }
 
-    /// Takes away what shows that we wait.
+    /// Removes the spinner.
     pub(crate) fn clear(&mut self) {
         if std::mem::take(&mut self.is_spinning) {
             self.printer.redraw(&Styled::default());

@@ -1,4 +1,4 @@
-//! What happens in a turn as text for people: events in, pieces of text out.
+//! Renders a turn as text for a user: events in, pieces of text out.
 //!
 //! Pure: it writes nothing and knows no terminal but its width and whether there are colours.
 
@@ -12,56 +12,56 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use musher::wire::ToolUse;
-use musher::{Event, ToolOutcome};
+use musher::wire::Json;
+use musher::{Event, ToolCall, ToolOutcome};
 use serde_json::Value;
 
-use crate::look::{Look, columns, cut};
 use crate::sanitize::sanitized;
+use crate::style::{Style, columns, cut};
 use crate::styled::Styled;
 
-pub(crate) use asking::{Said, permission, question, read_answer, read_decision, reason};
+pub(crate) use asking::{Parsed, permission, question, read_answer, read_decision, reason};
 pub(crate) use diff::between;
 pub(crate) use summary::summary;
 
-/// The longest message of an error that is shown.
-const LONGEST_MESSAGE: usize = 2000;
+/// Maximum length of a shown error message.
+const MAX_MESSAGE_LENGTH: usize = 2000;
 
-/// Something to show.
+/// A piece of output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// A piece of what the agent says, wherever the line stands.
-    Said(Styled),
-    /// A line about what it does.
+    /// A piece of the agent's text; need not start or end a line.
+    Text(Styled),
+    /// A whole line about the agent's work.
     Note(Styled),
 }
 
-/// How a turn looks.
+/// The state of rendering a turn.
 #[derive(Debug)]
 pub(crate) struct View {
-    look: Look,
-    /// Where the agent works; paths below are shown without it.
+    style: Style,
+    /// The working directory of the agent; paths below are shown relative to it.
     folder: Option<PathBuf>,
-    /// What the agent says is shown piece by piece.
+    /// Whether the agent's text is streamed.
     is_live: bool,
-    /// The last piece that was said did not end its line.
+    /// Whether the last piece of text left its line open.
     is_open: bool,
-    /// Messages of which pieces were shown.
+    /// The ids of messages that were streamed.
     streamed: HashSet<String>,
-    /// A message that is whole, and is shown if it was not the last one.
+    /// A whole message; shown once another one follows.
     pending: Option<String>,
-    calls: HashMap<String, ToolUse>,
-    /// Calls whose change was shown when consent was asked for.
+    calls: HashMap<String, ToolCall>,
+    /// Calls whose change was shown with their permission request.
     shown: HashSet<String>,
     tool_calls: usize,
     doing: String,
 }
 
 impl View {
-    /// `is_live`: what the agent says is shown while it says it; otherwise only what was not its last word.
-    pub(crate) fn new(look: Look, is_live: bool) -> Self {
+    /// Creates a view. With `is_live` the agent's text is streamed; otherwise all messages but the last are shown.
+    pub(crate) fn new(style: Style, is_live: bool) -> Self {
         Self {
-            look,
+            style,
             folder: None,
             is_live,
             is_open: false,
@@ -70,37 +70,37 @@ impl View {
             calls: HashMap::new(),
             shown: HashSet::new(),
             tool_calls: 0,
-            doing: "waiting".to_owned(),
+            doing: "waiting for the model".to_owned(),
         }
     }
 
-    /// With the folder the agent works in.
+    /// Sets the working directory of the agent.
     pub(crate) fn at(mut self, folder: PathBuf) -> Self {
         self.folder = Some(folder);
         self
     }
 
-    /// What the agent does at the moment, in a few words.
+    /// Returns the current activity of the agent, in a few words.
     pub(crate) fn doing(&self) -> &str {
         &self.doing
     }
 
-    /// Whether something could be written at the beginning of a line now.
+    /// Returns whether the cursor is at the beginning of a line.
     pub(crate) fn is_between_lines(&self) -> bool {
         !self.is_open
     }
 
-    /// How many tools were called.
+    /// Returns the number of tool calls.
     pub(crate) fn tool_calls(&self) -> usize {
         self.tool_calls
     }
 
-    /// The change of this call was shown already.
+    /// Records that the change of this call was shown.
     pub(crate) fn has_shown(&mut self, call_id: &str) {
         self.shown.insert(call_id.to_owned());
     }
 
-    /// What is to be shown of an event, in lines of at most `width` columns where they are ours.
+    /// Renders an event. Lines about the agent's work have at most `width` columns.
     pub(crate) fn event(&mut self, event: &Event, width: usize) -> Vec<Piece> {
         let mut out = Vec::new();
         match event {
@@ -108,7 +108,7 @@ impl View {
                 "writing".clone_into(&mut self.doing);
                 if self.is_live {
                     self.streamed.insert(delta.message_id.clone());
-                    self.say(&delta.text_delta, &mut out);
+                    self.say(&delta.text, &mut out);
                 }
             }
             Event::ThinkingDelta(_) => "thinking".clone_into(&mut self.doing),
@@ -122,13 +122,13 @@ impl View {
                 self.end_line(&mut out);
             }
             Event::System(message) if message.is_for_people() => {
-                self.note(self.look.dim(&sanitized(&message.text(), LONGEST_MESSAGE)), &mut out);
+                self.note(self.style.dim(&sanitized(&message.text(), MAX_MESSAGE_LENGTH)), &mut out);
             }
             Event::ToolCall(call) => {
                 self.say_pending(&mut out);
                 self.tool_calls += 1;
                 self.doing = cut(
-                    &call::title(&call.name, &input(call), self.folder.as_deref()),
+                    &call::title(&call.name, &input(&call.input), self.folder.as_deref()),
                     width.saturating_sub(20),
                 );
                 self.calls.insert(call.id.clone(), (**call).clone());
@@ -136,20 +136,23 @@ impl View {
             Event::ToolResult(outcome) => self.outcome(outcome, width, &mut out),
             Event::Retracted { message_id } => {
                 if self.streamed.remove(message_id) {
-                    self.note(self.look.dim("(the model begins this answer anew)"), &mut out);
+                    self.note(self.style.dim("(incomplete answer discarded)"), &mut out);
                 }
                 self.pending = None;
             }
             Event::Retry(retry) => {
-                self.doing = format!("asking the model again ({})", sanitized(retry.reason.as_str(), 40));
+                let reason = sanitized(&retry.reason.as_str().replace('_', " "), 40);
+                let attempt = retry.attempt;
+                let attempt = attempt.map_or_else(String::new, |attempt| format!(", attempt {attempt}"));
+                self.doing = format!("retrying the model request ({reason}{attempt})");
             }
             Event::Error(error) => {
-                let message = sanitized(&error.message, LONGEST_MESSAGE);
-                self.note(self.look.bad(&format!("! {message}")), &mut out);
+                let message = sanitized(&error.message, MAX_MESSAGE_LENGTH);
+                self.note(self.style.bad(&format!("! {message}")), &mut out);
             }
             Event::HandlerFailed { reason } => {
-                let reason = sanitized(reason, LONGEST_MESSAGE);
-                self.note(self.look.bad(&format!("! {reason}")), &mut out);
+                let reason = sanitized(reason, MAX_MESSAGE_LENGTH);
+                self.note(self.style.bad(&format!("! {reason}")), &mut out);
             }
             Event::Result(_) => self.end_line(&mut out),
             _ => {}
@@ -160,33 +163,33 @@ impl View {
     /// Ends the line that is open, if one is.
     pub(crate) fn end_line(&mut self, out: &mut Vec<Piece>) {
         if std::mem::take(&mut self.is_open) {
-            out.push(Piece::Said("\n".into()));
+            out.push(Piece::Text("\n".into()));
         }
     }
 
     fn outcome(&mut self, outcome: &ToolOutcome, width: usize, out: &mut Vec<Piece>) {
         self.say_pending(out);
-        "waiting".clone_into(&mut self.doing);
+        "waiting for the model".clone_into(&mut self.doing);
         let call = self.calls.remove(&outcome.tool_use_id);
         let name = call.as_ref().map(|call| call.name.as_str()).or(outcome.tool_name.as_deref());
-        let input = call.as_ref().map(input).unwrap_or_default();
+        let input = call.as_ref().map(|call| input(&call.input)).unwrap_or_default();
         let title = call::title(name.unwrap_or("tool"), &input, self.folder.as_deref());
         let told = call::told(name.unwrap_or("tool"), &input, &outcome.text(), outcome.is_error);
         let mark = if outcome.is_error { "✗" } else { "✓" };
         let room = width.saturating_sub(2);
-        // what came of it is worth more than the end of a long title
+        // the outcome matters more than the end of a long title
         let beside = if told.is_empty() { 0 } else { (columns(&told) + 2).min(room / 5 * 2) };
         let title = cut(&title, room - beside);
         let told = cut(&told, room.saturating_sub(columns(&title) + 2));
         let told = if told.is_empty() { told } else { format!("  {told}") };
         let line = if outcome.is_error {
-            self.look.bad(mark) + " " + title + self.look.bad(&told)
+            self.style.bad(mark) + " " + title + self.style.bad(&told)
         } else {
-            self.look.good(mark) + " " + title + self.look.dim(&told)
+            self.style.good(mark) + " " + title + self.style.dim(&told)
         };
         self.note(line, out);
         if !outcome.is_error && !self.shown.contains(&outcome.tool_use_id) {
-            for line in diff::of_result(&outcome.text(), self.look, width) {
+            for line in diff::of_result(&outcome.text(), self.style, width) {
                 self.note(line, out);
             }
         }
@@ -196,7 +199,7 @@ impl View {
         let text = Styled::from(text);
         let shown = text.as_str();
         self.is_open = !shown.ends_with('\n') && (self.is_open || !shown.is_empty());
-        out.push(Piece::Said(text));
+        out.push(Piece::Text(text));
     }
 
     fn say_pending(&mut self, out: &mut Vec<Piece>) {
@@ -213,6 +216,6 @@ impl View {
     }
 }
 
-fn input(call: &ToolUse) -> Value {
-    call.input.to_value().unwrap_or_default()
+fn input(input: &Json) -> Value {
+    input.to_value().unwrap_or_default()
 }

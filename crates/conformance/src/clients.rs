@@ -1,7 +1,7 @@
-//! The clients of droid's vendor: what they see of an executable that takes droid's place.
+//! The clients of droid's vendor: they must see no difference between droid and an executable that replaces it.
 
 suite! {
-    /// Makes a test of each client: it must see of an [`Executable`](crate::Executable) what it sees of droid.
+    /// Declares a test of each client: it must see the same of an [`Executable`](crate::Executable) as of droid.
     macro $ clients::clients(Executable)
     mod daemon {
         it_runs_musher_for_several_sessions_and_clients,

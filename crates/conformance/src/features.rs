@@ -4,7 +4,7 @@ suite! {
     /// Makes a test of every feature, with an agent that may live in the process of the test.
     macro $ features::sdk_features(dyn Target)
     mod compact {
-        a_session_goes_on_with_a_summary,
+        compacted_session_continues_with_its_summary,
     }
     mod control {
         autonomy_decides_what_runs_without_asking,
@@ -13,14 +13,16 @@ suite! {
     }
     mod errors {
         a_model_that_refuses_gives_a_result_that_says_so,
-        retries_are_told_and_what_was_retracted_is_not_part_of_the_answer,
+        retries_are_reported_and_retracted_text_is_not_in_the_answer,
         a_droid_refuses_a_folder_that_is_not_there,
     }
     mod handlers {
-        a_handler_decides_and_one_that_fails_is_a_no,
+        handler_decides_and_failing_handler_denies,
         closures_decide_for_creating_and_editing_files,
         questions_are_answered_or_declined,
         without_a_handler_questions_are_declined,
+        requests_on_the_stream_are_answered_dropped_and_interrupted,
+        questions_on_the_stream_are_answered_or_dropped,
     }
     mod hooks {
         hooks_are_seen_as_they_begin_and_end,
@@ -52,7 +54,7 @@ suite! {
     }
     mod runs {
         a_run_gives_one_result_and_leaves_nothing,
-        answers_become_values_and_what_does_not_fit_is_kept_in_the_error,
+        answers_become_values_and_mismatches_are_kept_in_the_error,
         a_bad_schema_is_refused_before_anything_is_sent,
     }
     mod sessions {
@@ -79,7 +81,7 @@ suite! {
 }
 
 suite! {
-    /// Makes a test of what only an agent that is a program can show.
+    /// Makes a test of each feature that needs an agent in a process of its own.
     macro $ features::program_features(dyn Target)
     mod program {
         an_agent_that_is_killed_ends_the_turn_with_its_status,
@@ -88,14 +90,14 @@ suite! {
 }
 
 suite! {
-    /// Makes a test of what an old droid has of the features.
+    /// Makes a test of each feature that an old droid has.
     macro $ features::old_droid_features(dyn Target)
     mod old_droid {
         a_plain_stream_has_the_whole_pieces_in_order,
         questions_are_answered_or_declined,
         a_session_that_is_not_there_is_not_found,
-        an_old_droid_can_fork_and_resume_and_says_what_it_cannot,
-        an_old_droid_is_stopped_and_goes_on,
+        old_droid_forks_and_resumes_and_refuses_unknown_calls,
+        interrupted_old_droid_stays_usable,
         an_old_droid_that_announces_no_end_is_followed_to_its_end,
     }
 }

@@ -1,12 +1,12 @@
-//! The conformance suite: tests that run with any agent, the real droid or ours.
+//! The conformance suite: tests that run with any agent, the real droid or the engine.
 //!
-//! - [`sdk_features!`] and [`program_features!`] make a test of each feature of the SDK's guide, with an agent that implements [`Target`].
-//!   [`old_droid_features!`] has those of an old droid.
-//! - [`scenarios!`] makes a test of each file in `scenarios`: it is played with droid and with an [`Executable`] that takes its place, and
-//!   the transcripts must be equal except for `known-differences.yaml`. [`clients!`] does the same with the clients of droid's vendor.
+//! - [`sdk_features!`] and [`program_features!`] declare a test of each feature of the SDK's guide, with an agent that implements
+//!   [`Target`]. [`old_droid_features!`] does so for an old droid.
+//! - [`scenarios!`] declares a test of each file in `scenarios`: it is played with droid and with an [`Executable`] that replaces it,
+//!   and the transcripts must be equal except for `known-differences.yaml`. [`clients!`] does the same with the clients of droid's vendor.
 //!
-//! The tests are made in the crates that build the agents (`musher`, `musher-server`, `musher-cli`), because Cargo names a binary only to
-//! the tests of its own package. Here is everything that does not depend on the agent, compiled once.
+//! The tests are declared in the crates that build the agents (`musher`, `musher-server`, `musher-cli`), because Cargo names a binary only
+//! to the tests of its own package. Everything that does not depend on the agent is here, compiled once.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

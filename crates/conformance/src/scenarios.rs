@@ -1,6 +1,6 @@
-//! Scenarios played with droid and with an executable that takes its place, and their transcripts compared.
+//! Plays scenarios with droid and with an executable that replaces it, and compares their transcripts.
 //!
-//! The scenarios and the list of known differences are files of this crate, whose README says how to write one.
+//! The scenarios and the list of known differences are files of this crate; the README says how to write one.
 
 mod compare; // two transcripts -> their differences
 mod known; // the list of known differences
@@ -17,13 +17,14 @@ use self::compare::compare;
 use self::normalise::{Line, normalise};
 use crate::Executable;
 
-/// Declares the list, and exports the macro that makes a test of each scenario.
+/// Declares the list, and exports the macro that declares a test of each scenario.
 macro_rules! declare {
     ($dollar:tt $($name:ident,)+) => {
         #[cfg(test)]
         const NAMES: &[&str] = &[$(stringify!($name)),+];
 
-        /// Makes a test of each scenario: an [`Executable`](crate::Executable) must behave as droid does, except for the known differences.
+        /// Declares a test of each scenario: an [`Executable`](crate::Executable) must behave as droid does, except for the known
+        /// differences.
         #[macro_export]
         macro_rules! scenarios {
             ($dollar executable:expr) => {
@@ -69,15 +70,15 @@ declare! {
     writing_tools,
 }
 
-/// Plays a scenario with droid and with the executable, and fails if they differ in more than what is known.
+/// Plays a scenario with droid and with the executable, and fails if they differ in more than the known differences.
 ///
-/// The transcripts are written to a folder, to be looked at.
+/// The transcripts are written to a directory, for inspection.
 pub async fn run(name: &str, executable: &Executable, transcripts: &str) -> Result<()> {
     let folder = Path::new(transcripts);
     let theirs = transcript(name, &Executable::Droid(require_peer!(DROID)), folder).await?;
     let ours = transcript(name, executable, folder).await?;
     let wrong = known::check(name, &compare(&theirs, &ours), &known::read()?).join("\n");
-    // also there, where no other test's output can hide it
+    // also printed there, where no other test's output hides it
     fs_err::write(folder.join(format!("{name}.differences.txt")), &wrong)?;
     ensure!(wrong.is_empty(), "{name}: not as the list says; transcripts are in {transcripts}\n{wrong}");
     Ok(())
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_is_played_and_every_known_difference_is_of_one() -> Result<()> {
+    fn scenario_files_are_all_played_and_known_differences_name_only_them() -> Result<()> {
         let mut played: Vec<_> = NAMES.iter().map(|name| (*name).to_owned()).collect();
         played.sort();
         assert_eq!(play::names()?, played);

@@ -17,7 +17,7 @@ pub const TIMEOUT: Duration = Duration::from_mins(1);
 /// Everything a session needs. End it with [`Stage::finish`].
 #[derive(Debug)]
 pub struct Stage {
-    // taken at the end
+    // `None` only after `finish`
     sandbox: Option<Sandbox>,
     /// The scripted model.
     pub model: Server,
@@ -25,7 +25,7 @@ pub struct Stage {
     kind: Kind,
 }
 
-/// What tests must know of the agent.
+/// The kind of an agent, for tests that depend on it.
 #[derive(Debug)]
 pub enum Kind {
     /// The real droid, with the stand-in for its vendor's service.
@@ -42,17 +42,17 @@ impl Stage {
         Self { sandbox: Some(sandbox), model, agent, kind }
     }
 
-    /// Returns the sandbox, where the agent and its files are.
+    /// Returns the sandbox with the agent and its files.
     pub fn sandbox(&self) -> &Sandbox {
         self.sandbox.as_ref().expect("it is taken only at the end")
     }
 
-    /// The agent of the sandbox.
+    /// Returns the agent of the sandbox.
     pub fn agent(&self) -> Agent {
         self.agent.clone()
     }
 
-    /// The stand-in for the vendor's service, if the agent asks it anything.
+    /// Returns the stand-in for the vendor's service, if the agent uses one.
     pub fn backend(&self) -> Option<&Backend> {
         match &self.kind {
             Kind::Droid(backend) => Some(backend),
@@ -70,12 +70,12 @@ impl Stage {
         !matches!(self.kind, Kind::InProcess)
     }
 
-    /// Where the agent keeps its files.
+    /// Returns the directory of the agent's files.
     pub fn agent_home(&self) -> PathBuf {
         self.sandbox().home().join(if self.is_droid() { ".factory" } else { ".musher" })
     }
 
-    /// A listener that the agent can reach.
+    /// Creates a listener that the agent can reach.
     pub fn listen(&self) -> Result<TcpListener> {
         if self.is_program() {
             return self.sandbox().listen();
@@ -85,17 +85,17 @@ impl Stage {
         Ok(listener)
     }
 
-    /// A session in the sandbox's workspace, with the scripted model.
+    /// Creates a session builder for the sandbox's workspace, with the scripted model.
     pub fn session(&self) -> SessionBuilder {
         Session::builder().agent(self.agent()).cwd(self.sandbox().workspace()).model(droid::CHAT_MODEL)
     }
 
-    /// A session that was there before.
+    /// Creates a builder that resumes a session.
     pub fn resume(&self, id: impl Into<String>) -> ResumeBuilder {
         Session::resume(id).agent(self.agent())
     }
 
-    /// What the model was asked by turns, not by side calls: the text of each request.
+    /// Returns the text of each model request of a turn, without side requests.
     pub fn asked(&self) -> Vec<String> {
         let calls = self.model.calls();
         let calls = calls.iter().filter(|call| call.call.as_ref().is_some_and(|call| !call.tools.is_empty()));
@@ -112,7 +112,7 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // a test that returns an error left things running; the error says more than that
+        // a test that returns an error leaves things running; its error is more useful
         if let Some(sandbox) = self.sandbox.take()
             && !std::thread::panicking()
         {
@@ -121,12 +121,12 @@ impl Drop for Stage {
     }
 }
 
-/// The n-th model call of a turn whose prompt has this word.
+/// Matches the n-th model call of a turn whose prompt contains this word.
 pub fn on(word: &str, call: u32) -> When {
     when().with_tools().prompt(word).call(call)
 }
 
-/// A call of the tool that runs commands. Without autonomy it is asked for, unless the risk is known to be none.
+/// A call of the Execute tool. At autonomy off it needs permission, unless the command is known to be harmless.
 pub fn execute(command: &str, risk: &str) -> Reply {
     let arguments = json!({
         "command": command, "summary": "Run it", "timeout": 120,
@@ -135,12 +135,12 @@ pub fn execute(command: &str, risk: &str) -> Reply {
     Reply::tool("Execute", arguments)
 }
 
-/// Waits, but not for ever.
+/// Waits with a deadline.
 pub async fn soon<T>(what: &str, waited: impl Future<Output = T>) -> Result<T> {
-    tokio::time::timeout(TIMEOUT, waited).await.with_context(|| format!("waited too long for {what}"))
+    tokio::time::timeout(TIMEOUT, waited).await.with_context(|| format!("timed out waiting for {what}"))
 }
 
-/// Reads a turn until an event is as wanted.
+/// Reads a turn until an event matches.
 pub async fn until(turn: &mut Turn, what: &str, wanted: impl Fn(&Event) -> bool) -> Result<Event> {
     let reading = async {
         while let Some(event) = turn.next().await {

@@ -1,4 +1,4 @@
-//! Declares a list of tests, and the macro that makes them in another crate.
+//! Declares a list of tests, and the macro that defines them in another crate.
 
 /// Declares the modules with the functions of a suite, and exports the macro `$suite!(target)`.
 ///
@@ -12,7 +12,7 @@ macro_rules! suite {
     ) => {
         $(mod $module;)+
 
-        #[expect(missing_docs, reason = "the names of tests are sentences")]
+        #[expect(missing_docs, reason = "the names of tests are self-explanatory")]
         pub mod $suite {
             $(
                 pub mod $module {

@@ -1,4 +1,4 @@
-//! Agents to test: what a suite must know of one, and those that are programs.
+//! Agents under test: the interface that a suite needs, and agents that are programs.
 
 use std::path::PathBuf;
 
@@ -46,7 +46,7 @@ impl Executable {
 impl Target for Executable {
     fn stage(&self, script: Script) -> Result<Stage> {
         let sandbox = Sandbox::new()?;
-        // side calls, such as for titles, must not fail
+        // additional model calls, such as for titles, must not fail
         let model = sandbox.model(script.otherwise(Reply::text("A title")))?;
         let (launch, kind) = match self {
             Self::Droid(installed) => {

@@ -1,26 +1,24 @@
-//! The handle on a running agent, and how one is started.
-//!
-//! An agent is what one client talks to: one task that owns the session which is open, and everything it runs.
+//! Starts agents. An agent serves one client: one task that owns the open session and everything the session runs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::mpsc;
 
-use crate::command::{Answer, Command, Ticket};
+use crate::command::{Command, CommandId, UserResponse};
 use crate::session::{Actor, Session};
-use crate::{Busy, Environment, Event};
+use crate::{Busy, Environment, SessionEvent};
 
-/// So many commands may wait, and so many events may be on their way.
-const WAITING_COMMANDS: usize = 256;
-const WAITING_CONTROLS: usize = 256;
-const WAITING_EVENTS: usize = 256;
+/// The sizes of the queues of an agent.
+const MAX_WAITING_COMMANDS: usize = 256;
+const MAX_WAITING_CONTROLS: usize = 256;
+const MAX_WAITING_EVENTS: usize = 256;
 
 /// Starts an agent. It has no session yet. Must be called within a Tokio runtime.
 ///
-/// The events have to be read: while too many wait, the agent stops reading from models and tools. It ends when the receiver
-/// or the last handle is dropped, or when it is told to; the end of the events is the end of the agent.
-pub fn start(environment: Arc<Environment>) -> (AgentHandle, mpsc::Receiver<Event>) {
+/// Receive the events: while too many wait, the agent stops reading from models and tools. The agent ends when the receiver or the last
+/// handle is dropped, or when it is stopped. The channel of events closes when the agent has ended.
+pub fn start(environment: Arc<Environment>) -> (AgentHandle, mpsc::Receiver<SessionEvent>) {
     launch(environment, None)
 }
 
@@ -28,84 +26,137 @@ pub fn start(environment: Arc<Environment>) -> (AgentHandle, mpsc::Receiver<Even
 pub(crate) fn start_with(
     environment: Arc<Environment>,
     session: Session,
-) -> (AgentHandle, mpsc::Receiver<Event>) {
+) -> (AgentHandle, mpsc::Receiver<SessionEvent>) {
     launch(environment, Some(session))
 }
 
-fn launch(environment: Arc<Environment>, session: Option<Session>) -> (AgentHandle, mpsc::Receiver<Event>) {
-    let (work, commands) = mpsc::channel(WAITING_COMMANDS);
-    let (control, controls) = mpsc::channel(WAITING_CONTROLS);
-    let (events, received) = mpsc::channel(WAITING_EVENTS);
+fn launch(
+    environment: Arc<Environment>,
+    session: Option<Session>,
+) -> (AgentHandle, mpsc::Receiver<SessionEvent>) {
+    let (handle, AgentInbox { commands, controls }) = AgentHandle::channel();
+    let (events, received) = mpsc::channel(MAX_WAITING_EVENTS);
     let (mut actor, inputs) = Actor::new(environment, events);
     if let Some(session) = session {
         actor.switch(session);
     }
     tokio::spawn(actor.run(commands, controls, inputs));
-    (AgentHandle { work, control, submitted: Arc::default() }, received)
+    (handle, received)
 }
 
-/// A running agent. Clones speak to the same one; it ends when the last is dropped, and when it is told to.
+/// A running agent. Clones are handles on the same agent, which ends when the last one is dropped or the agent is stopped.
 #[derive(Debug, Clone)]
 pub struct AgentHandle {
-    work: mpsc::Sender<(Ticket, Command)>,
+    work: mpsc::Sender<(CommandId, Command)>,
     control: mpsc::Sender<Control>,
-    /// How many commands were put into the lane of work.
+    /// The number of submitted commands.
     submitted: Arc<AtomicU64>,
+    skips_permissions: bool,
 }
 
-/// What must never wait behind work.
+/// The receiving end of an [`AgentHandle`]: what clients ask of the agent, in two queues.
 #[derive(Debug)]
-pub(crate) enum Control {
+pub struct AgentInbox {
+    /// Commands, in the order in which they were submitted.
+    pub commands: mpsc::Receiver<(CommandId, Command)>,
+    /// Messages that never wait behind commands.
+    pub controls: mpsc::Receiver<Control>,
+}
+
+/// What must never wait behind commands.
+#[derive(Debug)]
+pub enum Control {
+    /// Interrupt the turn.
     Interrupt {
-        ticket: Ticket,
-        /// How many commands were asked for before it: those stay before it, and no others.
+        /// The request to answer.
+        command_id: CommandId,
+        /// The number of commands submitted before it: only those run before it.
         behind: u64,
     },
-    Answer {
-        question: String,
-        answer: Answer,
+    /// Settle a request to the user.
+    Respond {
+        /// The id of the request.
+        request: String,
+        /// What the user answered.
+        response: UserResponse,
     },
-    /// No more input: finish the turn within a bounded time, then end.
+    /// The input has ended: finish the turn within a bounded time, then end.
     Drain,
     /// End now.
     Stop,
 }
 
 impl AgentHandle {
-    /// Asks for something. Refuses at once if too much waits already; an interrupt has a lane of its own.
-    pub fn submit(&self, ticket: Ticket, command: Command) -> Result<(), Busy> {
+    /// Creates a handle and its receiving end. [`start`] gives the receiving end to an agent; a test may read it instead.
+    pub fn channel() -> (Self, AgentInbox) {
+        let (work, commands) = mpsc::channel(MAX_WAITING_COMMANDS);
+        let (control, controls) = mpsc::channel(MAX_WAITING_CONTROLS);
+        let handle = Self { work, control, submitted: Arc::default(), skips_permissions: false };
+        (handle, AgentInbox { commands, controls })
+    }
+
+    /// Returns a handle whose sessions never ask for permission, as if the client had set `skipPermissionsUnsafe`.
+    #[must_use]
+    pub fn skipping_permissions(mut self) -> Self {
+        self.skips_permissions = true;
+        self
+    }
+
+    /// Submits a command. An interrupt has its own queue.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Busy`] if too many commands wait, or the agent has ended.
+    pub fn submit(&self, command_id: CommandId, mut command: Command) -> Result<(), Busy> {
+        if self.skips_permissions {
+            match &mut command {
+                Command::Create(session) => session.attach.skip_permissions = true,
+                Command::Load(session) => session.attach.skip_permissions = true,
+                _ => {}
+            }
+        }
         match command {
             Command::Interrupt => {
                 let behind = self.submitted.load(Ordering::Acquire);
-                self.control(Control::Interrupt { ticket, behind })
+                self.control(Control::Interrupt { command_id, behind })
             }
             command => {
-                self.work.try_send((ticket, command)).map_err(|_full| Busy)?;
+                self.work.try_send((command_id, command)).map_err(|_full| Busy)?;
                 self.submitted.fetch_add(1, Ordering::Release);
                 Ok(())
             }
         }
     }
 
-    /// Waits until something can be asked for. The agent may be held up by whoever does not read its events.
+    /// Waits until a command can be submitted. The agent may be waiting for the receiver of its events.
     pub async fn room(&self) {
-        // fails if the agent has ended, which is told by asking
+        // fails if the agent has ended, which the next `submit` reports
         drop(self.work.reserve().await);
     }
 
-    /// Settles a question. One that is unknown or settled is ignored.
-    pub fn answer(&self, question: String, answer: Answer) -> Result<(), Busy> {
-        self.control(Control::Answer { question, answer })
+    /// Responds to a [`UserRequest`](crate::UserRequest). A response to an unknown or resolved request is ignored.
+    pub fn respond(&self, request: String, response: UserResponse) -> Result<(), Busy> {
+        self.control(Control::Respond { request, response })
     }
 
-    /// There will be no more input: the turn is finished within a bounded time, then the agent ends.
+    /// Ends the agent after the running turn, which gets a bounded time. No more commands are taken.
     pub fn drain(&self) -> Result<(), Busy> {
         self.control(Control::Drain)
     }
 
-    /// Ends the agent now: the turn is stopped, commands are ended, the log is closed.
+    /// Ends the agent now: stops the turn, ends running programs, closes the log.
     pub fn stop(&self) -> Result<(), Busy> {
         self.control(Control::Stop)
+    }
+
+    /// Like [`drain`](Self::drain), but waits for room in the control queue. Does nothing if the agent has ended.
+    pub async fn send_drain(&self) {
+        drop(self.control.send(Control::Drain).await);
+    }
+
+    /// Like [`stop`](Self::stop), but waits for room in the control queue. Does nothing if the agent has ended.
+    pub async fn send_stop(&self) {
+        drop(self.control.send(Control::Stop).await);
     }
 
     fn control(&self, control: Control) -> Result<(), Busy> {

@@ -1,7 +1,7 @@
-//! Everything a client can ask of an agent, and what it gets back.
+//! The commands of clients, and their replies. Plain data.
 //!
-//! Plain data. Every command carries a [`Ticket`]; its outcome comes back as [`Happening::Reply`](crate::Happening::Reply) in the one
-//! ordered stream of events, so that what comes before and after an answer is decided in one place.
+//! Every command has a [`CommandId`]. Its outcome is an [`Event::Reply`](crate::Event::Reply) in the one ordered stream of events, so that
+//! one place decides what comes before and after a reply.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,137 +9,142 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use musher_tools::Editor;
+
 use crate::context::Repository;
-use crate::event::{Question, WorkingState};
+use crate::event::{UserRequest, WorkingState};
 use crate::mcp::{McpToolView, ServerView};
 use crate::models::ModelView;
+use crate::permission::Decision;
 use crate::session::{ContextBreakdown, RewindInfo, ToolEntry};
 use crate::skills::{CommandView, SkillView};
-use crate::{Choice, Message, SessionId, Settings, SettingsChange, Tag};
+use crate::{Message, SessionId, Settings, SettingsChange, Tag};
 
 pub use musher_model::Usage;
 
-/// The client's own name for a request. Opaque to the engine.
+/// The id a client gives a command. Opaque to the engine.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Ticket(pub Arc<str>);
+pub struct CommandId(pub Arc<str>);
 
-/// What a client can ask.
+/// A command of a client.
 #[derive(Debug)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the fields say it")]
 pub enum Command {
-    /// Begin a session, and leave the one that was open.
+    /// Create a session, and leave the open one.
     Create(Box<NewSession>),
-    /// Go on with a session, or look at the one that is open.
+    /// Resume a session, or return the open one.
     Load(Box<LoadSession>),
-    /// Say something. Acknowledged once it is on disk; waits its turn while another runs.
+    /// Send a prompt. Acknowledged once it is on disk; queued while a turn runs.
     Prompt(Box<Prompt>),
-    /// Stop the turn and forget what waits.
+    /// Interrupt the turn, and discard waiting prompts.
     Interrupt,
     /// Change settings of the session.
     ChangeSettings(Box<SettingsChange>),
-    /// Copy the session.
+    /// Fork the session.
     Fork { title: Option<String>, tags: Option<Vec<Tag>> },
-    /// A new session that begins with a summary of this one.
+    /// Create a session that begins with a summary of this one.
     Compact { instructions: Option<String> },
-    /// Give the session a title.
+    /// Set the title of the session.
     Rename { title: String },
-    /// End the session; the process ends with it.
+    /// Close the session. The agent ends with it.
     Close { reason: Option<String> },
-    /// Which files a rewind to a message would touch.
+    /// List the files a rewind to a message would change.
     RewindInfo { session: String, message: String },
-    /// Put files back, and fork the conversation before a message.
+    /// Restore files, and fork the conversation before a message.
     Rewind(Box<Rewind>),
-    /// How full the context is.
+    /// Return the size of the context.
     ContextStats,
-    /// What fills it.
+    /// Return what fills the context.
     ContextBreakdown,
-    /// The tools, as they would be with these settings.
+    /// List the tools, as they would be with these settings.
     ListTools(Box<ToolFilter>),
-    /// The models.
+    /// List the models.
     ListModels,
-    /// The skills.
+    /// List the skills.
     ListSkills,
     /// Switch a skill off or on.
     SetSkillDisabled { name: String, disabled: bool, level: Option<String> },
-    /// The slash commands.
+    /// List the slash commands.
     ListCommands,
-    /// Something about MCP servers.
+    /// Manage MCP servers.
     Mcp(Box<McpCommand>),
     /// End a subagent.
     KillWorker { session: String },
 }
 
-/// A session to begin.
+/// A session to create.
 #[derive(Debug, Default)]
 pub struct NewSession {
-    /// The id the client wishes.
+    /// The id the client asks for.
     pub id: Option<String>,
-    /// Where it works.
+    /// The working directory.
     pub cwd: PathBuf,
-    /// The settings the client gives; the rest comes from the files.
+    /// The settings of the client; others come from settings files.
     pub settings: SettingsChange,
-    /// What only holds for this process.
+    /// What applies to this process only.
     pub attach: Attach,
     /// A title, if the client gives one.
     pub title: Option<String>,
-    /// The system prompt: instead of ours, or after it.
+    /// The system prompt of the client.
     pub system_prompt: Option<SystemPrompt>,
-    /// Anything else the client sent that is kept with the session, as it came.
+    /// Other fields the client sent, stored with the session unchanged.
     pub extra: Map<String, Value>,
 }
 
-/// A session to go on with.
+/// A session to resume.
 #[derive(Debug, Default)]
 pub struct LoadSession {
-    /// Which.
+    /// Its id.
     pub id: String,
     /// Tool selection of this process.
     pub settings: SettingsChange,
-    /// What only holds for this process.
+    /// What applies to this process only.
     pub attach: Attach,
 }
 
-/// What a client gives a session for as long as the process lives.
+/// What a client sets for a session in this process only.
 #[derive(Debug, Clone, Default)]
 pub struct Attach {
     /// MCP servers of the client.
     pub mcp_servers: Vec<SessionServer>,
-    /// Refuse instead of asking.
+    /// Deny calls that need permission instead of asking.
     pub auto_reject: bool,
-    /// Never ask.
+    /// Allow all calls without asking.
     pub skip_permissions: bool,
-    /// Leave out the skills that come with the engine.
+    /// Leave out the built-in skills.
     pub disable_builtin_skills: bool,
-    /// Further folders that belong to the workspace, by absolute paths; `None` for those the session had.
+    /// Additional folders of the workspace, by absolute paths; `None` keeps those of the session.
     pub directories: Option<Vec<PathBuf>>,
+    /// The editor of the client: tools use what it offers.
+    pub editor: Option<Arc<dyn Editor>>,
 }
 
 /// The system prompt of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SystemPrompt {
-    /// Instead of ours.
+    /// Replaces the built-in system prompt.
     Replace(String),
-    /// After ours.
+    /// Is appended to the built-in system prompt.
     Append(String),
 }
 
-/// Something to say.
+/// A prompt of the user.
 #[derive(Debug, Default)]
 pub struct Prompt {
     /// The id of the message and of the turn; one is made if absent.
     pub message_id: Option<String>,
     /// The text; a slash command is expanded.
     pub text: String,
-    /// Pictures, before the text.
+    /// Images, before the text.
     pub images: Vec<musher_model::Media>,
-    /// Documents, between pictures and text.
+    /// Documents, between images and text.
     pub files: Vec<Attachment>,
-    /// The answer must be JSON of this shape.
+    /// The JSON schema the final response must match.
     pub output_schema: Option<Value>,
-    /// Who says it, as the client names it.
+    /// The source of the prompt, as the client names it.
     pub source: Option<String>,
-    /// Whether it gets a turn of its own, even if one runs that it could join.
+    /// Whether it gets its own turn even if it could join a running one.
     pub waits_for_end: bool,
 }
 
@@ -153,7 +158,7 @@ pub enum Attachment {
     Text { text: String, name: Option<String>, mime: Option<String> },
 }
 
-/// Files to put back, and a message to fork before.
+/// Files to restore, and a message to fork before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rewind {
     /// The session; only the open one can be rewound.
@@ -173,11 +178,11 @@ pub struct Rewind {
 pub struct ToolFilter {
     /// Tool selection, mode, level and model.
     pub settings: SettingsChange,
-    /// As if nothing was ever asked.
+    /// As if all calls were allowed without asking.
     pub skip_permissions: Option<bool>,
-    /// Only these.
+    /// Only these ids.
     pub ids: Option<Vec<String>>,
-    /// With the schema of the arguments.
+    /// Whether to include the schemas of arguments.
     pub schemas: bool,
 }
 
@@ -202,42 +207,42 @@ pub enum ServerTransport {
     Sse { url: String, headers: Vec<(String, String)> },
 }
 
-/// Something about MCP servers.
+/// A command about MCP servers.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the fields say it")]
 pub enum McpCommand {
-    /// The configured servers.
+    /// List the configured servers.
     ListServers,
-    /// The tools of all servers.
+    /// List the tools of all servers.
     ListTools,
-    /// Well-known servers.
+    /// List well-known servers.
     ListRegistry,
     /// Add a server to the user's file, or replace it.
     Add(SessionServer),
-    /// Take it out.
+    /// Remove a server.
     Remove { server: String },
-    /// Switch it.
+    /// Enable or disable a server.
     Toggle { server: String, enabled: bool },
-    /// Switch one tool.
+    /// Enable or disable a tool.
     ToggleTool { server: String, tool: String, enabled: bool },
-    /// Log in.
+    /// Log in to a server.
     Authenticate { server: String },
-    /// Stop logging in.
+    /// Cancel a login.
     CancelAuthentication { server: String },
-    /// Forget the login.
+    /// Delete a login.
     ClearAuthentication { server: String },
-    /// The code of a login.
+    /// Complete a login with a code.
     SubmitCode { server: String, code: String, state: String },
-    /// The failure of a login.
+    /// Report the failure of a login.
     SubmitError { server: String, error: String, state: String },
 }
 
-/// What came of a command.
+/// The reply to a command.
 #[derive(Debug)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the fields say it")]
 pub enum Reply {
-    /// Nothing to say but that it is done.
+    /// The command is done.
     Done,
     /// [`Command::Create`].
     Created(Box<Created>),
@@ -273,11 +278,11 @@ pub enum Reply {
     McpServers(Vec<ServerView>),
     /// [`McpCommand::ListTools`].
     McpTools(Vec<McpToolView>),
-    /// Whether it worked, where that is an answer and not an error.
+    /// Whether the command has succeeded, where failure is not an error.
     Success(bool),
 }
 
-/// A session that was begun.
+/// A session that was created.
 #[derive(Debug)]
 pub struct Created {
     /// Its id.
@@ -299,7 +304,7 @@ pub struct Loaded {
     pub messages: Vec<Arc<Message>>,
     /// Its title, if it has one.
     pub title: Option<String>,
-    /// Where it works.
+    /// The working directory.
     pub cwd: PathBuf,
     /// When it last changed.
     pub updated_at_ms: Option<i64>,
@@ -307,28 +312,28 @@ pub struct Loaded {
     pub settings: Settings,
     /// The models it could use.
     pub models: Vec<ModelView>,
-    /// What it does right now.
+    /// What the agent does right now.
     pub state: WorkingState,
-    /// What it has used.
+    /// The tokens it has used.
     pub usage: Usage,
-    /// What its last model call used.
+    /// The tokens its last model call has used.
     pub last_call: Option<Usage>,
-    /// Questions that wait for an answer.
-    pub questions: Vec<Question>,
-    /// Messages that wait for their turn: id and text.
-    pub queued: Vec<(Option<Ticket>, String)>,
+    /// Requests that wait for a response of the user.
+    pub requests: Vec<UserRequest>,
+    /// Prompts that wait for their turn: id and text.
+    pub queued: Vec<(Option<CommandId>, String)>,
     /// The repository it works in.
     pub repository: Option<Repository>,
 }
 
-/// An answer to a [`Question`]. What is malformed is for the front to turn into a refusal.
+/// A response to a [`UserRequest`]. Front ends turn malformed responses into a denial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields say it")]
-pub enum Answer {
-    /// To a permission question.
-    Permission { choice: Choice, edited_plan: Option<String> },
-    /// To questions of the model: the text of each answer, by index.
-    Questions(Vec<(usize, String)>),
-    /// No, and why; the reason is shown in the tool's result if there is one.
-    Refused { reason: Option<String> },
+pub enum UserResponse {
+    /// The decision about a permission request.
+    Decision(Decision),
+    /// The answers to questions of the model: index and text.
+    Answers(Vec<(usize, String)>),
+    /// A denial of any request. The result of the call shows the reason.
+    Denied { reason: Option<String> },
 }

@@ -1,4 +1,4 @@
-//! What all agents of a process share: where files are kept, which models and tools there are, and what is too much.
+//! What all agents of a process share: folders, models, tools and limits.
 //!
 //! Immutable once an agent runs. Reads no environment variable and no file itself.
 
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use musher_http::Client;
 use musher_model::{Catalog, Provider, RetryPolicy};
-use musher_tools::{Editor, Registry};
+use musher_tools::Registry;
 
 use crate::config::{Config, Places, Problem, TrustRule};
 use crate::error::BrokenSettings;
@@ -36,14 +36,13 @@ pub struct Environment {
     pub(crate) makes_titles: bool,
     pub(crate) variables: Vec<(OsString, OsString)>,
     pub(crate) factory_home: Option<PathBuf>,
-    pub(crate) editor: Option<Arc<dyn Editor>>,
     durability: Durability,
     runtime_settings: Option<PathBuf>,
     trust: TrustRule,
 }
 
 impl Environment {
-    /// With this home folder, the built-in tools, and no model.
+    /// Creates an environment with this home folder, the built-in tools, and no model.
     pub fn new(home: impl Into<PathBuf>) -> Self {
         Self {
             home: home.into(),
@@ -54,14 +53,13 @@ impl Environment {
             makes_titles: true,
             variables: Vec::new(),
             factory_home: None,
-            editor: None,
             durability: Durability::Process,
             runtime_settings: None,
             trust: TrustRule::Store,
         }
     }
 
-    /// With models that are asked over HTTP.
+    /// Sets the models that are called over HTTP.
     #[must_use]
     pub fn with_catalog(mut self, catalog: Catalog) -> Self {
         self.models.catalog = catalog;
@@ -75,96 +73,89 @@ impl Environment {
         self
     }
 
-    /// With one more model, asked through this provider by the id of its view. Such models are never asked for titles.
+    /// Adds a model, called through this provider by the id of its view. Such models make no titles.
     #[must_use]
     pub fn with_provider(mut self, view: ModelView, provider: Arc<dyn Provider>) -> Self {
         self.models.added.push((view, provider));
         self
     }
 
-    /// With the model of sessions that name none. Otherwise it is the first there is.
+    /// Sets the default model. Without it the first model is the default.
     #[must_use]
     pub fn with_default_model(mut self, id: impl Into<String>) -> Self {
         self.models.default = Some(id.into());
         self
     }
 
-    /// With other tools than the built-in ones.
+    /// Replaces the built-in tools.
     #[must_use]
     pub fn with_tools(mut self, tools: Registry) -> Self {
         self.tools = tools;
         self
     }
 
-    /// With other limits.
+    /// Sets the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// With another patience with models.
+    /// Sets the retry policy for model calls.
     #[must_use]
     pub fn with_retries(mut self, retries: RetryPolicy) -> Self {
         self.retries = retries;
         self
     }
 
-    /// Whether titles are made by a model, with an extra small call.
+    /// Sets whether a model makes titles, with an extra small call. Default: true.
     #[must_use]
     pub fn with_model_titles(mut self, makes_titles: bool) -> Self {
         self.makes_titles = makes_titles;
         self
     }
 
-    /// With the variables of the environment: keys of models, where programs are, and what commands get of them.
+    /// Sets the environment variables: keys of models, `PATH`, and what commands inherit.
     #[must_use]
     pub fn with_variables(mut self, variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         self.variables = variables.into_iter().collect();
         self
     }
 
-    /// With droid's home, read for what ours does not have.
+    /// Sets droid's home, which is read for sessions and settings our home does not have.
     #[must_use]
     pub fn with_factory_home(mut self, folder: impl Into<PathBuf>) -> Self {
         self.factory_home = Some(folder.into());
         self
     }
 
-    /// With the editor of whoever works with these agents: tools use what it offers.
-    #[must_use]
-    pub fn with_editor(mut self, editor: Arc<dyn Editor>) -> Self {
-        self.editor = Some(editor);
-        self
-    }
-
-    /// With what a record of a session outlasts.
+    /// Sets the durability of session logs.
     #[must_use]
     pub fn with_durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
     }
 
-    /// With a settings file that counts more than all others.
+    /// Sets a settings file that overrides all others.
     #[must_use]
     pub fn with_runtime_settings(mut self, file: impl Into<PathBuf>) -> Self {
         self.runtime_settings = Some(file.into());
         self
     }
 
-    /// Whether the settings of repositories count.
+    /// Sets which repositories are trusted.
     #[must_use]
     pub fn with_trust(mut self, trust: TrustRule) -> Self {
         self.trust = trust;
         self
     }
 
-    /// The sessions of the home.
+    /// The session store of the home.
     pub(crate) fn store(&self) -> Store {
         Store::open(&self.home).durability(self.durability)
     }
 
-    /// A variable of the environment.
+    /// Returns an environment variable.
     pub(crate) fn variable(&self, name: &str) -> Option<String> {
         let found = self.variables.iter().find(|(known, _)| known == name);
         found.and_then(|(_, value)| value.to_str()).map(str::to_owned)
@@ -201,7 +192,7 @@ impl Environment {
         self.factory_home.as_deref()
     }
 
-    /// The models a session that works there can choose from.
+    /// Returns the models of a session with this working directory.
     pub fn models_in(&self, cwd: &Path) -> Vec<ModelView> {
         let (config, _problems) = self.config(cwd);
         Models { configured: config.models, ..self.models.clone() }.views()
@@ -212,7 +203,7 @@ impl Environment {
         std::iter::once(self.home.as_path()).chain(self.factory_home.as_deref()).collect()
     }
 
-    /// Where sessions, plans and settings are kept.
+    /// The folder of sessions, plans and settings.
     pub fn home(&self) -> &Path {
         &self.home
     }
@@ -227,25 +218,25 @@ impl fmt::Debug for Environment {
     }
 }
 
-/// What is too much.
+/// The limits of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// So many prompts may wait while a turn runs.
+    /// The maximum number of prompts that wait while a turn runs.
     pub queued_prompts: usize,
-    /// So many events may wait for whoever reads them before the agent stops reading from models and tools.
+    /// The maximum number of events that wait for the client; the agent stops reading from models and tools then.
     pub waiting_events: usize,
-    /// So many read-only calls run at once.
+    /// The maximum number of calls that run in parallel.
     pub parallel_calls: usize,
-    /// So many identical calls in a row end a turn.
+    /// The number of identical calls in a row that ends a turn.
     pub identical_calls: usize,
-    /// So many subagents of one session work at once.
+    /// The maximum number of running subagents of a session.
     pub subagents: usize,
-    /// So many calls of the model in one turn.
+    /// The maximum number of model calls in one turn.
     pub model_calls: usize,
-    /// How long a turn may still take when there is no more input.
+    /// How long a turn may continue after the input has ended.
     pub drain: Duration,
-    /// How long what runs may take to end when it is told to.
+    /// How long tasks and programs may take to end after they were cancelled.
     pub stop: Duration,
 }
 

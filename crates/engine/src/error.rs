@@ -18,7 +18,7 @@ pub enum Error {
     /// The folder to work in is not there.
     #[error("Working directory does not exist: {}", .0.display())]
     NoDirectory(PathBuf),
-    /// The client asked for something that cannot be.
+    /// The client requested something impossible.
     #[error("{0}")]
     Invalid(String),
     /// Settings cannot be read or understood, and may restrict what a session may do.

@@ -1,4 +1,4 @@
-//! Everything that happens in an agent, in the order in which clients see it.
+//! Events of an agent, in the order in which clients see them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,45 +6,47 @@ use std::time::Duration;
 use musher_tools::UserQuestion;
 use serde_json::{Map, Value};
 
-use crate::command::{Reply, Ticket, Usage};
+use crate::command::{CommandId, Reply, Usage};
 use crate::mcp::ServerView;
 use crate::{Choice, Error, Message, PermissionRequest, SessionId, Settings};
 
-/// One thing that happened.
+/// An event with its session.
 #[derive(Debug)]
-pub struct Event {
-    /// The session it belongs to, if it belongs to one.
+pub struct SessionEvent {
+    /// The session the event belongs to, if it belongs to one.
     pub session: Option<SessionId>,
-    /// What.
-    pub what: Happening,
+    /// The event.
+    pub event: Event,
 }
 
-/// What can happen.
+/// Something that happened in an agent.
+///
+/// Messages, titles and settings are emitted after they are persisted.
 #[derive(Debug)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "the fields say it")]
-pub enum Happening {
-    /// A command is done, or refused. Exactly one for each ticket.
-    Reply { ticket: Ticket, outcome: Result<Reply, Error> },
-    /// The agent is asked to wait, think, work ...
+#[expect(missing_docs, reason = "the names of the fields say it")]
+pub enum Event {
+    /// A command is done or has failed. Exactly one for each [`CommandId`].
+    Reply { command_id: CommandId, outcome: Result<Reply, Error> },
+    /// The working state of the agent has changed.
     State(WorkingState),
     /// A message is in the log.
-    Message { message: Arc<Message>, ticket: Option<Ticket> },
-    /// A piece of the answer's text.
+    Message { message: Arc<Message>, command_id: Option<CommandId> },
+    /// A piece of the text of a response.
     TextDelta { message_id: Arc<str>, block: usize, text: String },
-    /// The text is complete.
+    /// A text block is complete.
     TextComplete { message_id: Arc<str>, block: usize },
     /// A piece of thinking.
     ThinkingDelta { message_id: Arc<str>, block: usize, text: String },
-    /// The thinking is complete.
+    /// A thinking block is complete.
     ThinkingComplete { message_id: Arc<str>, block: usize, took: Duration },
-    /// What was shown of this message counts for nothing.
+    /// Deltas of this message so far are void.
     Retracted { message_id: Arc<str> },
-    /// The model calls a tool: first with no input, then with all of it.
+    /// The model calls a tool. Emitted twice: without input, then with the complete input.
     ToolCall { id: String, name: String, input: Map<String, Value> },
-    /// A call waits, or runs.
+    /// A call was queued, or runs.
     ToolPhase { id: String, name: String, phase: ToolPhase },
-    /// Output of a command that runs.
+    /// Output of a running command.
     ToolProgress {
         id: String,
         name: String,
@@ -53,48 +55,55 @@ pub enum Happening {
         terminal: String,
         at_ms: i64,
     },
-    /// A call is over. `message_id` is that of the message all results of one answer are in.
+    /// A call has ended. `message_id` is the message with all results of one response.
     ToolResult { id: String, message_id: Arc<str>, content: Vec<musher_tools::Part>, is_error: bool },
-    /// Somebody has to decide. The answer comes through [`AgentHandle::answer`](crate::AgentHandle::answer).
-    Question(Question),
-    /// The same, and it is a subagent that wants to know: this one.
-    ChildQuestion { session: SessionId, question: Question },
-    /// A permission question is settled.
-    PermissionResolved { question: String, tool_use_ids: Vec<String>, choice: Choice },
-    /// A question needs no answer any more (its turn is over).
-    QuestionWithdrawn { question: String },
+    /// The user has to respond, through [`AgentHandle::respond`](crate::AgentHandle::respond).
+    UserRequest(UserRequest),
+    /// The user has to respond to a request of this subagent.
+    SubagentRequest { session: SessionId, request: UserRequest },
+    /// A permission request is resolved.
+    PermissionResolved { request: String, tool_use_ids: Vec<String>, choice: Choice },
+    /// A request needs no response any more, because its turn is over.
+    RequestWithdrawn { request: String },
     /// A turn is over.
     TurnCompleted(Box<TurnCompleted>),
     /// Tokens were used.
     Usage { total: Usage, inclusive: Usage, last_call: Option<Usage> },
-    /// Settings are now so. `ticket` on the one that answers a command.
-    Settings { settings: Box<Settings>, ticket: Option<Ticket> },
-    /// The title is now so.
-    Title { title: String, cause: TitleCause, ticket: Option<Ticket> },
-    /// The answer, as JSON of the wished shape.
+    /// The settings have changed. `command_id` is set on the event that answers a command.
+    Settings { settings: Box<Settings>, command_id: Option<CommandId> },
+    /// The title has changed.
+    Title { title: String, cause: TitleCause, command_id: Option<CommandId> },
+    /// The response, as JSON that matches the requested schema.
     StructuredOutput { message_id: Arc<str>, output: Value },
-    /// Something went wrong that people should read.
+    /// A problem the user should read.
     Problem { message: String, kind: String, name: Option<String> },
-    /// The model is asked again.
+    /// The model is called again.
     Retry { attempt: u32, reason: RetryReason },
-    /// A message that waited was thrown away by an interrupt.
-    Discarded { text: String, ticket: Option<Ticket> },
-    /// MCP servers came or went.
+    /// An interrupt has discarded a waiting message.
+    Discarded { text: String, command_id: Option<CommandId> },
+    /// The state of MCP servers has changed.
     McpStatus(Vec<ServerView>),
-    /// A login at an MCP server is over.
+    /// A login at an MCP server has ended.
     McpAuthentication { server: String, outcome: String, message: String },
-    /// Hooks run.
+    /// Hooks have started.
     HookStarted(Box<HookRun>),
-    /// Hooks have run.
+    /// Hooks have ended.
     HookCompleted(Box<HookRun>),
-    /// The conversation was shortened in place.
+    /// The conversation was compacted in place.
     Compacted { summary_id: String, removed: usize, boundary: Option<String> },
-    /// A subagent has a session of its own.
-    Child { session: SessionId, tool_use_id: Option<String>, subagent: String, description: String },
-    /// A subagent that is waited for goes on. `id` is that of the call.
-    ChildProgress { id: String, session: SessionId, step: ChildStep },
-    /// The agent is done: its client asked for it. The process may end.
+    /// A subagent was started, with its own session.
+    SubagentStarted { session: SessionId, tool_use_id: Option<String>, subagent: String, description: String },
+    /// A subagent has made a step while its call waits. `id` is the id of the call.
+    SubagentProgress { id: String, session: SessionId, step: SubagentStep },
+    /// The agent has ended because its client has closed the session. The process may end.
     Closed,
+}
+
+impl Event {
+    /// Creates a problem of the kind `Error`.
+    pub(crate) fn problem(message: String, name: &str) -> Self {
+        Self::Problem { message, kind: "Error".to_owned(), name: Some(name.to_owned()) }
+    }
 }
 
 /// What the agent does.
@@ -104,17 +113,17 @@ pub enum WorkingState {
     Idle,
     /// It waits for the model.
     Thinking,
-    /// The model writes.
+    /// It receives a response of the model.
     Streaming,
-    /// It waits for consent or an answer.
+    /// It waits for a response of the user.
     Waiting,
-    /// Tools run.
+    /// It runs tools.
     Executing,
-    /// The conversation is shortened.
+    /// It compacts the conversation.
     Compacting,
 }
 
-/// Where a tool call is.
+/// The phase of a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolPhase {
     /// It waits.
@@ -123,61 +132,70 @@ pub enum ToolPhase {
     Executing,
 }
 
-/// What a subagent does.
+/// A step of a subagent.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(missing_docs, reason = "the fields say it")]
-pub enum ChildStep {
-    /// It says something.
-    Said(String),
-    /// It calls a tool.
-    Called { name: String, input: Map<String, Value> },
-    /// A call is over.
-    Returned { name: String, snippet: String, is_error: bool },
+#[expect(missing_docs, reason = "the names of the fields say it")]
+pub enum SubagentStep {
+    /// A message of its model.
+    Message(String),
+    /// A tool call.
+    ToolCall { name: String, input: Map<String, Value> },
+    /// The result of a tool call.
+    ToolResult { name: String, snippet: String, is_error: bool },
 }
 
-/// Somebody has to decide.
+/// A request the user has to respond to.
 #[derive(Debug, Clone)]
-#[expect(missing_docs, reason = "the fields say it")]
-pub enum Question {
-    /// May these calls run?
-    Permission { id: String, calls: Vec<QuestionedCall>, choices: Vec<Choice> },
-    /// The model asks.
-    Ask { id: String, tool_call_id: String, questions: Vec<UserQuestion> },
+#[expect(missing_docs, reason = "the names of the fields say it")]
+pub enum UserRequest {
+    /// A permission request: may these calls run?
+    Permission { id: String, calls: Vec<RequestedCall>, choices: Vec<Choice> },
+    /// Questions of the model.
+    Questions { id: String, tool_call_id: String, questions: Vec<UserQuestion> },
 }
 
-/// A call that needs consent.
+impl UserRequest {
+    /// The id of the request, which its response names.
+    pub fn id(&self) -> &str {
+        match self {
+            Self::Permission { id, .. } | Self::Questions { id, .. } => id,
+        }
+    }
+}
+
+/// A call that needs permission.
 #[derive(Debug, Clone)]
-pub struct QuestionedCall {
+pub struct RequestedCall {
     /// The id of the call.
     pub id: String,
     /// The tool.
     pub name: String,
-    /// Its arguments.
+    /// The arguments.
     pub input: Map<String, Value>,
-    /// What is asked.
+    /// The request of the permission rules.
     pub request: PermissionRequest,
 }
 
 /// A turn is over.
 #[derive(Debug, Clone)]
 pub struct TurnCompleted {
-    /// Which: the id of the user's message.
+    /// The id of the turn: that of the user's message.
     pub turn_id: String,
     /// How it ended.
     pub reason: TurnEnd,
-    /// What it used, with its subagents.
+    /// The tokens it has used, with its subagents.
     pub usage: Usage,
-    /// What the session has used, with its subagents.
+    /// The tokens the session has used, with its subagents.
     pub cumulative: Usage,
-    /// What of that subagents of the turn used.
+    /// The part of `usage` that subagents have used.
     pub child: Usage,
-    /// What of that subagents of the session have used.
+    /// The part of `cumulative` that subagents have used.
     pub cumulative_child: Usage,
     /// How long it took.
     pub took: Duration,
 }
 
-/// How a turn ended. The names are those of the wire.
+/// How a turn has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum TurnEnd {
@@ -200,7 +218,7 @@ pub enum TurnEnd {
 }
 
 impl TurnEnd {
-    /// The word of the wire.
+    /// Returns the name on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -234,14 +252,14 @@ pub enum TitleCause {
     Manual,
 }
 
-/// Why the model is asked again.
+/// Why the model is called again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryReason {
     /// Too many requests.
     RateLimited,
     /// The provider is overloaded or broken.
     Overloaded,
-    /// No connection, or too slow.
+    /// No connection, or a timeout.
     Timeout,
     /// The answer was empty.
     EmptyResponse,
@@ -254,7 +272,7 @@ pub enum RetryReason {
 pub struct HookRun {
     /// Its id.
     pub id: String,
-    /// The moment, such as `PreToolUse`.
+    /// The event, such as `PreToolUse`.
     pub event: String,
     /// The pattern that matched.
     pub matcher: Option<String>,
@@ -264,31 +282,31 @@ pub struct HookRun {
     pub tool_call_id: Option<String>,
     /// The message it is about.
     pub parent_id: Option<String>,
-    /// Its place in the order.
+    /// Its start time in microseconds, by which clients sort runs.
     pub order: u64,
-    /// What came of each command; empty while it runs.
+    /// The result of each command; empty while they run.
     pub results: Vec<HookResult>,
-    /// Whether it stopped something.
+    /// Whether it has prevented something.
     pub prevented: bool,
 }
 
 impl HookRun {
-    /// Whether a command did not end well.
+    /// Whether a command has failed.
     pub fn has_failed(&self) -> bool {
         self.results.iter().any(|result| result.exit_code != Some(0))
     }
 }
 
-/// What came of one hook command.
+/// The result of one hook command.
 #[derive(Debug, Clone, Default)]
 pub struct HookResult {
     /// The command.
     pub command: String,
-    /// Its exit code; none if it was killed.
+    /// Its exit code; `None` if it was killed.
     pub exit_code: Option<i32>,
-    /// What it said.
+    /// Its standard output.
     pub stdout: String,
-    /// What it complained.
+    /// Its standard error.
     pub stderr: String,
     /// Its timeout in seconds.
     pub timeout: Option<u64>,

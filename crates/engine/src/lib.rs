@@ -1,8 +1,8 @@
-//! The agent itself: sessions, turns, consent, planning, MCP clients, and sessions on disk.
+//! The agent: sessions, turns, permission requests, spec mode, hooks, MCP clients, subagents.
 //!
-//! A front starts an agent, gives it [`Command`]s and passes on its [`Event`]s, which come in the order clients see them.
+//! A front end starts an agent, submits [`Command`]s and forwards its [`SessionEvent`]s, which come in the order clients see them.
 //!
-//! What is not here: the wire. Whoever serves a client turns its messages into commands and the events into messages.
+//! The engine knows no wire protocol: the front end turns messages of its client into commands, and events into messages.
 
 mod agent;
 mod command;
@@ -18,24 +18,24 @@ mod session;
 mod settings;
 pub mod skills;
 
-pub use agent::{AgentHandle, start};
+pub use agent::{AgentHandle, AgentInbox, Control, start};
 pub use command::{
-    Answer, Attach, Attachment, Command, Created, LoadSession, Loaded, McpCommand, NewSession, Prompt, Reply,
-    Rewind, ServerTransport, SessionServer, SystemPrompt, Ticket, ToolFilter, Usage,
+    Attach, Attachment, Command, CommandId, Created, LoadSession, Loaded, McpCommand, NewSession, Prompt,
+    Reply, Rewind, ServerTransport, SessionServer, SystemPrompt, ToolFilter, Usage, UserResponse,
 };
 pub use context::Repository;
 pub use environment::{Environment, Limits};
 pub use error::{BrokenSettings, Busy, Error};
 pub use event::{
-    ChildStep, Event, Happening, HookResult, HookRun, Question, QuestionedCall, RetryReason, TitleCause,
-    ToolPhase, TurnCompleted, TurnEnd, WorkingState,
+    Event, HookResult, HookRun, RequestedCall, RetryReason, SessionEvent, SubagentStep, TitleCause,
+    ToolPhase, TurnCompleted, TurnEnd, UserRequest, WorkingState,
 };
 pub use mcp::{McpToolView, ServerView};
 pub use models::ModelView;
-/// What messages are made of, for whoever passes them on.
+/// The parts of messages, for front ends.
 pub use musher_message::{Content, Media, Message, Part, Proof, Role, Thinking, ToolUse, Visibility};
 pub use musher_permission as permission;
-pub use musher_permission::{Autonomy, Choice, Mode, PermissionRequest};
+pub use musher_permission::{Autonomy, Choice, Decision, Mode, PermissionRequest};
 pub use musher_store as store;
 pub use musher_store::SessionId;
 pub use musher_tools::{

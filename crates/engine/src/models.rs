@@ -47,7 +47,7 @@ pub(crate) struct Model {
     pub(crate) native_schema: bool,
     pub(crate) efforts: Vec<Effort>,
     pub(crate) default_effort: Effort,
-    /// Whether it may be asked for titles.
+    /// Whether it may generate titles.
     pub(crate) makes_titles: bool,
 }
 
@@ -90,11 +90,12 @@ impl Models {
         self.catalog.entries().iter().chain(self.configured.entries())
     }
 
-    /// The model of a session that names none: the one that is wished for, or the first there is.
-    pub(crate) fn default_id(&self, wished: Option<&str>) -> Option<String> {
-        let wished = wished.or(self.default.as_deref()).filter(|id| self.find(id).is_some());
-        let wished = wished.map(|id| self.entry(id).map_or_else(|| id.to_owned(), |entry| entry.listed_id));
-        wished
+    /// Returns the model for a session that names none: the preferred one if it exists, otherwise the first.
+    pub(crate) fn default_id(&self, preferred: Option<&str>) -> Option<String> {
+        let preferred = preferred.or(self.default.as_deref()).filter(|id| self.find(id).is_some());
+        let preferred =
+            preferred.map(|id| self.entry(id).map_or_else(|| id.to_owned(), |entry| entry.listed_id));
+        preferred
             .or_else(|| self.entries().next().map(|entry| entry.listed_id.clone()))
             .or_else(|| self.added.first().map(|(view, _)| view.id.clone()))
     }

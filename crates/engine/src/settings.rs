@@ -13,36 +13,36 @@ pub use musher_model::Effort;
 pub struct Settings {
     /// The model.
     pub model: String,
-    /// How much it thinks.
+    /// The reasoning effort.
     pub effort: Effort,
-    /// Planning or not.
+    /// Spec mode or not.
     pub mode: Mode,
-    /// What runs without asking.
+    /// The autonomy level.
     pub autonomy: Autonomy,
-    /// The model while planning.
+    /// The model in spec mode.
     pub spec_model: Option<String>,
-    /// How much it thinks while planning.
+    /// The reasoning effort in spec mode.
     pub spec_effort: Option<Effort>,
-    /// Which tools.
+    /// The tool selection.
     pub tools: ToolSelection,
     /// Tags of the client.
     pub tags: Option<Vec<Tag>>,
-    /// The conversation is shortened beyond this many tokens.
+    /// The size beyond which the conversation is compacted, in tokens.
     pub compaction_token_limit: Option<u64>,
-    /// Whether it is shortened at all.
+    /// Whether the conversation is compacted automatically.
     pub compaction_check: bool,
-    /// The system prompt as the client gave it, for its own eyes.
+    /// The system prompt as the client gave it.
     pub system_prompt: Option<serde_json::Value>,
 }
 
 /// Which tools a session has, by their ids.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolSelection {
-    /// Switched on.
+    /// Enabled.
     pub enabled: Vec<String>,
-    /// Switched off.
+    /// Disabled.
     pub disabled: Vec<String>,
-    /// Offered beside the usual ones.
+    /// Offered in addition to the default tools.
     pub additional: Vec<String>,
     /// If not empty: only these.
     pub restricted: Vec<String>,
@@ -53,12 +53,12 @@ pub struct ToolSelection {
 pub struct Tag {
     /// Its name.
     pub name: String,
-    /// More about it.
+    /// Metadata of the client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<BTreeMap<String, String>>,
 }
 
-/// What changes; what is absent stays. The inner `None` of a double option clears.
+/// A change of settings. Absent fields stay as they are; the inner `None` of a double option clears.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[expect(missing_docs, reason = "the fields are those of `Settings`")]
 pub struct SettingsChange {

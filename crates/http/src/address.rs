@@ -1,4 +1,4 @@
-//! Which addresses a client connects to. Judged by number, after the lookup.
+//! Address rules: which addresses a client connects to, checked by number after the lookup.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -9,9 +9,9 @@ pub enum AddressRule {
     /// Only addresses of the public internet, for URLs from outside: no loopback, private or link-local network, however the
     /// address is written and whatever a name resolves to.
     ///
-    /// Through a proxy, the proxy looks up the name. The client looks it up before, and refuses it if one of the addresses is not
-    /// public. If the lookup fails, as it does in networks where only the proxy knows outside names, the name must look
-    /// like one of the public internet: two labels or more, the last not a number and not reserved for local use.
+    /// Through a proxy, the proxy looks up the name. The client looks it up first, and rejects it if one of the addresses is not
+    /// public. If the lookup fails, as in networks where only the proxy resolves external names, the name must have the form of
+    /// a public one: two labels or more, the last not a number and not reserved for local use.
     Public,
     /// All addresses.
     #[default]
@@ -28,9 +28,9 @@ impl AddressRule {
     }
 }
 
-/// Whether a name that cannot be looked up here may be a name of the public internet.
+/// Returns whether a name that cannot be looked up locally may be a name of the public internet.
 pub(crate) fn is_public_name(host: &str) -> bool {
-    // RFC 6761, 6762, 8375, 9476 and what ICANN keeps for private use
+    // RFC 6761, 6762, 8375, 9476 and the names that ICANN reserves for private use
     const LOCAL: [&str; 12] = [
         "localhost",
         "local",
@@ -51,7 +51,7 @@ pub(crate) fn is_public_name(host: &str) -> bool {
             && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
     };
     let Some((_, last)) = host.rsplit_once('.') else { return false };
-    // programs read what ends in a number as an IPv4 address, each in its own way
+    // programs parse names that end in a number as IPv4 addresses, in different ways
     let is_number = last.bytes().all(|byte| byte.is_ascii_digit()) || last.starts_with("0x");
     let is_local = LOCAL
         .iter()
@@ -76,7 +76,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         || address.is_multicast()
         || a == 0
         || a >= 240
-        // shared by customers of a provider
+        // shared address space of internet providers
         || (a == 100 && (64..128).contains(&b))
         // protocol assignments, relays, benchmarks
         || (a == 192 && b == 0 && c == 0)
@@ -90,11 +90,11 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         return is_public_v4(inner);
     }
     let [first, second, ..] = address.segments();
-    // only the part that is assigned at all, without documentation, Teredo and other protocol assignments
+    // only the assigned range, without documentation, Teredo and other protocol assignments
     first & 0xe000 == 0x2000 && !(first == 0x2001 && (second < 0x0200 || second == 0x0db8)) && first != 0x3fff
 }
 
-/// The IPv4 address inside an IPv6 address: mapped, NAT64 and 6to4.
+/// Returns the IPv4 address embedded in an IPv6 address: mapped, NAT64 or 6to4.
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let segments = address.segments();
     let join = |at: usize| Ipv4Addr::from((u32::from(segments[at]) << 16) | u32::from(segments[at + 1]));

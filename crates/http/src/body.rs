@@ -1,4 +1,4 @@
-//! Responses, and bodies that are read piece by piece, with a limit on size and silence.
+//! Responses, and bodies that are read in chunks, with limits on size and silence.
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use tokio::time::timeout;
 
 use crate::{Error, ErrorKind};
 
-/// How much may follow the end of a stream, and how long it may take.
+/// Maximum rest of a body that is read to reuse the connection, in bytes, and the timeout for it.
 const MAX_REST: usize = 16 << 10;
 const REST_TIMEOUT: Duration = Duration::from_millis(20);
-/// How much of an error's body is read, and for how long.
+/// Maximum part of an error's body that is read, in bytes, and the timeout for it.
 const MAX_TEXT: usize = 64 << 10;
 const TEXT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A response whose body is still to be read.
+/// A response whose body has not been read yet.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Response {
@@ -25,19 +25,19 @@ pub struct Response {
     pub status: StatusCode,
     /// The headers.
     pub headers: HeaderMap,
-    /// The URL that answered: after redirects, not the one asked for.
+    /// The URL of the response; after redirects, the last one.
     pub url: Uri,
     /// The body.
     pub body: Body,
 }
 
 impl Response {
-    /// Returns a header, if it is there and is text.
+    /// Returns a header, if it exists and is text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// Returns the beginning of a body as text to show: at most 64 KiB, at most 10 seconds. Never fails.
+    /// Reads the beginning of the body as text for display: at most 64 KiB, for at most 10 seconds. Never fails.
     pub async fn text(&mut self) -> String {
         let mut bytes = Vec::new();
         let reading = async {
@@ -48,14 +48,14 @@ impl Response {
                 }
             }
         };
-        // a late body is shown as far as it came
+        // a slow body is shown as far as it has arrived
         timeout(TEXT_TIMEOUT, reading).await.ok();
         bytes.truncate(MAX_TEXT);
         String::from_utf8_lossy(&bytes).into_owned()
     }
 }
 
-/// A body, piece by piece.
+/// A body, read in chunks.
 #[derive(Debug)]
 pub struct Body {
     body: Incoming,
@@ -67,7 +67,7 @@ impl Body {
         Self { body, silence }
     }
 
-    /// Returns the next piece; `None` at the end.
+    /// Returns the next chunk; `None` at the end.
     pub async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         loop {
             let frame = match self.silence {
@@ -103,7 +103,7 @@ impl Body {
         Ok(bytes)
     }
 
-    /// Reads at most `max` bytes. Returns them, and whether there are more.
+    /// Reads at most `max` bytes. Returns them, and whether the body is longer.
     pub async fn read_prefix(&mut self, max: usize) -> Result<(Vec<u8>, bool), Error> {
         let mut bytes = Vec::new();
         while let Some(piece) = self.next().await? {
@@ -116,7 +116,7 @@ impl Body {
         Ok((bytes, false))
     }
 
-    /// Ends the reading: takes a short rest of the body, so that the connection can be used again.
+    /// Stops reading. Reads a short rest of the body, so that the connection can be reused.
     pub async fn finish(&mut self) {
         let rest = async {
             let mut left = MAX_REST;
@@ -126,7 +126,7 @@ impl Body {
                 left = still;
             }
         };
-        // after that, a new connection is cheaper
+        // beyond that, a new connection is cheaper
         timeout(REST_TIMEOUT, rest).await.ok();
     }
 }

@@ -15,19 +15,19 @@ use tokio::time::timeout;
 use crate::connect::{Connector, authority};
 use crate::{AddressRule, Body, Error, ErrorKind, Proxies, Resolve, Response, SystemResolver, redirect};
 
-/// How long to wait for what. `None` waits without limit.
+/// Timeouts of a request. `None` waits without limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// For a connection: name lookup, proxy and TLS included.
+    /// For establishing a connection, including name lookup, proxy and TLS. Default: 10 s.
     pub connect: Option<Duration>,
-    /// For the headers of the response, once connected.
+    /// For the headers of the response, once connected. Default: 1 minute.
     pub headers: Option<Duration>,
-    /// Between two pieces of the body.
+    /// Between two chunks of the body. Default: 2 minutes.
     pub silence: Option<Duration>,
 }
 
 impl Default for Timeouts {
-    /// 10 seconds, 1 minute and 2 minutes.
+    /// Returns 10 seconds, 1 minute and 2 minutes.
     fn default() -> Self {
         Self {
             connect: Some(Duration::from_secs(10)),
@@ -37,11 +37,11 @@ impl Default for Timeouts {
     }
 }
 
-/// What happens with redirects.
+/// How to handle redirects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Redirects {
-    /// A redirect is a response like any other: nothing is sent elsewhere, so no key is.
+    /// Return redirects as responses. Nothing is sent to another host, so no key is either.
     #[default]
     Return,
     /// `GET` requests follow up to `max` redirects, but never from `https` to `http`. `Authorization` and `Cookie` are not sent to
@@ -52,11 +52,11 @@ pub enum Redirects {
     },
 }
 
-/// How long an idle connection is kept. Vendors close theirs after a minute or more.
+/// How long an idle connection is kept. Vendors close idle connections after a minute or more.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(50);
 const MAX_IDLE_CONNECTIONS: usize = 4;
 const DEFAULT_MAX_HEAD: usize = 128 << 10;
-/// hyper does not take a smaller limit.
+/// Smallest limit that hyper accepts.
 const MIN_HEAD: usize = 8 << 10;
 
 /// The settings of a [`Client`].
@@ -78,22 +78,22 @@ impl ClientBuilder {
         Self { timeouts, ..self }
     }
 
-    /// Sets what happens with redirects. The default is to return them.
+    /// Sets how redirects are handled. The default is to return them.
     pub fn redirects(self, redirects: Redirects) -> Self {
         Self { redirects, ..self }
     }
 
-    /// Sets which addresses may be connected to. The default is any.
+    /// Sets which addresses are allowed. The default is any.
     pub fn addresses(self, addresses: AddressRule) -> Self {
         Self { addresses, ..self }
     }
 
-    /// Sets how names are looked up. The default is the lookup of the system.
+    /// Sets the resolver for host names. The default is the resolver of the system.
     pub fn resolver(self, resolver: impl Resolve) -> Self {
         Self { resolver: Arc::new(resolver), ..self }
     }
 
-    /// Sets the proxies. The default is those of the environment of this process.
+    /// Sets the proxies. The default is the environment of this process.
     pub fn proxies(self, proxies: Proxies) -> Self {
         Self { proxies: Some(proxies), ..self }
     }
@@ -137,7 +137,7 @@ impl Default for Client {
 }
 
 impl Client {
-    /// Starts with the default settings.
+    /// Returns a builder with the default settings.
     pub fn builder() -> ClientBuilder {
         ClientBuilder {
             timeouts: Timeouts::default(),
@@ -150,12 +150,12 @@ impl Client {
         }
     }
 
-    /// Sends a `GET` request. Returns the response, whatever its status, when its headers are there.
+    /// Sends a `GET` request. Returns the response, whatever its status, as soon as its headers have arrived.
     pub async fn get(&self, url: &str, headers: HeaderMap) -> Result<Response, Error> {
         self.request(Method::GET, url, headers, Vec::new()).await
     }
 
-    /// Sends a request. Returns the response, whatever its status, when its headers are there.
+    /// Sends a request. Returns the response, whatever its status, as soon as its headers have arrived.
     pub async fn request(
         &self,
         method: Method,
@@ -192,13 +192,13 @@ impl Client {
         *request.method_mut() = method;
         *request.uri_mut() = url.clone();
         *request.headers_mut() = headers;
-        // through a tunnel the proxy does not see the request, and the host must not see the password
+        // only a forwarding proxy reads the request; through a tunnel, the host would see the password
         let forwarding = self.connector.proxy(url)?.filter(|_| url.scheme_str() == Some("http"));
         request.headers_mut().remove(PROXY_AUTHORIZATION);
         if let Some(authorization) = forwarding.as_ref().and_then(|proxy| proxy.authorization.clone()) {
             request.headers_mut().insert(PROXY_AUTHORIZATION, authorization);
         }
-        // the connector has its own limit, which must strike first
+        // the connector has its own timeout, which must expire first
         let limit = self.timeouts.headers.map(|limit| limit + self.timeouts.connect.unwrap_or_default());
         let Some(sent) = limited(limit, self.pool.request(request)).await else {
             let limit = limit.unwrap_or_default();
@@ -209,7 +209,7 @@ impl Client {
         if let Some(proxy) = forwarding
             && parts.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED
         {
-            return Err(proxy.wants_authentication());
+            return Err(proxy.authentication_error());
         }
         let body = Body::new(body, self.timeouts.silence);
         Ok(Response { status: parts.status, headers: parts.headers, url: url.clone(), body })
@@ -223,7 +223,7 @@ async fn limited<F: Future>(limit: Option<Duration>, future: F) -> Option<F::Out
     }
 }
 
-/// Reads a URL that can be requested.
+/// Parses a URL and checks that it can be requested.
 pub(crate) fn parsed(url: &str) -> Result<Uri, Error> {
     let invalid = |reason: &str| {
         Error::new(ErrorKind::Url, format!("invalid URL `{}`: {reason}", without_credentials(url)))
@@ -240,7 +240,7 @@ pub(crate) fn parsed(url: &str) -> Result<Uri, Error> {
     Ok(uri)
 }
 
-/// A URL to be shown: without user information.
+/// Formats a URL for display, without user information.
 pub(crate) fn shown(url: &Uri) -> String {
     without_credentials(&url.to_string())
 }
@@ -255,8 +255,8 @@ fn without_credentials(url: &str) -> String {
 
 /// The error of a request that got no response.
 fn failed(url: &Uri, error: hyper_util::client::legacy::Error) -> Error {
-    if let Some(ours) = Error::find(&error) {
-        return ours.clone();
+    if let Some(cause) = Error::find(&error) {
+        return cause.clone();
     }
     let host = authority(url);
     if is_too_large(&error) {
@@ -282,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn invalid_urls_are_told_without_credentials() {
+    fn errors_of_invalid_urls_do_not_contain_credentials() {
         for url in [
             "ftp://u:s3cret@host/",
             "http://u:s3cret@",

@@ -1,7 +1,7 @@
-//! Makes connections: lookup, TCP, a proxy's tunnel and TLS, with one timeout for all of it.
+//! Establishes connections: name lookup, TCP, proxy tunnel and TLS, with one timeout for all of them.
 //!
-//! The only place that opens sockets. Which addresses are allowed is decided here, on the very addresses that are then connected
-//! to, so that no caller, redirect or name can get around it.
+//! The only module that opens sockets. It checks exactly the addresses that it then connects to, so that no caller, redirect
+//! or name can bypass the address rule.
 
 mod stream;
 mod tunnel;
@@ -29,7 +29,7 @@ use crate::proxy::{Proxy, bare_host};
 use crate::{AddressRule, Error, ErrorKind, Proxies, Resolve, tls};
 use stream::Stream;
 
-/// Makes the connections of a client.
+/// Establishes the connections of a client.
 #[derive(Debug, Clone)]
 pub(crate) struct Connector {
     shared: Arc<Shared>,
@@ -90,7 +90,7 @@ impl Shared {
             return Ok(TokioIo::new(if is_tls { secured(tcp, url).await? } else { Stream::direct(tcp) }));
         };
         self.lookup.check_proxied(bare_host(url)).await?;
-        // the user chose the proxy, wherever it is
+        // the proxy comes from the user, so the address rule does not apply to it
         let any = Lookup { rule: AddressRule::Any, ..self.lookup.clone() };
         let tcp = any.connect(&proxy.uri, &format!("cannot connect to {proxy}")).await?;
         let mut stream = if proxy.uri.scheme_str() == Some("https") {
@@ -106,7 +106,7 @@ impl Shared {
     }
 }
 
-/// TLS with the host of a URL.
+/// Establishes TLS with the host of a URL.
 async fn secured<S>(stream: S, url: &Uri) -> Result<Stream, Error>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -119,7 +119,7 @@ where
     Ok(Stream::direct(connecting.map_err(|error| failed(error.into()))?))
 }
 
-/// Names to addresses that are allowed.
+/// Resolves names and checks the addresses against the rule.
 #[derive(Debug, Clone)]
 struct Lookup {
     resolver: Arc<dyn Resolve>,
@@ -127,7 +127,7 @@ struct Lookup {
 }
 
 impl Lookup {
-    /// Connects to the host of a URL. Of several addresses the first that answers is taken.
+    /// Connects to the host of a URL, at the first of its addresses that accepts.
     async fn connect(&self, url: &Uri, failure: &str) -> Result<tokio::net::TcpStream, Error> {
         // the connector does not look up a literal address, so it is checked here
         if let Ok(address) = bare_host(url).parse() {
@@ -156,7 +156,7 @@ impl Lookup {
         Err(Error::new(ErrorKind::ForbiddenAddress, message))
     }
 
-    /// Looks up a name. One address that is not allowed forbids the name: it is a trick or a mistake.
+    /// Looks up a name. A single address that is not allowed rejects the name, because it is an attack or a mistake.
     async fn addresses(&self, host: &str) -> Result<Vec<SocketAddr>, Box<dyn StdError + Send + Sync>> {
         let found = self.resolver.resolve(host).await?;
         found.iter().try_for_each(|address| self.check(host, address.ip()))?;
@@ -195,7 +195,7 @@ impl Service<Name> for Lookup {
     }
 }
 
-/// The host and port of a URL, to be shown and to be given to a proxy: without user information.
+/// Returns the host and port of a URL, without user information, for messages and for proxies.
 pub(crate) fn authority(url: &Uri) -> String {
     let host = url.host().unwrap_or_default();
     let default = if url.scheme_str() == Some("https") { 443 } else { 80 };

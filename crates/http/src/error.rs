@@ -1,6 +1,6 @@
-//! What can go wrong with a request: a kind to decide on, a text that names the host, and the cause as `source()`.
+//! Errors of requests: a kind for decisions, a message that names the host, and the cause as `source()`.
 //!
-//! No text contains a password: hosts are named without user information, and the value of a proxy variable is never shown.
+//! No message contains a password: hosts are named without user information, and values of proxy variables are never shown.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// Why a request failed. Clones share the cause.
+/// Error of a request. Clones share the cause.
 ///
-/// `Display` shows the failure without its cause; [`report`](Self::report) adds the innermost cause.
+/// `Display` shows the message without its cause; [`report`](Self::report) adds the innermost cause.
 #[derive(Clone)]
 pub struct Error(Arc<Inner>);
 
@@ -20,7 +20,7 @@ struct Inner {
     source: Option<BoxError>,
 }
 
-/// The kinds of failure.
+/// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -61,13 +61,13 @@ impl Error {
         Self(Arc::new(Inner { kind, message: message.into(), source: Some(source.into()) }))
     }
 
-    /// Returns the kind of failure.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// Returns the failure with its cause, as one line. Of causes from other libraries only the innermost is shown: those between
-    /// only say that there is one.
+    /// Returns the message with its cause, as one line. Of the causes from other libraries, only the innermost is shown, because
+    /// the others carry no information.
     pub fn report(&self) -> String {
         let mut text = self.to_string();
         let mut at = self.source();
@@ -106,7 +106,7 @@ impl Error {
     }
 }
 
-/// The cause of an error. An `io::Error` hides the error it wraps: its source is the source of that.
+/// Returns the cause of an error. An `io::Error` hides the error it wraps: its `source()` is the source of that error.
 fn wrapped<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError + 'static)> {
     let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
     inner.map_or_else(|| error.source(), |inner| Some(inner as &(dyn StdError + 'static)))
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn report_shows_our_errors_and_the_innermost_cause_once() {
+    fn report_shows_errors_of_this_crate_and_the_innermost_cause_once() {
         assert_eq!(error().report(), "cannot connect to host: inner: connection refused");
         assert_eq!(Error::new(ErrorKind::Url, "invalid URL").report(), "invalid URL");
     }

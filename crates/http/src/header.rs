@@ -1,10 +1,10 @@
-//! Headers whose names and values come from settings.
+//! Headers with names and values from settings.
 
 use http::{HeaderName, HeaderValue};
 
 use crate::{Error, ErrorKind};
 
-/// Checks a header from outside. Its value counts as a secret: it is never shown, not even in the error.
+/// Checks a header. Its value is treated as a secret: it is never shown, not even in the error.
 ///
 /// ```
 /// let (name, value) = musher_http::header("Authorization", "Bearer t0ken")?;

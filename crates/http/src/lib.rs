@@ -1,9 +1,9 @@
-//! One HTTP client for models, MCP servers and web pages: HTTP/1.1 over TCP or TLS, directly or through a proxy, with a limit on
-//! every wait and every size.
+//! HTTP client for models, MCP servers and web pages: HTTP/1.1 over TCP or TLS, directly or through a proxy, with a limit
+//! on every wait and every size.
 //!
 //! - [`Client`]: sends requests. [`ClientBuilder`] sets timeouts, limits, redirects, proxies and which addresses are allowed.
-//! - [`Response`] and [`Body`]: a response whose body is read piece by piece.
-//! - [`Proxies`]: which proxy a request takes, from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`.
+//! - [`Response`] and [`Body`]: a response whose body is read in chunks.
+//! - [`Proxies`]: the proxy settings of `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`.
 //! - [`AddressRule`] and [`Resolve`]: which addresses a client connects to. The address checked is the address connected to.
 //! - [`SseParser`] and [`SseReader`]: server-sent events, from bytes and from a body.
 //!
@@ -18,10 +18,10 @@
 //! # }
 //! ```
 //!
-//! Built on hyper and rustls. reqwest was measured and not taken: it has no setting for the size of headers, does not ask its resolver
-//! about literal addresses, and connects directly if it cannot read a proxy variable.
+//! Built on hyper and rustls. reqwest was evaluated and rejected: it has no limit for the size of headers, does not pass literal
+//! addresses to its resolver, and connects directly if a proxy variable is invalid.
 //!
-//! What is not here: cookies, decompression, HTTP/2, retries, and any other crate of ours.
+//! Cookies, decompression, HTTP/2 and retries are out of scope. The crate uses no other musher crate.
 
 mod address;
 mod body;

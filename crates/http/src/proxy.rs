@@ -1,7 +1,7 @@
-//! Which proxy a request takes, from the variables that other programs read, too.
+//! Proxy settings, from the environment variables that other programs use as well.
 //!
-//! Does no IO. A variable that cannot be read makes requests fail: who sets a proxy may rely on it, so that a direct connection
-//! would be the wrong answer. The password of a proxy is never shown.
+//! Does no IO. An invalid variable makes requests fail: users may rely on the proxy, so connecting directly would be wrong. The
+//! password of a proxy is never shown.
 
 mod no_proxy;
 #[cfg(test)]
@@ -22,16 +22,16 @@ use no_proxy::NoProxy;
 /// The names of the variables that [`Proxies::from_env`] reads. Each is also read in lower case, which takes precedence.
 pub const PROXY_VARIABLES: [&str; 4] = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"];
 
-/// Which proxy a request takes, if any.
+/// Proxy settings: which proxy a request uses, if any.
 ///
 /// - `HTTPS_PROXY` is for `https` URLs, `HTTP_PROXY` for `http` URLs, and `ALL_PROXY` for both where the first is not set.
-/// - A value is a URL, `http://` or `https://` (the scheme may be missing), with `user:password@` if the proxy wants them. Other
-///   schemes are not supported: requests that would take such a proxy fail.
-/// - `NO_PROXY` lists, separated by commas, what is connected to directly: `*` (everything), a domain with its subdomains
-///   (`example.com` or `.example.com`), an address, a network (`10.0.0.0/8`), each with a port if only that is meant
+/// - A value is a URL, `http://` or `https://` (the scheme is optional), with `user:password@` if the proxy requires them. Other
+///   schemes are not supported: requests that would use such a proxy fail.
+/// - `NO_PROXY` is a comma-separated list of hosts that are connected to directly: `*` (all), a domain with its subdomains
+///   (`example.com` or `.example.com`), an address or a network (`10.0.0.0/8`), each optionally restricted to a port
 ///   (`example.com:8443`). Names are not looked up to compare them with networks.
-/// - `localhost` and loopback addresses never take a proxy.
-/// - Empty variables count as not set.
+/// - `localhost` and loopback addresses never use a proxy.
+/// - Empty variables are treated as unset.
 ///
 /// ```
 /// use musher_http::Proxies;
@@ -55,16 +55,16 @@ type Setting = Result<Arc<Proxy>, Error>;
 /// A proxy.
 #[derive(Debug)]
 pub(crate) struct Proxy {
-    /// The variable that names it.
+    /// The variable that configures the proxy.
     variable: &'static str,
-    /// Its own address, with scheme and port.
+    /// URL of the proxy, with scheme and port.
     pub(crate) uri: Uri,
     /// The value of `Proxy-Authorization`, marked as sensitive.
     pub(crate) authorization: Option<HeaderValue>,
 }
 
 impl Proxies {
-    /// Returns no proxy at all, whatever the environment says.
+    /// Returns settings without proxies, regardless of the environment.
     pub fn none() -> Self {
         Self::default()
     }
@@ -74,7 +74,7 @@ impl Proxies {
         Self::from_variables(|name| std::env::var_os(name))
     }
 
-    /// Reads variables from elsewhere.
+    /// Reads the variables through a function.
     pub fn from_variables(get: impl Fn(&str) -> Option<OsString>) -> Self {
         let variable = |name: &'static str| {
             let value = get(&name.to_ascii_lowercase()).filter(|value| !value.is_empty());
@@ -91,7 +91,7 @@ impl Proxies {
         }
     }
 
-    /// Returns the proxy for a URL, or why the variable that names it cannot be used.
+    /// Returns the proxy for a URL. Fails if the variable that configures it is invalid.
     pub(crate) fn find(&self, url: &Uri) -> Result<Option<Arc<Proxy>>, Error> {
         let is_tls = url.scheme_str() == Some("https");
         let Some(setting) = (if is_tls { &self.https } else { &self.http }) else { return Ok(None) };
@@ -126,7 +126,7 @@ impl Proxy {
         if bare_host(&uri).is_empty() {
             return Err(invalid("no host"));
         }
-        // `host:` and a port that is too large parse, but do not mean what is written
+        // `host:` and a port that is too large parse as a URL, but with another meaning
         let has_port = authority.rsplit_once(']').map_or(authority, |(_, rest)| rest).contains(':');
         if has_port && uri.port_u16().is_none_or(|port| port == 0) {
             return Err(invalid("the port is not a number from 1 to 65535"));
@@ -141,13 +141,13 @@ impl Proxy {
         Ok(Self { variable, uri, authorization: user.and_then(basic) })
     }
 
-    /// Returns its host and port, to be shown.
+    /// Returns host and port for display.
     pub(crate) fn authority(&self) -> &str {
         self.uri.authority().map_or("", |authority| authority.as_str())
     }
 
-    /// The error for status 407.
-    pub(crate) fn wants_authentication(&self) -> Error {
+    /// Returns the error for status 407.
+    pub(crate) fn authentication_error(&self) -> Error {
         let message = if self.authorization.is_some() {
             format!("{self} rejected the user name and password")
         } else {
@@ -163,7 +163,7 @@ impl fmt::Display for Proxy {
     }
 }
 
-/// The value of `Proxy-Authorization` for `user:password` out of a URL.
+/// Returns the value of `Proxy-Authorization` for the `user:password` of a URL.
 fn basic(user: &str) -> Option<HeaderValue> {
     let (name, password) = user.split_once(':').unwrap_or((user, ""));
     let mut pair: Vec<u8> = percent_decode_str(name).collect();
@@ -174,7 +174,7 @@ fn basic(user: &str) -> Option<HeaderValue> {
     Some(value)
 }
 
-/// The host of a URL, an IPv6 address without its brackets.
+/// Returns the host of a URL; an IPv6 address without brackets.
 pub(crate) fn bare_host(url: &Uri) -> &str {
     let host = url.host().unwrap_or_default();
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)

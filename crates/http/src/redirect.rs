@@ -1,4 +1,4 @@
-//! Where a redirect leads. Pure.
+//! Targets of redirects, as pure functions.
 
 use http::header::{AUTHORIZATION, COOKIE, LOCATION};
 use http::{HeaderMap, StatusCode, Uri};
@@ -6,12 +6,12 @@ use http::{HeaderMap, StatusCode, Uri};
 use crate::client::{parsed, shown};
 use crate::{Error, ErrorKind};
 
-/// Returns whether a response sends its client elsewhere.
+/// Returns whether a status is a redirect.
 pub(crate) fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }
 
-/// Returns where a redirect leads. Refuses to leave TLS, and to carry a user name or password in the URL.
+/// Returns the target of a redirect. Rejects targets without TLS after TLS, and targets with a user name or password.
 pub(crate) fn target(from: &Uri, headers: &HeaderMap) -> Result<Uri, Error> {
     let refuse = |reason: String| Error::new(ErrorKind::Redirect, format!("{} {reason}", shown(from)));
     let location = headers.get(LOCATION).and_then(|value| value.to_str().ok());
@@ -29,7 +29,7 @@ pub(crate) fn target(from: &Uri, headers: &HeaderMap) -> Result<Uri, Error> {
     Ok(to)
 }
 
-/// Removes what is meant for one origin only, if the next is another.
+/// Removes credentials if the origin changes.
 pub(crate) fn strip(headers: &mut HeaderMap, from: &Uri, to: &Uri) {
     if from.scheme() != to.scheme() || from.authority() != to.authority() {
         headers.remove(AUTHORIZATION);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn redirects_that_lose_encryption_or_carry_credentials_are_refused() {
+    fn redirects_that_lose_encryption_or_carry_credentials_are_rejected() {
         let cases = [
             ("http://host/", "redirects to http://host/, which is not encrypted"),
             ("file:///etc/passwd", "invalid URL `file:///etc/passwd`"),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_do_not_follow_to_another_origin() {
+    fn credentials_are_not_sent_to_another_origin() {
         let mut headers = HeaderMap::new();
         for name in [AUTHORIZATION, COOKIE] {
             headers.insert(name, "x".parse().unwrap());

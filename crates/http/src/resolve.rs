@@ -1,4 +1,4 @@
-//! Names to addresses: the system's lookup, or another one.
+//! Name resolution: the system's resolver, or a custom one.
 
 use std::fmt;
 use std::future::Future;
@@ -6,19 +6,19 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 
-/// A lookup under way.
+/// A lookup in progress.
 pub type Resolving = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
 
 /// Looks up the addresses of names.
 ///
-/// The client asks once per connection, checks what it gets against its [`AddressRule`](crate::AddressRule), and connects to exactly
-/// these addresses. A literal address is checked without being looked up.
+/// The client resolves once per connection, checks the addresses against its [`AddressRule`](crate::AddressRule), and connects to
+/// exactly these addresses. A literal address is checked without a lookup.
 pub trait Resolve: fmt::Debug + Send + Sync + 'static {
-    /// Looks up a name. The ports of the addresses do not matter.
+    /// Looks up a name. The ports of the returned addresses are ignored.
     fn resolve(&self, host: &str) -> Resolving;
 }
 
-/// The lookup of the operating system.
+/// The resolver of the operating system.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemResolver;
 

@@ -1,21 +1,21 @@
-//! Server-sent events out of bytes, however these are cut into chunks. Does no IO.
+//! Parser for server-sent events, from bytes in chunks of any size. Does no IO.
 //!
 //! Follows the WHATWG rules: lines end with CR, LF or both, a line that begins with a colon is a comment, an event ends at an empty
-//! line, and what follows the last empty line is not an event. One addition: a block with an `id` or a `retry` but without data is an
-//! event, too, because MCP servers send such blocks so that a stream can be resumed. Everything is bounded while it is read.
+//! line, and lines after the last empty line are not an event. One addition: a block with an `id` or a `retry` but without data is
+//! an event as well, because MCP servers send such blocks so that a stream can be resumed. All sizes are bounded while reading.
 
 use std::time::Duration;
 
 use memchr::{memchr, memchr2};
 
-/// The largest sizes, in bytes.
+/// Size limits, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SseLimits {
-    /// The maximum of one line.
+    /// Maximum size of a line. Default: 8 MiB.
     pub line: usize,
-    /// The maximum of the data of one event.
+    /// Maximum size of the data of an event. Default: 16 MiB.
     pub event: usize,
-    /// The maximum of the whole response; `usize::MAX` for a stream without end.
+    /// Maximum size of the whole response; `usize::MAX` for an endless stream. Default: 64 MiB.
     pub response: usize,
 }
 
@@ -25,30 +25,30 @@ impl Default for SseLimits {
     }
 }
 
-/// One event.
+/// A server-sent event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SseEvent {
-    /// Its name; empty if it has none.
+    /// Name of the event; empty if it has none.
     pub name: String,
-    /// Its data, the lines joined with LF; empty if it only has an id or a retry time.
+    /// Data, lines joined by LF; empty if the event only has an id or a retry delay.
     pub data: String,
-    /// Its id, if it has one of its own.
+    /// Id of the event, if it has one.
     pub id: Option<String>,
-    /// How long to wait before the next attempt if the connection breaks.
+    /// Delay before reconnecting if the connection breaks.
     pub retry: Option<Duration>,
 }
 
-/// A limit was exceeded; nothing more is read.
+/// A size limit was exceeded, and reading stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the response has {what} of more than {limit} bytes")]
 pub struct SseOverflow {
-    /// What is too large.
+    /// The part that is too large: `a line`, `an event` or `a body`.
     pub what: &'static str,
-    /// The limit it exceeds.
+    /// The limit in bytes.
     pub limit: usize,
 }
 
-/// Turns bytes into events.
+/// Parses bytes into events.
 ///
 /// ```
 /// use musher_http::{SseLimits, SseParser};
@@ -67,7 +67,7 @@ pub struct SseParser {
     line: Vec<u8>,
     event: SseEvent,
     has_data: bool,
-    /// The last byte was CR: a LF that follows belongs to it.
+    /// Whether the last byte was CR: a LF that follows belongs to it.
     after_cr: bool,
     at_start: bool,
     taken: usize,
@@ -87,7 +87,7 @@ impl SseParser {
         }
     }
 
-    /// Takes the next bytes and adds the events they complete to `events`.
+    /// Parses the next bytes and appends the events that they complete to `events`.
     pub fn feed(&mut self, mut bytes: &[u8], events: &mut Vec<SseEvent>) -> Result<(), SseOverflow> {
         self.taken = self.taken.saturating_add(bytes.len());
         if self.taken > self.limits.response {
@@ -152,7 +152,7 @@ impl SseParser {
                 self.event.data.push_str(&String::from_utf8_lossy(value));
             }
             b"event" => self.event.name = String::from_utf8_lossy(value).into_owned(),
-            // the rules ignore an id with a NUL
+            // an id with NUL is ignored, as the rules require
             b"id" if !value.contains(&0) => {
                 self.event.id = Some(String::from_utf8_lossy(value).into_owned());
             }

@@ -1,4 +1,4 @@
-//! Server-sent events out of a response body.
+//! Reads server-sent events from a response body.
 
 use std::collections::VecDeque;
 
@@ -15,12 +15,12 @@ pub struct SseReader {
 }
 
 impl SseReader {
-    /// Creates a reader that stops at these limits.
+    /// Creates a reader with size limits.
     pub fn new(body: Body, limits: SseLimits) -> Self {
         Self { body, parser: SseParser::new(limits), ready: VecDeque::new(), end: None }
     }
 
-    /// Returns the next event; `None` at the end of the body. All whole events come before an error.
+    /// Returns the next event; `None` at the end of the body. Returns all complete events before an error.
     pub async fn next(&mut self) -> Result<Option<SseEvent>, Error> {
         loop {
             if let Some(event) = self.ready.pop_front() {

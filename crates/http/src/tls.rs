@@ -1,4 +1,4 @@
-//! The TLS settings of the process: which certificates are trusted. Read once, when the first connection needs them.
+//! TLS settings of the process: the trusted certificates, read once when the first connection needs them.
 
 use std::sync::{Arc, OnceLock};
 
@@ -6,8 +6,8 @@ use rustls::{ClientConfig, RootCertStore};
 
 use crate::{Error, ErrorKind};
 
-/// Returns the settings. Trusts the certificates of the system (`SSL_CERT_FILE` and `SSL_CERT_DIR` name others), and those of
-/// Mozilla if the system has none.
+/// Returns the TLS settings. Trusts the certificates of the system (`SSL_CERT_FILE` and `SSL_CERT_DIR` override them), or those
+/// of Mozilla if the system has none.
 pub(crate) fn config() -> Result<Arc<ClientConfig>, Error> {
     static CONFIG: OnceLock<Result<Arc<ClientConfig>, Error>> = OnceLock::new();
     CONFIG.get_or_init(read).clone()

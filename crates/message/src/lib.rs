@@ -1,7 +1,7 @@
-//! Messages of a conversation: who says what, with text, thinking, tool calls, their results and media.
+//! Messages of a conversation: role, text, reasoning, tool calls, tool results and media.
 //!
-//! These types are the vocabulary that models, tools, the store and the engine share. Each of them has its own form of a message: a vendor's
-//! request, a line on disk, a notification. Those forms are made where they belong; nothing here knows them.
+//! Models, tools, the store and the engine share these types. Each of them converts messages to a form of its own, such as a
+//! vendor's request, a line on disk or a notification. This crate does not depend on those forms.
 //!
 //! ```
 //! use musher_message::{Content, Message, Role};

@@ -1,36 +1,36 @@
-//! A message, and the parts that it is made of.
+//! Messages and their content.
 
 use serde_json::{Map, Value};
 
 use crate::{Media, Part, Thinking, ToolUse};
 
-/// One message.
+/// A message of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
-    /// Its id.
+    /// Id of the message.
     pub id: String,
-    /// Who says it.
+    /// Author of the message.
     pub role: Role,
-    /// What is said.
+    /// Content, in order.
     pub content: Vec<Content>,
-    /// When it began.
+    /// Creation time, in milliseconds since 1970.
     pub created_at_ms: i64,
-    /// When it was complete.
+    /// Time at which the message was complete, in milliseconds since 1970.
     pub updated_at_ms: i64,
-    /// The message before it.
+    /// Id of the preceding message; absent for the first one.
     pub parent_id: Option<String>,
-    /// Who sees it.
+    /// Audience of the message.
     pub visibility: Visibility,
-    /// The model that wrote it, or that it is for.
+    /// Model that wrote the message, or that it is addressed to.
     pub model_id: Option<String>,
-    /// How much that model thought.
+    /// Reasoning effort of that model.
     pub reasoning_effort: Option<String>,
-    /// Fields we do not know.
+    /// Unknown fields, preserved.
     pub extra: Map<String, Value>,
 }
 
 impl Message {
-    /// A message of now, visible to everyone.
+    /// Creates a message with the current time, visible to the user and the model.
     pub fn new(id: impl Into<String>, role: Role, content: Vec<Content>) -> Self {
         let now = jiff::Timestamp::now().as_millisecond();
         Self {
@@ -47,12 +47,12 @@ impl Message {
         }
     }
 
-    /// Whether it is no message at all but tells that hooks have run.
+    /// Returns whether this is a record of a hook run instead of a message.
     pub fn is_hook_run(&self) -> bool {
         self.content.is_empty() && self.extra.contains_key("hookEventName")
     }
 
-    /// All its text, without thinking and the results of tools.
+    /// Returns the text, joined by line breaks, without reasoning and tool results.
     pub fn text(&self) -> String {
         let texts = self.content.iter().filter_map(|part| match part {
             Content::Text(text) => Some(text.as_str()),
@@ -62,9 +62,9 @@ impl Message {
     }
 }
 
-/// Who says something.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum Role {
     User,
     Assistant,
@@ -72,48 +72,48 @@ pub enum Role {
     System,
 }
 
-/// Who sees a message.
+/// The audience of a message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Visibility {
-    /// Everyone.
+    /// The user and the model.
     #[default]
     Both,
-    /// Only the model.
+    /// The model only.
     LlmOnly,
-    /// Only people.
+    /// The user only.
     UserOnly,
 }
 
-/// One part of a message.
+/// A part of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
     /// Text.
     Text(String),
-    /// What the model thought.
+    /// Reasoning of the model.
     Thinking(Thinking),
-    /// A call of a tool.
+    /// A tool call.
     ToolUse(ToolUse),
-    /// What came of it: the text for people and the text for the model.
+    /// The result of a tool call, in one form for clients and one for the model.
     ToolResult {
-        /// The id of the call.
+        /// Id of the tool call.
         tool_use_id: String,
-        /// What clients see.
+        /// The result as shown by clients.
         for_client: Vec<Part>,
-        /// What the model sees.
+        /// The result as sent to the model.
         for_model: Vec<Part>,
-        /// Whether it failed.
+        /// Whether the call failed.
         is_error: bool,
     },
-    /// A picture.
+    /// An image.
     Image(Media),
     /// A document.
     Document(Media),
-    /// Something else, as it was found.
+    /// Content of an unknown kind, preserved.
     Unknown(Value),
 }
 
 impl Role {
-    /// Its name, on the wire and on disk.
+    /// Returns the name used on the wire and on disk.
     pub fn name(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -125,7 +125,7 @@ impl Role {
 }
 
 impl Visibility {
-    /// Its name, on the wire and on disk.
+    /// Returns the name used on the wire and on disk.
     pub fn name(self) -> &'static str {
         match self {
             Self::Both => "both",

@@ -1,91 +1,91 @@
-//! What messages carry besides text: media, thinking, calls of tools and their outputs.
+//! Parts of messages other than text: media, reasoning, tool calls and their output.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The bytes of a picture or document.
+/// The data of an image or document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Media {
-    /// The media type, such as `image/png`.
+    /// MIME type, such as `image/png`.
     pub media_type: String,
-    /// The bytes in base64.
+    /// The data, in base64.
     pub data: String,
-    /// The file's name, if it has one.
+    /// Name of the file, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
 impl Media {
-    /// The bytes as a `data:` URL.
+    /// Returns the data as a `data:` URL.
     pub fn data_url(&self) -> String {
         format!("data:{};base64,{}", self.media_type, self.data)
     }
 
-    /// The text of a document that is nothing but text.
+    /// Returns the text of a plain-text document; `None` for other media.
     pub fn plain_text(&self) -> Option<String> {
         let bytes = STANDARD.decode(&self.data).ok().filter(|_| self.media_type == "text/plain")?;
         String::from_utf8(bytes).ok()
     }
 }
 
-/// What the model thought. Vendors want it back unchanged, or not at all.
+/// Reasoning of a model. Vendors accept it back only unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thinking {
-    /// The text, as far as the vendor shows it.
+    /// The text, as far as the vendor discloses it.
     pub text: String,
-    /// What makes the vendor believe that it is its own. Without it the block is not sent back.
+    /// Proof of origin for the vendor. Without it, the block is not sent back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
 }
 
-/// What a vendor attaches to thinking. Sent back to the format it came from, and to no other.
+/// Proof of origin that a vendor attaches to reasoning. Sent back only in the format it came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Proof {
     /// A signature of the text (Anthropic).
     Signature {
-        /// It.
+        /// The signature.
         signature: String,
     },
-    /// Thinking that is not shown at all (Anthropic).
+    /// Reasoning that is not disclosed (Anthropic).
     Redacted {
-        /// The encrypted text.
+        /// The encrypted reasoning.
         data: String,
     },
-    /// A reasoning item whose real text is encrypted (`OpenAI` responses).
+    /// A reasoning item with encrypted text (`OpenAI` responses).
     Encrypted {
-        /// The item's id.
+        /// Id of the item.
         id: String,
         /// The encrypted text.
         content: String,
     },
-    /// Plain text in a field of the message, which some vendors want back (chat completions).
+    /// Plain text in a field of the message, which some vendors require back (chat completions).
     Plain,
 }
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolUse {
-    /// The id of the call.
+    /// Id of the call.
     pub id: String,
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
-    /// Its arguments.
+    /// Arguments of the call.
     pub input: Map<String, Value>,
 }
 
-/// A part of an output.
+/// A part of the output of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
     /// Text.
     Text(String),
-    /// A picture.
+    /// An image.
     Image {
-        /// The media type, such as `image/png`.
+        /// MIME type, such as `image/png`.
         media_type: String,
-        /// The bytes in base64.
+        /// The data, in base64.
         data: String,
     },
 }

@@ -1,4 +1,4 @@
-//! How long it takes to decode a long answer: 20,000 pieces of text, in each format.
+//! Time to decode a long answer: 20,000 text fragments, in each format.
 #![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark")]
 
 use divan::Bencher;

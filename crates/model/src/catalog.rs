@@ -1,6 +1,7 @@
-//! Which models there are: from the settings, from the environment, and how each is asked.
+//! The catalog of available models, from settings and the environment, with the endpoint of each.
 //!
-//! Reads no file and no environment itself: both are given. A mistake in one entry is reported and leaves the others alone.
+//! Reads no files and no environment itself: the caller passes both in. An invalid entry is reported and does not affect
+//! the other entries.
 
 mod custom;
 mod vendor;
@@ -11,10 +12,10 @@ use serde_json::Value;
 
 use crate::{Effort, Endpoint};
 
-/// Looks up a variable of the environment.
+/// Looks up an environment variable.
 pub(crate) type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// The models that can be asked.
+/// The available models.
 ///
 /// ```
 /// use musher_model::Catalog;
@@ -26,75 +27,75 @@ pub(crate) type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 /// let mut catalog = Catalog::default();
 /// let problems = catalog.add_settings("settings.json", &models, &environment);
 /// assert!(problems.is_empty());
-/// let model = catalog.find("custom:big").expect("it was just added");
+/// let model = catalog.find("custom:big").expect("the model was just added");
 /// assert_eq!((model.display_name.as_str(), model.listed_id.as_str()), ("My Big", "custom:My-Big-0"));
 /// assert_eq!(model.endpoint.key.map(|key| key.expose().to_owned()).as_deref(), Some("secret"));
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     entries: Vec<ModelEntry>,
-    /// Vendors whose every model can be asked by name.
+    /// Vendors with a key in the environment: any model of theirs is available by name.
     open: Vec<ModelEntry>,
 }
 
-/// One model that can be asked.
+/// An available model.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ModelEntry {
-    /// `custom:<model>`: how it is addressed.
+    /// Id: `custom:<model>`.
     pub id: String,
-    /// `custom:<name>-<number>`: how it is listed, and addressed if two have the same model.
+    /// Id in lists, `custom:<name>-<number>`. Unique even if two entries have the same model.
     pub listed_id: String,
-    /// The vendor's name of it.
+    /// Name of the model at its vendor.
     pub model: String,
-    /// A name for people.
+    /// Name for display.
     pub display_name: String,
-    /// Who serves it: the `provider` of the settings, or the vendor's name.
+    /// The `provider` of the settings, or the name of the vendor.
     pub vendor: String,
-    /// Where and how it is asked.
+    /// How to reach the model.
     pub endpoint: Endpoint,
-    /// The most tokens of an answer.
+    /// Maximum number of tokens in an answer.
     pub max_output_tokens: Option<u64>,
-    /// How many tokens it reads.
+    /// Size of the context window in tokens.
     pub context_window: Option<u64>,
-    /// The efforts it knows; empty if nothing is known.
+    /// Supported reasoning efforts; empty if unknown.
     pub efforts: Vec<Effort>,
-    /// Whether the vendor can enforce the shape of an answer.
+    /// Whether the vendor can enforce a JSON Schema for answers.
     pub native_schema: bool,
-    /// Where it is from.
+    /// Where the entry is defined.
     pub origin: Origin,
 }
 
-/// Where a model is from.
+/// Where a model is defined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Origin {
     /// An entry of a settings file.
     Settings {
-        /// The file.
+        /// Path of the file.
         file: String,
-        /// Which entry, from 0.
+        /// Index of the entry, counted from 0.
         index: usize,
     },
-    /// A variable of the environment.
+    /// An environment variable.
     Environment {
-        /// The variable.
+        /// Name of the variable.
         variable: String,
     },
 }
 
-/// An entry that cannot be used, and why.
+/// An invalid entry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {problem}")]
 pub struct CatalogProblem {
-    /// The file and the place in it.
+    /// The file, and the place in it.
     pub place: String,
-    /// What is wrong.
+    /// Why the entry is invalid.
     pub problem: String,
 }
 
 impl Catalog {
-    /// Adds the `customModels` of a settings file. Those added first win.
+    /// Adds the `customModels` of a settings file. Of several models with one id, the first one wins.
     pub fn add_settings(
         &mut self,
         file: &str,
@@ -109,7 +110,7 @@ impl Catalog {
         for (index, model) in models.iter().enumerate() {
             match custom::entry(file, index, model, environment) {
                 Ok(mut entry) => {
-                    // those of one name are counted
+                    // entries of one name are numbered
                     let is_same = |known: &&ModelEntry| known.display_name == entry.display_name;
                     let number = self.entries.iter().filter(is_same).count();
                     entry.listed_id = custom::listed_id(&entry.display_name, number);
@@ -124,7 +125,7 @@ impl Catalog {
         problems
     }
 
-    /// Adds the models of the vendors whose keys are in the environment.
+    /// Adds the models of all vendors whose keys are in the environment.
     pub fn add_environment(&mut self, environment: Environment<'_>) -> Vec<CatalogProblem> {
         let mut problems = Vec::new();
         for vendor in vendor::all() {
@@ -142,17 +143,17 @@ impl Catalog {
         problems
     }
 
-    /// All models that are known by name.
+    /// Returns all models that are known by name.
     pub fn entries(&self) -> &[ModelEntry] {
         &self.entries
     }
 
-    /// The names of the vendors of which any model can be asked, as `<vendor>/<model>`.
+    /// Returns the names of the vendors whose models are available as `<vendor>/<model>`.
     pub fn vendors(&self) -> impl Iterator<Item = &str> {
         self.open.iter().map(|entry| entry.vendor.as_str())
     }
 
-    /// A model by its id, its listed id, its plain name, or as `<vendor>/<model>`.
+    /// Finds a model by its id, its listed id, its name, or as `<vendor>/<model>`.
     pub fn find(&self, id: &str) -> Option<ModelEntry> {
         let name = id.strip_prefix("custom:").unwrap_or(id);
         let known = self.entries.iter();

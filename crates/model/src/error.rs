@@ -1,38 +1,38 @@
-//! What can go wrong with a call, as a class to decide on and a text to show.
+//! Errors of model calls: a class for decisions and a message for display.
 //!
-//! Who decides looks at the class, never at the text: texts are the vendors' and change.
+//! Code decides by the class, never by the message: messages come from the vendors and change.
 
 use std::fmt;
 use std::time::Duration;
 
-/// Why a call of a model failed.
+/// Error of a model call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct ModelError {
-    /// What kind of failure it is.
+    /// The class of the error.
     pub class: ErrorClass,
-    /// The HTTP status, if there was an answer.
+    /// HTTP status, if there was a response.
     pub status: Option<u16>,
-    /// How long the vendor asks us to wait.
+    /// Delay before a retry, as requested by the vendor.
     pub retry_after: Option<Duration>,
-    /// The vendor's id of the request, for its support.
+    /// The vendor's id of the request, for support requests.
     pub request_id: Option<String>,
-    /// What to show; cleaned of secrets.
+    /// Message for display, without secrets.
     pub message: String,
 }
 
 impl ModelError {
-    /// An error of this class.
+    /// Creates an error of this class.
     pub fn new(class: ErrorClass, message: impl Into<String>) -> Self {
         Self { class, status: None, retry_after: None, request_id: None, message: message.into() }
     }
 
-    /// An error the vendor reports, classified by its status and its own words for it.
+    /// Creates an error that the vendor reported, classified by the HTTP status and the vendor's error code `kind`.
     pub fn reported(status: u16, kind: &str, message: impl Into<String>) -> Self {
         let message = message.into();
-        let status_told = (status != 0).then_some(status);
-        Self { status: status_told, ..Self::new(classify(status, kind, &message), message) }
+        let known_status = (status != 0).then_some(status);
+        Self { status: known_status, ..Self::new(classify(status, kind, &message), message) }
     }
 }
 
@@ -44,51 +44,51 @@ impl From<musher_http::Error> for ModelError {
             ErrorKind::Incomplete => ErrorClass::Cut,
             ErrorKind::TooLarge => ErrorClass::Protocol,
             ErrorKind::Connect | ErrorKind::Broken => ErrorClass::Network,
-            // the rest fails again until somebody changes the settings
+            // all others recur until the settings change
             _ => ErrorClass::Config,
         };
         Self::new(class, error.report())
     }
 }
 
-/// The kinds of failure.
+/// The class of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorClass {
-    /// The key is missing or wrong.
+    /// The API key is missing or invalid.
     Auth,
-    /// There is no money or quota left.
+    /// The quota or the credit is used up.
     Billing,
-    /// The key may not do this.
+    /// The API key lacks permission.
     Permission,
-    /// No such model, or no such address.
+    /// The model or the URL does not exist.
     NotFound,
-    /// The conversation is longer than the model can read.
+    /// The conversation exceeds the model's context window.
     ContextLength,
-    /// The vendor refuses the request as it is.
+    /// The vendor rejected the request as invalid.
     Invalid,
-    /// Too many requests for now.
+    /// The rate limit was exceeded.
     RateLimit,
-    /// The vendor has too much to do.
+    /// The vendor is overloaded.
     Overloaded,
-    /// The vendor failed.
+    /// The vendor reported a server error.
     Server,
-    /// The vendor could not be reached, or the connection broke before it answered.
+    /// The connection could not be established, or broke before the response.
     Network,
-    /// The vendor was silent for too long.
+    /// The vendor did not send data in time.
     Timeout,
-    /// The answer ended before its end.
+    /// The answer was truncated.
     Cut,
     /// The answer has no content.
     Empty,
-    /// The answer is not what its format says, or larger than we take.
+    /// The answer does not follow its format, or exceeds a size limit.
     Protocol,
-    /// The settings of the model are wrong.
+    /// The settings of the model are invalid.
     Config,
 }
 
 impl ErrorClass {
-    /// Whether the same request may succeed a little later.
+    /// Returns whether the same request may succeed when retried.
     pub fn is_retryable(self) -> bool {
         match self {
             Self::RateLimit
@@ -109,7 +109,7 @@ impl ErrorClass {
         }
     }
 
-    /// A word for it, the same in every version.
+    /// Returns a stable name of the class.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auth => "auth",
@@ -137,7 +137,7 @@ impl fmt::Display for ErrorClass {
     }
 }
 
-/// The class of a reported error. Inside a stream there is no status (0), only the vendor's words.
+/// Classifies a reported error. Errors inside a stream have status 0; then only the vendor's code decides.
 fn classify(status: u16, kind: &str, message: &str) -> ErrorClass {
     if matches!(kind, "context_length_exceeded") || (matches!(status, 0 | 400) && is_too_long(message)) {
         return ErrorClass::ContextLength;
@@ -146,7 +146,7 @@ fn classify(status: u16, kind: &str, message: &str) -> ErrorClass {
         return ErrorClass::Billing;
     }
     match status {
-        0 => classify_words(kind),
+        0 => classify_code(kind),
         401 => ErrorClass::Auth,
         402 => ErrorClass::Billing,
         403 => ErrorClass::Permission,
@@ -160,7 +160,7 @@ fn classify(status: u16, kind: &str, message: &str) -> ErrorClass {
     }
 }
 
-fn classify_words(kind: &str) -> ErrorClass {
+fn classify_code(kind: &str) -> ErrorClass {
     match kind {
         "authentication_error" | "invalid_api_key" => ErrorClass::Auth,
         "permission_error" => ErrorClass::Permission,
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reported_errors_have_the_class_of_their_status_and_words() {
+    fn reported_errors_are_classified_by_status_and_code() {
         let cases = [
             (400, "invalid_request_error", "bad field", ErrorClass::Invalid),
             (400, "invalid_request_error", "prompt is too long: 9 > 8", ErrorClass::ContextLength),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_caller_can_put_right_is_never_tried_again() {
+    fn errors_that_need_a_changed_request_are_not_retryable() {
         for status in [400, 401, 402, 403, 404] {
             assert!(!ModelError::reported(status, "", "").class.is_retryable(), "{status}");
         }

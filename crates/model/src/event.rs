@@ -1,4 +1,4 @@
-//! What a model says, piece by piece, in no vendor's words.
+//! Events of a model's answer, independent of the vendor.
 
 use std::time::Duration;
 
@@ -7,40 +7,40 @@ use serde_json::{Map, Value};
 
 use crate::{ErrorClass, Thinking, ToolUse};
 
-/// One thing that happens in an answer.
+/// An event of an answer.
 ///
-/// An answer ends with [`ModelEvent::Finish`], or with an error. Complete tool calls come only once the vendor has said
-/// that the answer is over: what was cut off is never reported as a call that could be run.
+/// An answer ends with [`ModelEvent::Finish`] or with an error. Complete tool calls are reported only after the vendor has
+/// ended the answer, so that a truncated call is never reported as complete.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ModelEvent {
-    /// A piece of text.
+    /// A fragment of text.
     TextDelta(String),
-    /// A piece of thinking.
+    /// A fragment of reasoning.
     ThinkingDelta(String),
-    /// A block of thinking is complete, with what is needed to send it back.
+    /// A reasoning block is complete, with the data needed to send it back.
     ThinkingEnd(Thinking),
-    /// A tool call begins. To be shown, not to be run.
+    /// A tool call starts. For display; the call must not run yet.
     ToolStart {
-        /// The how-manieth call of the answer, from 0.
+        /// Index of the call in the answer, counted from 0.
         index: usize,
-        /// The id of the call; the complete call may have another if the vendor used one twice.
+        /// Id of the call. The complete call has a different one if the vendor used this id twice.
         id: String,
-        /// The tool.
+        /// Name of the tool.
         name: String,
     },
-    /// A piece of the JSON text of a call's arguments. To be shown, not to be run.
+    /// A fragment of the JSON text of a call's arguments. For display; the call must not run yet.
     ToolArguments {
-        /// Which call.
+        /// Index of the call in the answer, counted from 0.
         index: usize,
-        /// The piece.
+        /// The fragment.
         delta: String,
     },
-    /// A complete call, to be run. Comes after everything else was said.
+    /// A complete tool call, ready to run. Sent after all text and reasoning.
     ToolCall(ToolCall),
-    /// The token counts of the whole answer.
+    /// Token usage of the whole answer.
     Usage(Usage),
-    /// The attempt failed and there will be another. What this answer said so far counts for nothing.
+    /// The attempt failed and will be retried. All earlier events of this answer are void.
     Retry(Retry),
     /// The answer is complete.
     Finish(FinishReason),
@@ -49,18 +49,18 @@ pub enum ModelEvent {
 /// A complete tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
-    /// The how-manieth call of the answer, from 0.
+    /// Index of the call in the answer, counted from 0.
     pub index: usize,
-    /// The id, unique within the answer.
+    /// Id of the call, unique within the answer.
     pub id: String,
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
-    /// The arguments, if they can be read.
+    /// The arguments.
     pub arguments: Arguments,
 }
 
 impl ToolCall {
-    /// The call as part of the conversation. Arguments that cannot be read become empty: vendors refuse anything else.
+    /// Returns the call as a part of the conversation. Malformed arguments become empty, because vendors reject anything else.
     pub fn to_use(&self) -> ToolUse {
         let input = match &self.arguments {
             Arguments::Object(input) => input.clone(),
@@ -70,32 +70,32 @@ impl ToolCall {
     }
 }
 
-/// The arguments of a call. They are read as they are: what is malformed is not repaired.
+/// The arguments of a call. Malformed arguments are not repaired.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Arguments {
     /// A JSON object.
     Object(Map<String, Value>),
-    /// Something else.
+    /// Not a JSON object.
     Malformed {
-        /// As it came.
+        /// The original text.
         text: String,
-        /// What is wrong with it, for the model to read.
+        /// Why the text is invalid, for the model to read.
         problem: String,
     },
 }
 
-/// Token counts.
+/// Token usage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Input tokens that came from no cache.
+    /// Input tokens, without cached ones.
     pub input: u64,
-    /// Output tokens, thinking included.
+    /// Output tokens, including reasoning.
     pub output: u64,
     /// Input tokens read from the cache.
     pub cache_read: u64,
     /// Input tokens written to the cache.
     pub cache_write: u64,
-    /// Output tokens that were thinking, as far as the vendor tells.
+    /// Output tokens spent on reasoning; 0 if the vendor does not report them.
     pub thinking: u64,
 }
 
@@ -103,29 +103,29 @@ pub struct Usage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FinishReason {
-    /// It was done.
+    /// The answer is complete.
     Stop,
-    /// It ran into the limit of output tokens, or of its context.
+    /// The limit of output tokens or of the context window was reached.
     Length,
-    /// It waits for tool results.
+    /// The model waits for tool results.
     ToolCalls,
-    /// It refused, or a filter did.
+    /// The model refused, or a content filter blocked the answer.
     ContentFilter,
-    /// Something else, in the vendor's word.
+    /// Any other reason, as named by the vendor.
     Other(String),
 }
 
-/// An attempt failed and there will be another.
+/// A retry of a failed attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retry {
-    /// The how-manieth retry this is, from 1.
+    /// Number of the retry, counted from 1.
     pub attempt: u32,
-    /// What was wrong.
+    /// Why the attempt failed.
     pub reason: ErrorClass,
-    /// The vendor's words for it.
+    /// Message of the error.
     pub message: String,
-    /// How long until the next attempt.
+    /// Delay before the next attempt.
     pub delay: Duration,
-    /// Whether something was already said that now has to be taken back.
+    /// Whether the failed attempt had emitted events, which must be retracted.
     pub retracts: bool,
 }

@@ -1,4 +1,4 @@
-//! A model behind an HTTP address: format, address and key put together, asked once per call.
+//! A model behind an HTTP endpoint: combines format, address and key, and makes one request per call.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,27 +17,27 @@ use crate::{
 const USER_AGENT: &str = concat!("musher/", env!("CARGO_PKG_VERSION"));
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
-/// Where and how a model is asked.
+/// The address of a model, and the format and credentials to use.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Endpoint {
     /// The vendor's format.
     pub format: Format,
-    /// The base address, without the format's path.
+    /// Base URL, without the path of the format.
     pub base_url: String,
-    /// The key, if the vendor wants one.
+    /// API key, if the vendor requires one.
     pub key: Option<Secret>,
-    /// More headers. They replace ours, so a gateway can have its own kind of key.
+    /// Additional headers. They override the default ones, so that a gateway can use its own authentication.
     pub headers: Vec<(String, Secret)>,
-    /// In what the vendor differs.
+    /// Deviations of the vendor from the format.
     pub options: FormatOptions,
-    /// Whether the model reads pictures.
+    /// Whether the model accepts images and documents.
     pub takes_images: bool,
-    /// How much of an answer is taken.
+    /// Size limits for the answer.
     pub limits: SseLimits,
 }
 
 impl Endpoint {
-    /// An address in a format, without a key.
+    /// Creates an endpoint without a key.
     pub fn new(format: Format, base_url: impl Into<String>) -> Self {
         Self {
             format,
@@ -77,8 +77,8 @@ impl Endpoint {
         Ok(headers)
     }
 
-    /// The error with everything secret taken out of its text.
-    fn cleaned(&self, mut error: ModelError) -> ModelError {
+    /// Removes all secrets from the message of an error.
+    fn redacted(&self, mut error: ModelError) -> ModelError {
         let secrets: Vec<&Secret> =
             self.key.iter().chain(self.headers.iter().map(|(_, value)| value)).collect();
         error.message = redact(&error.message, &secrets);
@@ -86,7 +86,7 @@ impl Endpoint {
     }
 }
 
-/// A model that is asked over HTTP.
+/// A model that is called over HTTP.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -94,7 +94,7 @@ impl Endpoint {
 /// use musher_http::Client;
 /// use musher_model::{Endpoint, Format, HttpProvider, Message, ModelEvent, Request, RetryPolicy, with_retries};
 ///
-/// # async fn ask() -> Result<(), musher_model::ModelError> {
+/// # async fn call() -> Result<(), musher_model::ModelError> {
 /// let endpoint = Endpoint::new(Format::OpenaiChat, "http://127.0.0.1:11434/v1");
 /// let model = Arc::new(HttpProvider::new(Client::default(), endpoint));
 /// let request = Request::new("qwen3", vec![Message::user("Hello")]);
@@ -114,12 +114,12 @@ pub struct HttpProvider {
 }
 
 impl HttpProvider {
-    /// A model at this address.
+    /// Creates a provider for the model at `endpoint`.
     pub fn new(client: Client, endpoint: Endpoint) -> Self {
         Self { client, endpoint: Arc::new(endpoint) }
     }
 
-    async fn ask(&self, request: Request) -> Result<Reading, ModelError> {
+    async fn send(&self, request: Request) -> Result<Call, ModelError> {
         let endpoint = &self.endpoint;
         let request = if endpoint.takes_images { request } else { request.without_images() };
         let body = endpoint.format.body(&request, &endpoint.options).to_string().into_bytes();
@@ -127,10 +127,10 @@ impl HttpProvider {
         let mut response = self.client.request(Method::POST, &url, endpoint.headers()?, body).await?;
         let request_id = ["request-id", "x-request-id"].iter().find_map(|name| response.header(name));
         let request_id = request_id.map(str::to_owned);
-        if let Some(error) = refusal(endpoint.format, &mut response).await {
+        if let Some(error) = error_response(endpoint.format, &mut response).await {
             return Err(ModelError { request_id, ..error });
         }
-        Ok(Reading {
+        Ok(Call {
             events: SseReader::new(response.body, endpoint.limits),
             request_id,
             decoder: endpoint.format.decoder(),
@@ -143,48 +143,48 @@ impl HttpProvider {
 impl Provider for HttpProvider {
     fn stream(&self, request: Request) -> EventStream {
         let endpoint = Arc::clone(&self.endpoint);
-        let start = State::Ask(Box::new((self.clone(), request)));
+        let start = State::Start(Box::new((self.clone(), request)));
         Box::pin(stream::unfold(start, move |state| {
             let endpoint = Arc::clone(&endpoint);
             async move {
                 let (event, next) = state.next().await?;
-                Some((event.map_err(|error| endpoint.cleaned(error)), next))
+                Some((event.map_err(|error| endpoint.redacted(error)), next))
             }
         }))
     }
 }
 
 enum State {
-    Ask(Box<(HttpProvider, Request)>),
-    Read(Box<Reading>),
-    Over,
+    Start(Box<(HttpProvider, Request)>),
+    Read(Box<Call>),
+    Done,
 }
 
 impl State {
     async fn next(self) -> Option<(Result<ModelEvent, ModelError>, Self)> {
-        let mut reading = match self {
-            Self::Over => return None,
-            Self::Read(reading) => reading,
-            Self::Ask(call) => {
-                let (provider, request) = *call;
-                match provider.ask(request).await {
-                    Ok(reading) => Box::new(reading),
-                    Err(error) => return Some((Err(error), Self::Over)),
+        let mut call = match self {
+            Self::Done => return None,
+            Self::Read(call) => call,
+            Self::Start(start) => {
+                let (provider, request) = *start;
+                match provider.send(request).await {
+                    Ok(call) => Box::new(call),
+                    Err(error) => return Some((Err(error), Self::Done)),
                 }
             }
         };
-        match reading.next().await {
-            Ok(Some(event)) => Some((Ok(event), Self::Read(reading))),
+        match call.next().await {
+            Ok(Some(event)) => Some((Ok(event), Self::Read(call))),
             Ok(None) => None,
             Err(error) => {
-                let request_id = reading.request_id.take();
-                Some((Err(ModelError { request_id, ..error }), Self::Over))
+                let request_id = call.request_id.take();
+                Some((Err(ModelError { request_id, ..error }), Self::Done))
             }
         }
     }
 }
 
-struct Reading {
+struct Call {
     events: SseReader,
     request_id: Option<String>,
     decoder: Decoder,
@@ -192,7 +192,7 @@ struct Reading {
     is_over: bool,
 }
 
-impl Reading {
+impl Call {
     async fn next(&mut self) -> Result<Option<ModelEvent>, ModelError> {
         loop {
             if let Some(event) = self.ready.pop_front() {
@@ -203,11 +203,11 @@ impl Reading {
             }
             let mut events = Vec::new();
             let read = match self.events.next().await {
-                // it only says how to resume the stream, which no vendor supports
+                // an event without data only concerns resuming the stream, which no vendor supports
                 Ok(Some(event)) if event.data.is_empty() => continue,
                 Ok(Some(event)) => self.decoder.event(&event, &mut events),
                 Ok(None) => self.decoder.end(&mut events),
-                // an answer that is complete stays complete, however the connection ends
+                // a complete answer stays complete even if the connection fails afterwards
                 Err(error) => self.decoder.end(&mut events).map_err(|_cut| error.into()),
             };
             self.ready.extend(events.into_iter().map(Ok));
@@ -222,8 +222,8 @@ impl Reading {
     }
 }
 
-/// The error a response is instead of an answer, if it is one.
-async fn refusal(format: Format, response: &mut Response) -> Option<ModelError> {
+/// Returns the error that a response reports, or `None` if it is a stream.
+async fn error_response(format: Format, response: &mut Response) -> Option<ModelError> {
     let status = response.status.as_u16();
     let kind = response.header("content-type").unwrap_or_default();
     let is_stream = !(kind.starts_with("application/json") || kind.starts_with("text/html"));
@@ -233,11 +233,11 @@ async fn refusal(format: Format, response: &mut Response) -> Option<ModelError> 
     let retry_after = retry_after(&response.headers, SystemTime::now());
     let text = response.text().await;
     if response.status.is_success() {
-        // some gateways answer an error with 200
+        // some gateways report errors with status 200
         let start: String = text.trim().chars().take(300).collect();
-        let message = format!("the vendor answered, but not with a stream: {start}");
-        let told = Format::told_error(0, &text);
-        return Some(told.unwrap_or_else(|| ModelError::new(ErrorClass::Protocol, message)));
+        let message = format!("invalid response: expected an event stream, got: {start}");
+        let reported = Format::reported_error(0, &text);
+        return Some(reported.unwrap_or_else(|| ModelError::new(ErrorClass::Protocol, message)));
     }
     Some(ModelError { retry_after, ..format.error(status, &text) })
 }

@@ -1,10 +1,11 @@
-//! Talks to model vendors: one request type, one event stream, three formats.
+//! Client for model vendors: one request type, one event stream, three vendor formats.
 //!
-//! - [`Request`] and [`ModelEvent`]: what is asked and what is answered, in no vendor's words.
-//! - [`Format`]: the three vendor formats as pure functions, request to JSON body and server-sent event to [`ModelEvent`]s.
-//! - [`Provider`]: whoever can be asked. [`HttpProvider`] is one; a model in process can be another.
-//! - [`with_retries`]: asks a provider until there is an answer or no hope, by the rule in [`RetryPolicy`].
-//! - [`Catalog`]: which models there are, from settings and the environment.
+//! - [`Request`] and [`ModelEvent`]: a model call and its answer, independent of the vendor.
+//! - [`Format`]: the three vendor formats as pure functions, from request to JSON body and from server-sent event to
+//!   [`ModelEvent`]s.
+//! - [`Provider`]: the trait of models that can be called. [`HttpProvider`] calls a vendor; other providers can run in process.
+//! - [`with_retries`]: repeats failed calls according to a [`RetryPolicy`].
+//! - [`Catalog`]: the available models, from settings and the environment.
 //!
 //! ```
 //! use musher_model::{Format, FormatOptions, Message, Request};
@@ -15,10 +16,10 @@
 //! assert_eq!(body["messages"], json!([{"role": "user", "content": "Hello"}]));
 //! ```
 //!
-//! Two promises hold whatever a vendor sends. A tool call is reported as complete only after the proper end of the answer it is
-//! part of, so that nothing cut off is ever run. And every wait, line, event and response is bounded.
+//! The crate guarantees, for any input of a vendor, that a tool call is reported as complete only after its answer has
+//! ended properly, so that a truncated call never runs, and that every wait, line, event and response is bounded.
 //!
-//! What is not here: sessions, tools, prompts. Connections are made by `musher-http`.
+//! Sessions, tools and prompts are out of scope. `musher-http` makes the connections.
 
 mod catalog;
 mod error;

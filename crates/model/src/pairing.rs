@@ -1,15 +1,15 @@
-//! Makes a conversation one that vendors take: every tool call has exactly one result, right behind it.
+//! Makes a conversation acceptable to vendors: every tool call has exactly one result, directly after it.
 //!
-//! Vendors refuse the whole request otherwise, so one lost result would end a conversation for good.
+//! Vendors reject the whole request otherwise, so a single lost result would make a session unusable.
 
 use std::collections::HashSet;
 
 use crate::{Block, Message, Role, ToolResult};
 
-/// The messages with calls and results paired one to one.
+/// Returns the messages with tool calls and results paired one to one.
 ///
-/// A call without a result gets one that says so. A result without a call before it, and a second one for the same call, is
-/// left out. Neighbours of the same role become one message, and a message without content none.
+/// A call without a result gets an error result. A result without a preceding call, and a second result of one call, is
+/// dropped. Adjacent messages of one role are merged, and empty messages are dropped.
 pub fn paired(messages: &[Message]) -> Vec<Message> {
     let mut out: Vec<Message> = Vec::with_capacity(messages.len());
     let mut open: Vec<String> = Vec::new();
@@ -24,7 +24,7 @@ pub fn paired(messages: &[Message]) -> Vec<Message> {
             Role::User => results_of(&message.content, &mut open),
         };
         if message.role == Role::User {
-            // behind the results that are there, before what the user says
+            // after the existing results, before the user's own text
             let results = content.iter().take_while(|block| matches!(block, Block::ToolResult(_))).count();
             let lost = missing(&mut open);
             content.splice(results..results, lost);
@@ -35,7 +35,7 @@ pub fn paired(messages: &[Message]) -> Vec<Message> {
     out
 }
 
-/// Two messages of the model in a row are one answer, unless the first one already called tools.
+/// Returns whether `message` starts a new answer: two assistant messages in a row are one, unless the first calls tools.
 fn opens_turn(out: &[Message], message: &Message) -> bool {
     let calls = |message: &Message| message.content.iter().any(|block| matches!(block, Block::ToolUse(_)));
     message.role == Role::Assistant && out.last().is_some_and(calls)
@@ -56,7 +56,7 @@ fn unique_calls(content: &[Block], open: &mut Vec<String>) -> Vec<Block> {
     kept
 }
 
-/// What the user says, results first; those nobody waits for are left out, and so are calls and thinking.
+/// Returns the content of a user message, results first. Drops results without a call, and calls and reasoning.
 fn results_of(content: &[Block], open: &mut Vec<String>) -> Vec<Block> {
     let (mut results, mut rest) = (Vec::new(), Vec::new());
     for block in content {
@@ -77,7 +77,7 @@ fn results_of(content: &[Block], open: &mut Vec<String>) -> Vec<Block> {
 
 fn missing(open: &mut Vec<String>) -> Vec<Block> {
     let lost = |id| {
-        let text = ToolResult::text(id, "The call was interrupted: there is no result.");
+        let text = ToolResult::text(id, "Error: the tool call was interrupted and has no result.");
         Block::ToolResult(ToolResult { is_error: true, ..text })
     };
     open.drain(..).map(lost).collect()

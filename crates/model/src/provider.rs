@@ -1,4 +1,4 @@
-//! The one thing an engine asks for: a stream of events for a request. Who answers is a value behind a trait.
+//! The `Provider` trait: a model that answers a request with a stream of events.
 
 use std::fmt;
 use std::pin::Pin;
@@ -7,14 +7,14 @@ use futures_util::Stream;
 
 use crate::{ModelError, ModelEvent, Request};
 
-/// The events of one answer. Dropping it ends the call.
+/// The events of one answer. Dropping the stream ends the call.
 pub type EventStream = Pin<Box<dyn Stream<Item = Result<ModelEvent, ModelError>> + Send>>;
 
-/// A model that can be asked: over HTTP, or in process.
+/// A model that can be called, over HTTP or in process.
 ///
-/// One call is one attempt: see [`with_retries`](crate::with_retries) for more. Nothing happens before the stream is polled,
-/// and after [`ModelEvent::Finish`] or an error it ends.
+/// Each call is one attempt; [`with_retries`](crate::with_retries) makes several. The request is sent when the stream is first
+/// polled. The stream ends after [`ModelEvent::Finish`] or an error.
 pub trait Provider: fmt::Debug + Send + Sync {
-    /// Asks once.
+    /// Makes one call.
     fn stream(&self, request: Request) -> EventStream;
 }

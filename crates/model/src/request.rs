@@ -1,12 +1,12 @@
-//! What is asked of a model, in no vendor's words.
+//! A model call, independent of the vendor.
 //!
-//! Plain data, also serialisable so that a conversation can be stored. How it looks on the wire is said in `formats`.
+//! Plain data; messages are serializable, so that a conversation can be stored. `formats` has the vendors' forms.
 
 use musher_message::{Media, Thinking, ToolUse};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One call of a model.
+/// A model call.
 ///
 /// ```
 /// use musher_model::{Effort, Message, Request};
@@ -17,34 +17,34 @@ use serde_json::Value;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// The model's name, as the vendor knows it.
+    /// Name of the model at its vendor.
     pub model: String,
-    /// The system prompt, in parts: those that change least come first.
+    /// System prompt, in parts. The parts that change least come first, so that caching works.
     pub system: Vec<String>,
     /// The conversation so far.
     pub messages: Vec<Message>,
-    /// The tools the model may call.
+    /// Tools that the model may call.
     pub tools: Vec<ToolSpec>,
-    /// Whether it may, must or must not call them.
+    /// Whether the model may, must or must not call tools.
     pub tool_choice: ToolChoice,
-    /// How much to think; the vendor's default if absent.
+    /// Reasoning effort. Default: the vendor's.
     pub effort: Option<Effort>,
-    /// The most tokens to answer with; where a vendor demands a number, there is a default.
+    /// Maximum number of tokens in the answer. Default: none, or 32,000 where the vendor requires a number.
     pub max_output_tokens: Option<u64>,
-    /// The temperature; the vendor's default if absent.
+    /// Sampling temperature. Default: the vendor's.
     pub temperature: Option<f64>,
-    /// Texts that end the answer.
+    /// Stop sequences: texts that end the answer.
     pub stop: Vec<String>,
-    /// How long the vendor should remember the beginning of the conversation.
+    /// How long the vendor should cache the beginning of the conversation.
     pub cache: Cache,
-    /// The same for all calls of one conversation, so that they meet the same cache.
+    /// Key that is equal for all calls of one conversation, so that they use the same cache.
     pub cache_key: Option<String>,
-    /// The answer must be JSON of this shape. Only for models whose vendor can enforce it.
+    /// JSON Schema of the answer. Only for models whose vendor can enforce it.
     pub output: Option<OutputSchema>,
 }
 
 impl Request {
-    /// A request with a conversation and nothing else.
+    /// Creates a request with a conversation and default settings.
     pub fn new(model: impl Into<String>, messages: Vec<Message>) -> Self {
         Self {
             model: model.into(),
@@ -62,14 +62,14 @@ impl Request {
         }
     }
 
-    /// The same with every image and document replaced by a line of text, for models that take none.
+    /// Replaces every image and document by a line of text, for models that accept text only.
     #[must_use]
     pub fn without_images(mut self) -> Self {
         for message in &mut self.messages {
             for block in &mut message.content {
                 match block {
-                    Block::ToolResult(result) => result.content.iter_mut().for_each(leave_out),
-                    other => leave_out(other),
+                    Block::ToolResult(result) => result.content.iter_mut().for_each(replace_with_text),
+                    other => replace_with_text(other),
                 }
             }
         }
@@ -77,94 +77,94 @@ impl Request {
     }
 }
 
-fn leave_out(block: &mut Block) {
-    let what = match block {
+fn replace_with_text(block: &mut Block) {
+    let kind = match block {
         Block::Image(_) => "image",
         Block::Document(_) => "document",
         _ => return,
     };
-    *block = Block::text(format!("[{what} left out: this model reads text only]"));
+    *block = Block::text(format!("[{kind} omitted: this model accepts text only]"));
 }
 
-/// One message of a conversation.
+/// A message of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Message {
-    /// Who says it.
+    /// Author of the message.
     pub role: Role,
-    /// What is said.
+    /// Content blocks, in order.
     pub content: Vec<Block>,
 }
 
 impl Message {
-    /// A message of the user.
+    /// Creates a user message.
     pub fn user(text: impl Into<String>) -> Self {
         Self { role: Role::User, content: vec![Block::text(text)] }
     }
 
-    /// A message of the model.
+    /// Creates an assistant message.
     pub fn assistant(text: impl Into<String>) -> Self {
         Self { role: Role::Assistant, content: vec![Block::text(text)] }
     }
 }
 
-/// Who says something.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// The user, and the results of tools.
+    /// The user; also carries tool results.
     User,
     /// The model.
     Assistant,
 }
 
-/// One part of a message.
+/// A content block of a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Block {
     /// Text.
     Text {
-        /// It.
+        /// The text.
         text: String,
     },
-    /// A picture.
+    /// An image.
     Image(Media),
     /// A document, such as a PDF.
     Document(Media),
-    /// What the model thought before it went on.
+    /// Reasoning of the model.
     Thinking(Thinking),
-    /// The model called a tool.
+    /// A tool call.
     ToolUse(ToolUse),
-    /// What came of it.
+    /// The result of a tool call.
     ToolResult(ToolResult),
 }
 
 impl Block {
-    /// A block of text.
+    /// Creates a text block.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }
     }
 }
 
-/// What a tool said.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolResult {
-    /// The id of the call.
+    /// Id of the tool call.
     pub id: String,
-    /// What it said: text, images, documents.
+    /// Text, images and documents.
     pub content: Vec<Block>,
-    /// Whether it failed.
+    /// Whether the call failed.
     #[serde(default)]
     pub is_error: bool,
 }
 
 impl ToolResult {
-    /// A result that is one text.
+    /// Creates a successful result that consists of one text.
     pub fn text(id: impl Into<String>, text: impl Into<String>) -> Self {
         Self { id: id.into(), content: vec![Block::text(text)], is_error: false }
     }
 
-    /// The text of the result, without pictures.
+    /// Returns the texts of the result, joined by line breaks.
     pub(crate) fn joined(&self) -> String {
         let texts = self.content.iter().filter_map(|block| match block {
             Block::Text { text } => Some(text.as_str()),
@@ -178,14 +178,14 @@ impl ToolResult {
     }
 }
 
-/// A tool as the model sees it.
+/// Definition of a tool for the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
-    /// Its name.
+    /// Name of the tool.
     pub name: String,
-    /// What it does and when to use it.
+    /// What the tool does, and when to use it.
     pub description: String,
-    /// The JSON schema of its arguments.
+    /// JSON Schema of the arguments.
     pub schema: Value,
 }
 
@@ -193,41 +193,41 @@ pub struct ToolSpec {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolChoice {
-    /// It decides.
+    /// The model decides.
     #[default]
     Auto,
-    /// It must call one or more.
+    /// The model must call at least one tool.
     Required,
-    /// It must not.
+    /// The model must not call tools.
     None,
-    /// It must call this one.
+    /// The model must call this tool.
     Named(String),
 }
 
-/// How much to think before answering.
+/// Reasoning effort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Effort {
-    /// Not at all.
+    /// No reasoning.
     #[serde(alias = "none")]
     Off,
-    /// Hardly.
+    /// Minimal reasoning.
     Minimal,
-    /// A little.
+    /// Low effort.
     Low,
-    /// Some.
+    /// Medium effort.
     Medium,
-    /// Much.
+    /// High effort.
     High,
-    /// Very much.
+    /// Very high effort.
     XHigh,
-    /// As much as the model can.
+    /// Maximum effort of the model.
     Max,
 }
 
 impl Effort {
-    /// The vendors' common word for it.
+    /// Returns the name that vendors commonly use.
     pub fn name(self) -> &'static str {
         match self {
             Self::Off => "none",
@@ -241,24 +241,24 @@ impl Effort {
     }
 }
 
-/// How long the vendor should remember the beginning of the conversation. Only Anthropic has to be told.
+/// How long the vendor should cache the beginning of the conversation. Only the Anthropic format uses it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cache {
-    /// Nothing is said about it.
+    /// No cache markers.
     #[default]
     Off,
-    /// Some minutes.
+    /// Caches for the default time, some minutes.
     Short,
-    /// The system prompt and the tools an hour, the conversation some minutes.
+    /// Caches system prompt and tools for an hour, and the conversation for the default time.
     Long,
 }
 
-/// The shape of an answer that is JSON.
+/// The JSON Schema of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputSchema {
-    /// A name for it.
+    /// Name of the schema.
     pub name: String,
-    /// The JSON schema.
+    /// The schema.
     pub schema: Value,
 }

@@ -1,7 +1,7 @@
-//! When a failed call is made again: a pure rule, and the stream that follows it.
+//! Retries of failed model calls: the retry policy as a pure function, and the stream that applies it.
 //!
-//! Nothing was ever executed when a stream fails, for complete tool calls come only with its proper end. So a cut answer may be
-//! asked for again even when part of it was shown; the [`Retry`] event says that it has to be taken back.
+//! No tool has run when a stream fails, because tool calls are reported only at the proper end of an answer. So a truncated
+//! answer can be retried even if part of it was shown; the [`Retry`] event says that this part must be retracted.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -14,43 +14,44 @@ use tokio::time::Instant;
 
 use crate::{EventStream, ModelError, ModelEvent, Provider, Request, Retry};
 
-/// How often and how long to try.
+/// How often and for how long to retry.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RetryPolicy {
-    /// So many attempts in all.
-    pub attempts: u32,
-    /// No new attempt is begun when so much time was spent without an answer.
-    pub total: Duration,
-    /// The longest wait a vendor may ask for; if it asks for more, we give up.
-    pub longest_retry_after: Duration,
-    /// The wait after the first attempt; doubled after each further one.
+    /// Maximum number of attempts, including the first. Default: 6.
+    pub max_attempts: u32,
+    /// Maximum time without an answer; no attempt starts after it. Default: 90 s.
+    pub max_elapsed: Duration,
+    /// Maximum delay that a vendor may request with `Retry-After`; a longer one is an error. Default: 60 s.
+    pub max_retry_after: Duration,
+    /// Delay before the first retry, doubled for each further one. Default: 1 s.
     pub first_delay: Duration,
-    /// The longest wait of our own.
-    pub longest_delay: Duration,
+    /// Maximum delay, unless the vendor requests one. Default: 20 s.
+    pub max_delay: Duration,
 }
 
 impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
-            attempts: 6,
-            total: Duration::from_secs(90),
-            longest_retry_after: Duration::from_mins(1),
+            max_attempts: 6,
+            max_elapsed: Duration::from_secs(90),
+            max_retry_after: Duration::from_mins(1),
             first_delay: Duration::from_secs(1),
-            longest_delay: Duration::from_secs(20),
+            max_delay: Duration::from_secs(20),
         }
     }
 }
 
 impl RetryPolicy {
-    /// One attempt and no more.
+    /// Returns the policy that never retries.
     pub fn never() -> Self {
-        Self { attempts: 1, ..Self::default() }
+        Self { max_attempts: 1, ..Self::default() }
     }
 
-    /// How long to wait before the next attempt, or `None` to give up.
+    /// Returns the delay before the next attempt, or `None` to give up.
     ///
-    /// `attempts` were made, the last of which failed with `error`; `spent` went by without an answer. `jitter` is a random
-    /// number from 0 to 1, so that many clients do not come back at the same moment: half of the wait depends on it.
+    /// `attempts` attempts were made, the last of which failed with `error`; `elapsed` is the time without an answer.
+    /// `jitter` is a random number from 0 to 1 that determines half of the delay, so that many clients do not retry at the
+    /// same moment.
     ///
     /// ```
     /// use std::time::Duration;
@@ -68,31 +69,31 @@ impl RetryPolicy {
         &self,
         attempts: u32,
         error: &ModelError,
-        spent: Duration,
+        elapsed: Duration,
         jitter: f64,
     ) -> Option<Duration> {
-        if attempts >= self.attempts || !error.class.is_retryable() {
+        if attempts >= self.max_attempts || !error.class.is_retryable() {
             return None;
         }
         let doubled = self.first_delay.saturating_mul(1 << attempts.saturating_sub(1).min(20));
-        let own = doubled.min(self.longest_delay).mul_f64(0.5 + jitter.clamp(0.0, 1.0) / 2.0);
+        let own = doubled.min(self.max_delay).mul_f64(0.5 + jitter.clamp(0.0, 1.0) / 2.0);
         let delay = match error.retry_after {
-            Some(asked) if asked > self.longest_retry_after => return None,
-            Some(asked) => asked.max(own.min(self.first_delay)),
+            Some(requested) if requested > self.max_retry_after => return None,
+            Some(requested) => requested.max(own.min(self.first_delay)),
             None => own,
         };
-        (spent.saturating_add(delay) <= self.total).then_some(delay)
+        (elapsed.saturating_add(delay) <= self.max_elapsed).then_some(delay)
     }
 }
 
-/// Asks until there is an answer or no hope. Every further attempt is told as [`ModelEvent::Retry`] before the wait.
+/// Calls a model and retries failed calls according to `policy`. Emits [`ModelEvent::Retry`] before the delay of each retry.
 ///
-/// The stream ends after [`ModelEvent::Finish`] or an error. Dropping it ends the call, also during a wait.
+/// The stream ends after [`ModelEvent::Finish`] or an error. Dropping it ends the call, also during a delay.
 pub fn with_retries(provider: Arc<dyn Provider>, request: Request, policy: RetryPolicy) -> EventStream {
-    let attempt = Attempt { stream: provider.stream(request.clone()), has_shown: false };
+    let attempt = Attempt { stream: provider.stream(request.clone()), has_events: false };
     let now = Instant::now();
     let call =
-        Call { provider, request, policy, state: State::Asking(attempt), attempts: 1, failing_since: now };
+        Call { provider, request, policy, state: State::Calling(attempt), attempts: 1, failing_since: now };
     Box::pin(stream::unfold(call, Call::next))
 }
 
@@ -102,39 +103,44 @@ struct Call {
     policy: RetryPolicy,
     state: State,
     attempts: u32,
-    /// Since when there was no answer. Time in which the model was heard does not count.
+    /// Start of the time without an answer. Restarts when an attempt fails after it had received events.
     failing_since: Instant,
 }
 
 enum State {
-    Asking(Attempt),
+    Calling(Attempt),
     Waiting(Instant),
-    Over,
+    Done,
 }
 
 struct Attempt {
     stream: EventStream,
-    has_shown: bool,
+    has_events: bool,
 }
 
 impl Call {
     async fn next(mut self) -> Option<(Result<ModelEvent, ModelError>, Self)> {
         loop {
             match &mut self.state {
-                State::Over => return None,
+                State::Done => return None,
                 State::Waiting(until) => {
                     tokio::time::sleep_until(*until).await;
                     let stream = self.provider.stream(self.request.clone());
                     self.attempts += 1;
-                    self.state = State::Asking(Attempt { stream, has_shown: false });
+                    self.state = State::Calling(Attempt { stream, has_events: false });
                 }
-                State::Asking(attempt) => {
-                    let cut = || ModelError::new(crate::ErrorClass::Cut, "the answer ended before its end");
+                State::Calling(attempt) => {
+                    let cut = || {
+                        ModelError::new(
+                            crate::ErrorClass::Cut,
+                            "the answer was truncated: the stream ended early",
+                        )
+                    };
                     match attempt.stream.next().await.unwrap_or_else(|| Err(cut())) {
                         Ok(event) => {
-                            attempt.has_shown = true;
+                            attempt.has_events = true;
                             if matches!(event, ModelEvent::Finish(_)) {
-                                self.state = State::Over;
+                                self.state = State::Done;
                             }
                             return Some((Ok(event), self));
                         }
@@ -147,13 +153,13 @@ impl Call {
 
     fn failed(mut self, error: ModelError) -> (Result<ModelEvent, ModelError>, Self) {
         let now = Instant::now();
-        let retracts = matches!(&self.state, State::Asking(attempt) if attempt.has_shown);
+        let retracts = matches!(&self.state, State::Calling(attempt) if attempt.has_events);
         if retracts {
             self.failing_since = now;
         }
         let Some(delay) = self.policy.decide(self.attempts, &error, now - self.failing_since, random())
         else {
-            self.state = State::Over;
+            self.state = State::Done;
             return (Err(error), self);
         };
         self.state = State::Waiting(now + delay);
@@ -162,7 +168,7 @@ impl Call {
     }
 }
 
-/// From 0 to 1. The seed of a hash map is random enough to spread clients over a second.
+/// Returns a random number from 0 to 1. The seed of a hash map is random enough to spread retries.
 fn random() -> f64 {
     let bits = RandomState::new().hash_one(0_u8);
     f64::from(u32::try_from(bits >> 32).unwrap_or(0)) / f64::from(u32::MAX)

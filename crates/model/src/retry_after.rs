@@ -1,10 +1,10 @@
-//! How long a vendor asks us to wait, in the ways vendors say it.
+//! The delay that a vendor requests before a retry, in all header forms that vendors use.
 
 use std::time::{Duration, SystemTime};
 
 use http::HeaderMap;
 
-/// The wait, from `retry-after-ms` or `retry-after` in seconds or as a date.
+/// Returns the delay from `retry-after-ms`, or from `retry-after` in seconds or as a date.
 pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let number = |text: &str| text.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0);
@@ -14,7 +14,7 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
     let wait = text("retry-after")?;
     match number(wait) {
         Some(seconds) => Duration::try_from_secs_f64(seconds).ok(),
-        // a date that has passed means now
+        // a date in the past means no delay
         None => Some(httpdate::parse_http_date(wait).ok()?.duration_since(now).unwrap_or_default()),
     }
 }
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seconds_milliseconds_and_dates_are_understood() {
+    fn retry_after_reads_seconds_milliseconds_and_dates() {
         let now = httpdate::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT").unwrap();
         let cases = [
             ("retry-after", "7", Some(7000)),

@@ -1,13 +1,13 @@
-//! A key that never prints: what holds one may derive `Debug`, and what is logged is cleaned of it first.
+//! Secrets: keys that never appear in output, so that types holding one can derive `Debug`, and redaction of texts.
 //!
-//! Not serialisable on purpose. The text leaves through [`Secret::expose`] only, which is easy to search for.
+//! Deliberately not serializable. Only [`Secret::expose`] returns the text, which makes every use easy to find.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer};
 use zeroize::Zeroizing;
 
-/// A key or token. Prints as stars, and its memory is wiped when it is dropped.
+/// A key or token. Displayed as `***`; its memory is zeroed on drop.
 ///
 /// ```
 /// use musher_model::Secret;
@@ -20,17 +20,17 @@ use zeroize::Zeroizing;
 pub struct Secret(Zeroizing<String>);
 
 impl Secret {
-    /// Takes a text as a secret.
+    /// Wraps a text as a secret.
     pub fn new(text: impl Into<String>) -> Self {
         Self(Zeroizing::new(text.into()))
     }
 
-    /// The text itself, to be sent and nothing else.
+    /// Returns the text. For sending only: never log or display it.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Whether there is nothing to keep secret.
+    /// Returns whether the text is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -54,9 +54,9 @@ impl<'de> Deserialize<'de> for Secret {
     }
 }
 
-/// Replaces known secrets, and whatever looks like one, by stars.
+/// Replaces known secrets, and everything that looks like a key, by `***`.
 ///
-/// Vendors repeat keys in their error texts, shortened or whole; such a text must not reach a log or a session file.
+/// Vendors repeat keys in error messages, shortened or in full; such a message must not reach a log or a session file.
 ///
 /// ```
 /// use musher_model::{Secret, redact};
@@ -67,12 +67,12 @@ impl<'de> Deserialize<'de> for Secret {
 /// ```
 pub fn redact(text: &str, secrets: &[&Secret]) -> String {
     let mut clean = text.to_owned();
-    for secret in secrets.iter().filter(|secret| secret.expose().len() >= SHORTEST) {
+    for secret in secrets.iter().filter(|secret| secret.expose().len() >= MIN_KEY_LENGTH) {
         clean = clean.replace(secret.expose(), "***");
     }
     let mut out = String::with_capacity(clean.len());
     let mut rest = clean.as_str();
-    while let Some((start, end)) = next_shape(rest) {
+    while let Some((start, end)) = next_key(rest) {
         out.push_str(&rest[..start]);
         out.push_str("***");
         rest = &rest[end..];
@@ -81,12 +81,12 @@ pub fn redact(text: &str, secrets: &[&Secret]) -> String {
     out
 }
 
-/// Shorter texts are no keys, and replacing them would garble ordinary words.
-const SHORTEST: usize = 6;
+/// Minimum length of a key in bytes. Replacing shorter texts would garble ordinary words.
+const MIN_KEY_LENGTH: usize = 6;
 const PREFIXES: [&str; 9] = ["sk-", "fk-", "ghp_", "gho_", "github_pat_", "xai-", "gsk_", "AIza", "Bearer "];
 
-/// The first thing that looks like a key, as a range of bytes.
-fn next_shape(text: &str) -> Option<(usize, usize)> {
+/// Finds the first part of `text` that looks like a key, as a range of bytes.
+fn next_key(text: &str) -> Option<(usize, usize)> {
     let found = PREFIXES.iter().filter_map(|prefix| {
         let mut from = 0;
         while let Some(at) = text[from..].find(prefix).map(|at| at + from) {
@@ -94,7 +94,7 @@ fn next_shape(text: &str) -> Option<(usize, usize)> {
             let body = text[at + prefix.len()..].find(|c: char| !is_key_char(c));
             let end = body.map_or(text.len(), |length| at + prefix.len() + length);
             let end = at + text[at..end].trim_end_matches('.').len();
-            if starts_word && end - at >= prefix.len() + SHORTEST {
+            if starts_word && end - at >= prefix.len() + MIN_KEY_LENGTH {
                 return Some((at, end));
             }
             from = at + prefix.len();
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shapes_of_keys_are_replaced_wherever_they_stand() {
+    fn redact_replaces_everything_that_looks_like_a_key() {
         let cases = [
             ("key sk-ant-api03-abcdef, next", "key ***, next"),
             ("Authorization: Bearer abc.def-ghi", "Authorization: ***"),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_secret_does_not_garble_the_text() {
+    fn redact_ignores_secrets_that_are_too_short() {
         assert_eq!(redact("a cat", &[&Secret::new("a")]), "a cat");
         assert_eq!(redact("", &[&Secret::new("")]), "");
     }

@@ -1,20 +1,20 @@
-//! What a call does, as its tool declares it. Everything the decision looks at is here; it never looks at a tool's name.
+//! What a call does, as declared by its tool. The verdict depends on the action and never on the tool's name.
 
 use std::path::PathBuf;
 
 use crate::Risk;
 
-/// A call that a model wants to make.
+/// A tool call that a model requests.
 #[derive(Debug, Clone)]
 pub struct Call<'a> {
-    /// The name of the tool, for the texts of requests and refusals.
+    /// The name of the tool, for the texts of permission requests and refusals.
     pub tool: &'a str,
-    /// What it does.
+    /// What the call does.
     pub action: Action<'a>,
 }
 
 impl<'a> Call<'a> {
-    /// A call of a tool.
+    /// Creates a call of a tool.
     pub fn new(tool: &'a str, action: Action<'a>) -> Self {
         Self { tool, action }
     }
@@ -28,82 +28,82 @@ pub enum Action<'a> {
     Command {
         /// The command line.
         line: &'a str,
-        /// Why the model wants it, which the user is shown. It changes nothing about the decision.
+        /// The model's reason, shown to the user. It has no effect on the verdict.
         reason: Option<&'a str>,
     },
     /// Writes a whole file.
     Create {
-        /// The file.
+        /// The path of the file.
         path: &'a str,
-        /// Its new content.
+        /// The new content.
         content: &'a str,
     },
-    /// Changes a part of a file.
+    /// Changes part of a file.
     Edit {
-        /// The file.
+        /// The path of the file.
         path: &'a str,
     },
     /// Applies a patch.
     Patch {
-        /// The patch, as the user is shown it.
+        /// The text of the patch, shown to the user.
         patch: &'a str,
-        /// All files it touches.
+        /// All files that the patch touches.
         paths: Vec<PathBuf>,
     },
     /// Reads the content of files.
     Read {
-        /// A file, or a folder.
+        /// The path of a file or directory.
         path: &'a str,
-        /// Whether everything below the folder is read.
+        /// Whether everything below the directory is read.
         is_recursive: bool,
     },
-    /// Lists the names of files.
+    /// Lists file names.
     List {
-        /// The folder.
+        /// The path of the directory.
         path: &'a str,
     },
     /// Sends a request to a server, and changes nothing there.
     Network {
-        /// The address or the query.
+        /// The URL or the query.
         target: Option<&'a str>,
     },
     /// Calls a tool of an MCP server.
     Mcp {
-        /// The server.
+        /// The name of the server.
         server: &'a str,
-        /// The server's own name of the tool.
+        /// The tool's name on the server.
         tool: &'a str,
-        /// Whether the server says that it changes nothing.
+        /// Whether the server declares the tool read-only.
         is_read_only: bool,
     },
     /// Proposes a plan, to leave spec mode with it.
     ProposePlan {
         /// The plan.
         plan: &'a str,
-        /// Its title.
+        /// The title of the plan.
         title: Option<&'a str>,
-        /// The names of alternatives.
+        /// The names of alternative plans.
         option_names: Vec<&'a str>,
     },
-    /// Does something else with this risk.
+    /// Does something else with a known risk.
     Other {
-        /// What is at stake. [`Risk::None`] runs in spec mode, too.
+        /// The risk. [`Risk::None`] runs in spec mode too.
         risk: Risk,
     },
 }
 
 impl<'a> Action<'a> {
-    /// A command line, without a reason given by the model.
+    /// Creates the action of a command line, without a reason.
     pub fn command(line: &'a str) -> Self {
         Self::Command { line, reason: None }
     }
 
-    /// An action that touches nothing but the session itself.
+    /// Creates an action that affects nothing but the session itself.
     pub fn session() -> Self {
         Self::Other { risk: Risk::None }
     }
 
-    /// The files and folders it names. Relative ones begin at the workspace.
+    /// Returns the paths that the action names. Relative paths start at the workspace.
     pub fn paths(&self) -> Vec<PathBuf> {
         match self {
             Self::Create { path, .. }

@@ -1,4 +1,4 @@
-//! The decision about one call.
+//! The verdict on one call.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::{
     Verdict, Workspace, command, visible,
 };
 
-/// Decides whether a call runs, needs permission, or is refused. See the [crate documentation](crate) for an example.
+/// Returns the verdict on a call: run, ask or refuse. See the [crate documentation](crate) for an example.
 pub fn decide(policy: &Policy, call: &Call<'_>, workspace: &Workspace) -> Verdict {
     let verdict = match &call.action {
         Action::Command { line, reason } => execute(policy, line, *reason, workspace),
@@ -21,7 +21,7 @@ pub fn decide(policy: &Policy, call: &Call<'_>, workspace: &Workspace) -> Verdic
             let finding = files::read(policy, workspace, Path::new(path), *is_recursive);
             look(policy, call.tool, path, &finding, workspace)
         }
-        // names are not secret
+        // file names are not secret
         Action::List { path } => look(policy, call.tool, path, &Finding::NOTHING, workspace),
         Action::Network { target } => {
             beyond_session(policy, call.tool, Risk::Medium, Operation::Network, *target)
@@ -34,27 +34,27 @@ pub fn decide(policy: &Policy, call: &Call<'_>, workspace: &Workspace) -> Verdic
         Action::Other { risk } => beyond_session(policy, call.tool, *risk, Operation::Tool, None),
     };
     match verdict {
-        Verdict::Ask(request) if policy.auto_reject => Verdict::CannotAsk(nobody_to_ask(policy, &request)),
+        Verdict::Ask(request) if policy.auto_reject => Verdict::CannotAsk(cannot_ask(policy, &request)),
         verdict => verdict,
     }
 }
 
-fn nobody_to_ask(policy: &Policy, request: &PermissionRequest) -> Refusal {
+fn cannot_ask(policy: &Policy, request: &PermissionRequest) -> Refusal {
     let level = policy.level().name();
-    let for_wire = format!("Permission required, and nobody can be asked (autonomy: {level})");
+    let for_client = format!("Permission required, but asking is disabled (autonomy: {level})");
     let why = match &request.kind {
         Kind::Exec { reason: Some(reason), .. } | Kind::Beyond { reason, .. } => format!(" {reason}"),
         _ => String::new(),
     };
     let impact = request.impact();
     let for_model = format!(
-        "This call needs permission: its impact is {impact}, the autonomy level is {level}, and nobody can be asked.{why} \
-         Do it in another way, or tell the user what could not be done."
+        "This call needs permission: its risk is {impact}, the autonomy level is {level}, and the user cannot be asked.{why} \
+         Use another approach, or tell the user what could not be done."
     );
-    Refusal { for_wire, for_model }
+    Refusal { for_client, for_model }
 }
 
-/// Runs it if the level allows, asks if not.
+/// Runs the call if the autonomy level allows its risk, asks otherwise.
 fn weigh(
     policy: &Policy,
     finding: &Finding,
@@ -83,21 +83,23 @@ fn execute(policy: &Policy, line: &str, claim: Option<&str>, workspace: &Workspa
         return Verdict::Refuse(Refusal::new(format!("The command is blocked by the settings (`{rule}`)")));
     }
     if judged.hides_a_program && !policy.block.is_empty() {
-        let reason = "The command cannot be read with certainty, so that it cannot be checked against the blocked ones";
+        let reason =
+            "The command cannot be parsed reliably, so it cannot be checked against the blocked commands";
         return Verdict::Refuse(Refusal::new(reason));
     }
     if policy.mode == Mode::Spec && judged.finding.risk != Risk::None {
         return Verdict::Refuse(Refusal {
-            for_wire: "Only read-only commands run in spec mode".to_owned(),
-            for_model: "Only commands that are known to change nothing run in spec mode. Use the read tools, or propose a plan with \
+            for_client: "Only read-only commands run in spec mode".to_owned(),
+            for_model: "Only commands that are known to be read-only run in spec mode. Use the read tools, or propose a plan with \
                         ExitSpecMode."
                 .to_owned(),
         });
     }
     let mut finding = judged.finding.clone();
     if let Some(rule) = judged.caught_by(&policy.deny) {
-        finding = Finding::ask(format!("Matched deny-list entry \"{rule}\". It is asked for every time."))
-            .and(finding);
+        finding =
+            Finding::ask(format!("Matched deny-list entry \"{rule}\". It needs permission every time."))
+                .and(finding);
     } else if finding.always_ask.is_none() && judged.is_covered_by(&policy.allow) {
         return Verdict::Run(Access::Workspace);
     }
@@ -142,17 +144,15 @@ fn edit(policy: &Policy, call: &Call<'_>, paths: &[PathBuf], workspace: &Workspa
 
 fn not_in_spec_mode(tool: &str) -> Refusal {
     Refusal {
-        // clients know the beginning
-        for_wire: format!(
-            "Error: Tool cancelled: Spec mode is active - {tool} has to wait for an approved plan"
-        ),
+        // clients match the beginning
+        for_client: format!("Error: Tool cancelled: Spec mode is active - {tool} needs an approved plan"),
         for_model: format!(
-            "{tool} is not available in spec mode: nothing is changed while planning. Propose the plan with ExitSpecMode."
+            "{tool} is not available in spec mode: files must not be changed while planning. Propose the plan with ExitSpecMode."
         ),
     }
 }
 
-/// Access to those of these real paths that are outside.
+/// Returns the access for resolved paths: the workspace, and the paths outside of it.
 fn beyond(workspace: &Workspace, real: &[PathBuf]) -> Access {
     let outside: Vec<PathBuf> = real.iter().filter(|path| !workspace.holds(path)).cloned().collect();
     if outside.is_empty() { Access::Workspace } else { Access::Also(outside.into()) }
@@ -165,7 +165,7 @@ fn shown_path(path: &Path) -> PathBuf {
     }
 }
 
-/// Reading files is free also outside of the workspace, except for secrets.
+/// Reads need no permission, also outside of the workspace, except for secrets.
 fn look(policy: &Policy, tool: &str, path: &str, finding: &Finding, workspace: &Workspace) -> Verdict {
     let real = workspace.resolve(path).map(|resolved| resolved.path);
     let access =
@@ -199,9 +199,9 @@ fn mcp(policy: &Policy, server: &str, tool: &str, is_read_only: bool) -> Verdict
 fn propose_plan(policy: &Policy, plan: &str, title: Option<&str>, option_names: &[&str]) -> Verdict {
     if policy.mode != Mode::Spec {
         return Verdict::Refuse(Refusal {
-            for_wire: "Not in spec mode".to_owned(),
+            for_client: "Not in spec mode".to_owned(),
             for_model:
-                "ExitSpecMode is only for spec mode, and this session is not in it. Go on with the work."
+                "ExitSpecMode is only for spec mode, and this session is not in it. Continue with the work."
                     .to_owned(),
         });
     }
@@ -214,7 +214,7 @@ fn propose_plan(policy: &Policy, plan: &str, title: Option<&str>, option_names: 
     Verdict::Ask(Box::new(PermissionRequest { kind, risk, choices, access: Access::Workspace }))
 }
 
-/// A call that touches no files goes by its risk alone.
+/// Judges a call that uses no files by its risk alone.
 fn beyond_session(
     policy: &Policy,
     tool: &str,
@@ -227,6 +227,6 @@ fn beyond_session(
         tool: tool.to_owned(),
         target: visible(target.unwrap_or(tool)).into_owned(),
         operation,
-        reason: format!("{tool} runs without asking from autonomy {needed} on."),
+        reason: format!("{tool} runs without asking at autonomy level {needed} or higher."),
     })
 }

@@ -1,4 +1,4 @@
-//! Where paths lead, and what that means: inside, outside, or a place that is always asked for.
+//! Judges paths: inside the workspace, outside, or a place that always needs permission.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use crate::{FileKind, Resolved, Risk, Sensitive, Workspace};
 
 use super::Policy;
 
-/// What is at stake, and why it is asked for at any level if it is.
+/// The risk of an effect, and the reason if it always needs permission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Finding {
     pub(super) risk: Risk,
@@ -24,23 +24,23 @@ impl Finding {
         Self { risk: Risk::High, always_ask: Some(reason.into()) }
     }
 
-    /// Both together: the worse of each.
+    /// Combines two findings: the higher risk and the first reason.
     #[must_use]
     pub(super) fn and(self, other: Self) -> Self {
         Self { risk: self.risk.max(other.risk), always_ask: self.always_ask.or(other.always_ask) }
     }
 
-    /// At least this risk.
+    /// Raises the risk to at least `risk`.
     #[must_use]
     pub(super) fn at_least(self, risk: Risk) -> Self {
         Self { risk: self.risk.max(risk), ..self }
     }
 }
 
-/// What it means to write, replace or remove what is at a path.
+/// Returns the effect of writing, replacing or removing a file.
 pub(super) fn write(policy: &Policy, workspace: &Workspace, path: &Path) -> (Finding, Option<PathBuf>) {
     let Ok(resolved) = workspace.resolve(path) else {
-        // the tool will say what is wrong with it; should it become right meanwhile, nobody was told where it leads
+        // the tool reports the problem; if the path becomes valid in the meantime, its target was never shown to the user
         return (Finding::of(Risk::High), None);
     };
     (write_resolved(policy, &resolved), Some(resolved.path))
@@ -60,20 +60,20 @@ fn write_resolved(policy: &Policy, resolved: &Resolved) -> Finding {
         Some(_) => return Finding::ask(format!("`{path}` belongs to the settings of agents.")),
         None => {}
     }
-    // a repository may be in a folder of any name
+    // a repository may be in a directory of any name
     if resolved.path.ancestors().skip(1).any(looks_like_repository) {
         return Finding::of(Risk::High);
     }
     match resolved.kind {
         FileKind::Special if is_harmless_device(&resolved.path) => Finding::NOTHING,
         FileKind::Special => Finding::ask(format!("`{path}` is a device, a pipe or a socket.")),
-        // written in place, it would change under its other names, too
+        // a write in place also changes the file's other names
         _ if resolved.is_inside && !resolved.is_hard_linked => Finding::of(Risk::Low),
         _ => Finding::of(Risk::High),
     }
 }
 
-/// What it means to remove or move a folder with all that is in it.
+/// Returns the effect of removing or moving a directory with all its content.
 pub(super) fn remove_folder(workspace: &Workspace, path: &Path) -> Finding {
     let Ok(resolved) = workspace.resolve(path) else { return Finding::of(Risk::High) };
     let holds_repository = looks_like_repository(&resolved.path)
@@ -81,13 +81,13 @@ pub(super) fn remove_folder(workspace: &Workspace, path: &Path) -> Finding {
     Finding::of(if holds_repository { Risk::High } else { Risk::None })
 }
 
-/// Whether git would take a folder for a repository: one that is bare, or the data of a worktree.
+/// Whether git would treat a directory as a repository: a bare one, or the data of a worktree.
 fn looks_like_repository(folder: &Path) -> bool {
     let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
     has("HEAD") && (has("objects") || has("commondir"))
 }
 
-/// What it means to read what is at a path, or everything below it.
+/// Returns the effect of reading a path, or everything below it.
 pub(super) fn read(policy: &Policy, workspace: &Workspace, path: &Path, is_recursive: bool) -> Finding {
     let Ok(resolved) = workspace.resolve(path) else { return Finding::NOTHING };
     let shown = resolved.path.display();
@@ -101,7 +101,7 @@ pub(super) fn read(policy: &Policy, workspace: &Workspace, path: &Path, is_recur
     Finding::NOTHING
 }
 
-/// Whether reading a real path may tell a secret.
+/// Whether reading a real path may disclose a secret.
 fn is_secret(policy: &Policy, path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let is_process = path.starts_with("/proc") && ["environ", "mem", "auxv"].contains(&name);
@@ -109,7 +109,7 @@ fn is_secret(policy: &Policy, path: &Path) -> bool {
         ["/etc/shadow", "/etc/gshadow", "/etc/sudoers"].iter().any(|place| path == Path::new(place));
     match sensitive(policy, path) {
         Some(Sensitive::Credentials) => true,
-        // keys of models and of servers are in there, beside much that an agent has to read
+        // these directories hold keys of models and servers, next to files that an agent must read
         Some(Sensitive::AgentSettings) => {
             let is_users = path.starts_with(&policy.home)
                 || policy.settings_folders.iter().any(|folder| path.starts_with(folder));
@@ -122,7 +122,7 @@ fn is_secret(policy: &Policy, path: &Path) -> bool {
 
 fn sensitive(policy: &Policy, path: &Path) -> Option<Sensitive> {
     let settings: Vec<&Path> = policy.settings_folders.iter().map(PathBuf::as_path).collect();
-    // without a home nothing is below it
+    // without a home directory, nothing is below it
     let home = if policy.home.as_os_str().is_empty() { Path::new("/nowhere") } else { &policy.home };
     Sensitive::of(path, home, &settings)
 }

@@ -1,8 +1,8 @@
-//! Decides whether a tool call of a coding agent may run without asking: a command line, a change of files, a read, a request to a server.
+//! Decides whether a tool call of a coding agent may run without asking the user: command lines, file edits, reads, network requests, MCP tools.
 //!
-//! The decision is pure: it follows from a [`Policy`], from what the call does (its [`Action`]) and from where paths lead in the
-//! [`Workspace`]. Claims of the model never lower a risk. A command line runs unasked only if its text proves what it does; it is read
-//! twice, by a small reader of our own and by the grammar of bash, and both must agree.
+//! The verdict is pure: it depends on a [`Policy`], on what the call does (its [`Action`]) and on where paths lead in the [`Workspace`].
+//! Claims of the model never lower a risk. A command line runs without asking only if its text proves what it does; it is parsed twice, by
+//! a small parser and by the grammar of bash, and both must agree.
 //!
 //! ```
 //! # fn main() -> std::io::Result<()> {
@@ -19,17 +19,17 @@
 //! # Ok(()) }
 //! ```
 //!
-//! The vocabulary: a call gets a [`Verdict`] (run, ask, refuse). A verdict to ask carries a [`PermissionRequest`] for the user, whose
-//! answer is a [`Choice`]. [`apply`] turns the choice into an [`Outcome`] and remembers what it covers from then on.
+//! The vocabulary: a call gets a [`Verdict`] (run, ask, refuse). A verdict to ask carries a [`PermissionRequest`] for the user, who answers
+//! with a [`Decision`]: one of the offered [`Choice`]s. [`apply`] turns it into a [`Grant`] and records which later calls it covers.
 //!
-//! What is not here: asking, running, hooks. [`Workspace`] and [`Resolved`] also open files, so that the file that was judged is the one
-//! that is used.
+//! Asking the user, running calls and hooks are the caller's job. [`Workspace`] and [`Resolved`] also open files, so that the file a call
+//! uses is the file the verdict was about.
 
 mod action;
-mod answer;
 mod command;
 mod decide;
 mod files;
+mod grant;
 mod paths;
 mod policy;
 mod request;
@@ -38,11 +38,11 @@ mod rules;
 mod show;
 
 pub use action::{Action, Call};
-pub use answer::{Outcome, apply};
 pub use decide::decide;
+pub use grant::{Grant, apply};
 pub use paths::{Access, FileKind, Resolved, Sensitive, Workspace};
 pub use policy::{Autonomy, Grants, Mode, Policy};
-pub use request::{Choice, Kind, Operation, PermissionRequest, Refusal, Verdict};
+pub use request::{Choice, Decision, Kind, Operation, PermissionRequest, Refusal, Verdict};
 pub use risk::Risk;
 pub use rules::Rule;
 pub use show::{is_deceptive, visible};

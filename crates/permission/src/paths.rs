@@ -1,7 +1,7 @@
-//! Paths as they really are: every link followed by hand, and files opened so that nothing can be swapped in between.
+//! Resolves paths link by link, and opens files so that nothing can be swapped in between.
 //!
-//! [`Workspace::resolve`] tells where a path leads, so that consent can be asked for. What is then opened is the resolved path,
-//! without following any link on the way: whoever changes a folder into a link meanwhile gets an error, not a way out.
+//! [`Workspace::resolve`] returns where a path leads, so that the user can be asked about it. The resolved path is then opened without
+//! following any link: replacing a directory by a link in the meantime causes an error.
 
 mod open;
 mod resolve;
@@ -19,27 +19,27 @@ pub use sensitive::Sensitive;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Access {
-    /// Below the workspace only.
+    /// Only inside the workspace.
     #[default]
     Workspace,
-    /// Below the workspace, and at or below these real paths: those somebody was shown and has agreed to.
+    /// Inside the workspace, and at or below these real paths, which the user has permitted.
     Also(Arc<[PathBuf]>),
-    /// Wherever the path leads: somebody has agreed to it.
+    /// Anywhere: the user has permitted it.
     Anywhere,
 }
 
-/// A folder to work in, by its real path, and further ones that belong to it.
+/// The working directory, by its real path, and additional directories.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workspace {
     root: Root,
     more: Vec<Root>,
 }
 
-/// A folder of a workspace.
+/// A directory of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Root {
     real: PathBuf,
-    /// As it was named, which may be by a link.
+    /// The path as it was given, which may contain links.
     given: PathBuf,
 }
 
@@ -50,7 +50,7 @@ impl Root {
         }
         let resolved = resolve::resolve(folder)?;
         if resolved.kind != FileKind::Folder {
-            let reason = format!("`{}` is not a folder", folder.display());
+            let reason = format!("`{}` is not a directory", folder.display());
             return Err(io::Error::new(io::ErrorKind::NotADirectory, reason));
         }
         Ok(Self { real: resolved.path, given: folder.to_owned() })
@@ -58,33 +58,33 @@ impl Root {
 }
 
 impl Workspace {
-    /// A folder that is there.
+    /// Opens an existing directory.
     pub fn open(folder: impl AsRef<Path>) -> io::Result<Self> {
         Ok(Self { root: Root::open(folder.as_ref())?, more: Vec::new() })
     }
 
-    /// With one more folder, which has to be there. Relative paths still begin at the first.
+    /// Adds an existing directory. Relative paths still start at the first one.
     pub fn with_folder(mut self, folder: impl AsRef<Path>) -> io::Result<Self> {
         self.more.push(Root::open(folder.as_ref())?);
         Ok(self)
     }
 
-    /// Its real path.
+    /// Returns the real path of the working directory.
     pub fn root(&self) -> &Path {
         &self.root.real
     }
 
-    /// The real paths of all its folders, the first one first.
+    /// Returns the real paths of all directories, the working directory first.
     pub fn roots(&self) -> impl Iterator<Item = &Path> {
         self.folders().map(|folder| folder.real.as_path())
     }
 
-    /// Whether a real path is at or below one of its folders.
+    /// Whether a real path is at or below one of the directories.
     pub fn holds(&self, real: &Path) -> bool {
         self.roots().any(|root| real.starts_with(root))
     }
 
-    /// A real path of the workspace by the name its folder was given with; `None` if it is outside.
+    /// Returns a real path of the workspace in terms of the directory as it was given; `None` if it is outside.
     pub fn as_given(&self, real: &Path) -> Option<PathBuf> {
         let below = |folder: &Root| Some(folder.given.join(real.strip_prefix(&folder.real).ok()?));
         self.folders().find_map(below)
@@ -94,16 +94,16 @@ impl Workspace {
         std::iter::once(&self.root).chain(&self.more)
     }
 
-    /// Where a path leads. Relative paths begin at the workspace.
+    /// Resolves a path. Relative paths start at the working directory.
     ///
-    /// Links are followed also at the end, and also when what they lead to does not exist. Compares components, never text.
+    /// Links are followed also in the last component, and also if their target does not exist. Compares components, never text.
     pub fn resolve(&self, path: impl AsRef<Path>) -> io::Result<Resolved> {
         let mut resolved = resolve::resolve(&self.root().join(path.as_ref()))?;
         resolved.is_inside = self.holds(&resolved.path);
         Ok(resolved)
     }
 
-    /// Where a path leads, if one may go there.
+    /// Resolves a path, and fails if `access` does not include it.
     pub fn reach(&self, path: impl AsRef<Path>, access: &Access) -> io::Result<Resolved> {
         let resolved = self.resolve(path.as_ref())?;
         let is_allowed = match access {
@@ -120,7 +120,7 @@ impl Workspace {
         Ok(resolved)
     }
 
-    /// The path as people write it: from the workspace if it is below it.
+    /// Returns the path for display: relative if it is below the working directory.
     pub fn shown<'a>(&self, path: &'a Path) -> &'a Path {
         path.strip_prefix(self.root()).unwrap_or(path)
     }

@@ -1,77 +1,75 @@
-//! What a decision can be, and what is shown to whoever is asked.
+//! Verdicts, permission requests and decisions.
 
 use std::path::PathBuf;
 
-use crate::{Access, Risk};
+use crate::{Access, Autonomy, Risk};
 
-use crate::Autonomy;
-
-/// What happens to a call.
+/// Whether a call runs, by the permission rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// It runs, and its file tools may go this far.
+    /// It runs. File tools have this access.
     Run(Access),
-    /// It runs only with permission.
+    /// It runs only if the user allows it.
     Ask(Box<PermissionRequest>),
     /// It does not run: the rules forbid it.
     Refuse(Refusal),
-    /// It needs permission, and the policy says that there is no one to ask. The turn should end.
+    /// It needs permission, but the policy forbids asking. The turn should end.
     CannotAsk(Refusal),
 }
 
 /// Why a call does not run, as two texts without a leading `Error:`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// For the client.
-    pub for_wire: String,
-    /// For the model.
+    /// Shown by clients.
+    pub for_client: String,
+    /// Read by the model.
     pub for_model: String,
 }
 
 impl Refusal {
-    /// A refusal with the same text for both.
+    /// Creates a refusal with the same text for client and model.
     pub fn new(text: impl Into<String>) -> Self {
         let text = text.into();
-        Self { for_wire: text.clone(), for_model: text }
+        Self { for_client: text.clone(), for_model: text }
     }
 }
 
-/// A question to the client.
+/// Asks the user whether a call may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PermissionRequest {
-    /// What would happen.
+    /// What the call would do.
     pub kind: Kind,
-    /// The effective risk.
+    /// The risk of the call, as the permission rules see it.
     pub risk: Risk,
-    /// The answers that are offered, in order.
+    /// The choices the user has, in display order.
     pub choices: Vec<Choice>,
-    /// How far file tools may go if the answer is yes.
+    /// The access of file tools if the user allows the call.
     pub access: Access,
 }
 
 impl PermissionRequest {
-    /// The word for the risk that clients know. They have none for no risk.
+    /// Returns the risk as clients name it.
     pub fn impact(&self) -> &'static str {
         self.risk.name()
     }
 
-    /// The text beside an answer.
+    /// Returns the label of a choice.
     pub fn label(&self, choice: Choice) -> String {
         let level = |level: &str| format!("Yes, with autonomy {level}");
         let new_session = |level: &str| format!("Yes, in a new session with autonomy {level}");
         match (choice, &self.kind) {
             (Choice::ProceedOnce, _) => "Yes".to_owned(),
             (Choice::ProceedAlways, _) => {
-                format!("Yes, and everything of {} impact from now on", self.impact())
+                format!("Yes, and don't ask again for actions up to {} risk", self.impact())
             }
             (Choice::ProceedAlwaysTools, Kind::McpTool { actual_tool, .. }) => {
-                format!("Yes, and always `{actual_tool}`")
+                format!("Yes, and always allow `{actual_tool}`")
             }
             (Choice::ProceedAlwaysServer, Kind::McpTool { server, .. }) => {
-                format!("Yes, and always every tool of `{server}`")
+                format!("Yes, and always allow every tool of `{server}`")
             }
-            (Choice::ProceedAlwaysTools, _) => "Yes, and always this tool".to_owned(),
-            (Choice::ProceedAlwaysServer, _) => "Yes, and always this server".to_owned(),
+            (Choice::ProceedAlwaysTools, _) => "Yes, and always allow this tool".to_owned(),
+            (Choice::ProceedAlwaysServer, _) => "Yes, and always allow this server".to_owned(),
             (Choice::ProceedAutoRunLow, _) => level("low"),
             (Choice::ProceedAutoRunMedium, _) => level("medium"),
             (Choice::ProceedAutoRunHigh, _) => level("high"),
@@ -86,89 +84,89 @@ impl PermissionRequest {
     }
 }
 
-/// What would happen. Texts are made [`visible`](super::visible): what is run is the call's own input, never these. Only the names of MCP
-/// servers and of their tools are as they are, since they are remembered.
+/// What a call would do, for display. Texts are made [`visible`](super::visible); the call runs with its own input, never with these
+/// texts. Names of MCP servers and of their tools are unchanged, because grants are stored under them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// A command.
     Exec {
-        /// All of it.
+        /// The whole command line.
         full_command: String,
-        /// The name of its first program.
+        /// The name of the first program.
         command: String,
-        /// The programs in it, with the sub-command where that says more.
+        /// All programs, with the subcommand where it matters.
         extracted_commands: Vec<String>,
-        /// Why it is asked for, or what the model says.
+        /// Why permission is needed, or the reason the model gave.
         reason: Option<String>,
     },
-    /// A new file, or a file written anew.
+    /// Creates or replaces a file.
     Create {
-        /// Where it really goes.
+        /// The resolved path.
         path: PathBuf,
-        /// The last part of that.
+        /// The last component of `path`.
         file_name: String,
-        /// What goes into it.
+        /// The new content.
         content: String,
     },
-    /// A change of a file.
+    /// Edits a file.
     Edit {
-        /// Where it really is.
+        /// The resolved path.
         path: PathBuf,
-        /// The last part of that.
+        /// The last component of `path`.
         file_name: String,
-        /// The whole file before, filled in by who can read it.
+        /// The whole file before the edit. Set by callers that can read it.
         old_content: Option<String>,
-        /// The whole file after.
+        /// The whole file after the edit.
         new_content: Option<String>,
     },
-    /// A patch.
+    /// Applies a patch.
     ApplyPatch {
-        /// Where the first file really is.
+        /// The resolved path of the first file.
         path: PathBuf,
-        /// The last part of that.
+        /// The last component of `path`.
         file_name: String,
         /// The patch.
         patch: String,
-        /// All files it touches.
+        /// All files the patch changes.
         files: Vec<PathBuf>,
-        /// The whole first file before, filled in by who can read it.
+        /// The first file before the patch. Set by callers that can read it.
         old_content: Option<String>,
-        /// The whole first file after.
+        /// The first file after the patch.
         new_content: Option<String>,
     },
-    /// A tool of an MCP server.
+    /// Calls a tool of an MCP server.
     McpTool {
         /// `server___tool`
         tool_name: String,
         /// The server.
         server: String,
-        /// The server's own name of the tool.
+        /// The server's name for the tool.
         actual_tool: String,
     },
-    /// A plan, and the wish to carry it out.
+    /// Proposes a plan.
     ExitSpecMode {
         /// The plan.
         plan: String,
-        /// What it is called.
+        /// The title of the plan.
         title: Option<String>,
         /// Names of alternatives.
         option_names: Vec<String>,
     },
-    /// A tool that has no question of its own wants to go where it may not: `sandbox_violation` for clients.
+    /// Any other call that needs permission: `sandbox_violation` for clients.
     Beyond {
         /// The tool.
         tool: String,
-        /// The path or address, or the tool again.
+        /// The path or address; the tool if there is none.
         target: String,
-        /// What it would do there.
+        /// The kind of access.
         operation: Operation,
-        /// Why that is asked for.
+        /// Why permission is needed.
         reason: String,
     },
 }
 
 impl Kind {
-    /// The word clients know.
+    /// Returns the name on the wire.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Exec { .. } => "exec",
@@ -182,19 +180,19 @@ impl Kind {
     }
 }
 
-/// What a tool would do where it may not go.
+/// The kind of access a call needs permission for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// Read files.
     Read,
-    /// Speak to somebody outside.
+    /// Use the network.
     Network,
-    /// Something else.
+    /// Anything else.
     Tool,
 }
 
 impl Operation {
-    /// The word clients know.
+    /// Returns the name on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -204,16 +202,31 @@ impl Operation {
     }
 }
 
-/// An answer to a request.
+/// The user's answer to a permission request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// One of the choices of the request.
+    pub choice: Choice,
+    /// The plan as edited by the user, if the request was about a plan.
+    pub edited_plan: Option<String>,
+}
+
+impl From<Choice> for Decision {
+    fn from(choice: Choice) -> Self {
+        Self { choice, edited_plan: None }
+    }
+}
+
+/// A choice of a permission request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Choice {
-    /// This time.
+    /// Allow this call.
     ProceedOnce,
-    /// And from now on everything that is no riskier.
+    /// Allow this call and later calls of the same or lower risk.
     ProceedAlways,
-    /// And from now on this tool of the MCP server.
+    /// Allow this call and later calls of this MCP tool.
     ProceedAlwaysTools,
-    /// And from now on every tool of the MCP server.
+    /// Allow this call and later calls of every tool of the MCP server.
     ProceedAlwaysServer,
     /// Carry the plan out with low autonomy.
     ProceedAutoRunLow,
@@ -221,7 +234,7 @@ pub enum Choice {
     ProceedAutoRunMedium,
     /// Carry the plan out with high autonomy.
     ProceedAutoRunHigh,
-    /// Carry the plan out in a new session without autonomy.
+    /// Carry the plan out in a new session with autonomy off.
     ProceedNewSession,
     /// Carry the plan out in a new session with low autonomy.
     ProceedNewSessionLow,
@@ -229,18 +242,18 @@ pub enum Choice {
     ProceedNewSessionMedium,
     /// Carry the plan out in a new session with high autonomy.
     ProceedNewSessionHigh,
-    /// Carry the plan out as changed by who answers.
+    /// Carry the plan out as edited by the user.
     ProceedEdit,
-    /// No.
+    /// Deny the call.
     Cancel,
 }
 
 impl Choice {
-    /// What is offered for an ordinary call.
+    /// The choices for most calls.
     pub(super) const CALL: &[Self] = &[Self::ProceedOnce, Self::ProceedAlways, Self::Cancel];
-    /// What is offered for what is always asked for.
+    /// The choices for a call that needs permission every time.
     pub(super) const ONCE: &[Self] = &[Self::ProceedOnce, Self::Cancel];
-    /// What is offered for a tool of an MCP server.
+    /// The choices for a tool of an MCP server.
     pub(super) const MCP: &[Self] = &[
         Self::ProceedOnce,
         Self::ProceedAlways,
@@ -248,7 +261,7 @@ impl Choice {
         Self::ProceedAlwaysServer,
         Self::Cancel,
     ];
-    /// What is offered for a plan.
+    /// The choices for a plan.
     pub(super) const PLAN: &[Self] = &[
         Self::ProceedOnce,
         Self::ProceedAutoRunLow,
@@ -276,8 +289,8 @@ impl Choice {
         Self::Cancel,
     ];
 
-    /// The autonomy that is given with this answer to something of this risk.
-    pub(super) fn given(self, risk: Risk) -> Autonomy {
+    /// Returns the autonomy level this choice grants, given the risk of the request.
+    pub(super) fn granted_level(self, risk: Risk) -> Autonomy {
         match self {
             Self::ProceedAlways => Autonomy::for_risk(risk).max(Autonomy::Low),
             Self::ProceedAutoRunLow | Self::ProceedNewSessionLow => Autonomy::Low,
@@ -292,7 +305,7 @@ impl Choice {
         }
     }
 
-    /// The word clients know.
+    /// Returns the name on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Self::ProceedOnce => "proceed_once",
@@ -311,7 +324,7 @@ impl Choice {
         }
     }
 
-    /// The answer of a word. One that is not known is no consent: take it as [`Choice::Cancel`].
+    /// Parses the name on the wire. Treat an unknown name as [`Choice::Cancel`].
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|choice| choice.name() == name)
     }

@@ -1,6 +1,6 @@
-//! How much is at stake.
+//! The risk of a call.
 
-/// What is at stake when a call runs.
+/// The risk of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Risk {
     /// Nothing changes, and nothing leaves the machine.
@@ -14,7 +14,7 @@ pub enum Risk {
 }
 
 impl Risk {
-    /// The word that clients and models use. They have none for no risk.
+    /// Returns the name that clients and models use. They have none for no risk.
     pub fn name(self) -> &'static str {
         match self {
             Self::None | Self::Low => "low",

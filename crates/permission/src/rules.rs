@@ -1,10 +1,10 @@
-//! Rules of the settings about commands: the first words of one. They match whole words, never a piece of the text.
+//! Command rules of the settings: the first words of a command. They match whole words, never part of a word.
 
 use std::fmt;
 
 use super::command::{Word, base_name, is_system_program, word_texts};
 
-/// The beginning of a command, such as `git push`.
+/// The first words of a command, such as `git push`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Rule {
     text: String,
@@ -12,7 +12,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// A rule as settings have it. Quotes are read as the shell does; a `*` at the end says what is true anyway.
+    /// Parses a rule of the settings. Quotes are read as the shell reads them; a trailing `*` has no effect.
     ///
     /// ```
     /// use musher_permission::Rule;
@@ -28,8 +28,8 @@ impl Rule {
         Self { text: words.join(" "), words }
     }
 
-    /// Whether a command that shall be held back is meant. One word too many is better than one too few: the program is compared
-    /// by its last part, and a last word that ends in `/` or `=` also stands for what goes on from there.
+    /// Whether a command to be blocked matches. Matches generously: the program is compared by its base name, and a last word that ends in
+    /// `/` or `=` also matches its continuations.
     pub(super) fn catches(&self, argv: &[Word]) -> bool {
         let Some((program, rest)) = self.words.split_first() else { return false };
         let Some((Word::Literal(name), arguments)) = argv.split_first() else { return false };
@@ -37,8 +37,8 @@ impl Rule {
         is_program && Self::positions(rest, arguments).any(|arguments| Self::begins(rest, arguments))
     }
 
-    /// Where the words behind the program may begin: at the first argument, and behind global options such as those of
-    /// `git -C folder push`. A word behind an option may be its value or the sub-command, so that both are tried.
+    /// Returns the places where the words after the program may start: at the first argument, and after global options such as those of
+    /// `git -C folder push`. A word after an option may be its value or the sub-command, so both are tried.
     fn positions<'a>(rest: &[String], arguments: &'a [Word]) -> impl Iterator<Item = &'a [Word]> {
         let is_option = |word: &Word| word.literal().is_none_or(|text| text.starts_with('-'));
         let names_command = rest.first().is_some_and(|word| !word.starts_with('-'));
@@ -61,12 +61,12 @@ impl Rule {
                     let is_open = at + 1 == rest.len() && (wanted.ends_with('/') || wanted.ends_with('='));
                     word == wanted || (is_open && word.starts_with(wanted.as_str()))
                 }
-                // it may well become what is wanted
+                // its run-time value may match
                 Word::Pattern { .. } | Word::Unknown => true,
             })
     }
 
-    /// Whether a command that may run is meant: word for word.
+    /// Whether a command to be allowed matches: word for word.
     pub(super) fn covers(&self, argv: &[Word]) -> bool {
         let Some((program, rest)) = self.words.split_first() else { return false };
         let Some((Word::Literal(name), arguments)) = argv.split_first() else { return false };
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_back_is_held_back_also_if_it_is_unknown_or_goes_on() {
+    fn blocked_command_stays_blocked_with_unknown_options_or_more_commands() {
         assert!(Rule::parse("rm -rf /").catches(&argv(&["rm", "-rf", "/etc"])));
         assert!(!Rule::parse("rm -rf /").covers(&argv(&["rm", "-rf", "/etc"])));
         assert!(Rule::parse("dd if=").catches(&argv(&["dd", "if=/dev/zero", "of=x"])));

@@ -1,8 +1,8 @@
-//! Makes characters visible that would let a text look like another one. Only what is shown is changed, never what is run.
+//! Escapes characters that would make a text look like another one. Affects only what is shown, never what runs.
 
 use std::borrow::Cow;
 
-/// The text with control, direction and invisible characters written as `\u{…}`. Line ends and tabs stay.
+/// Returns the text with control, direction and invisible characters written as `\u{…}`. Line endings and tabs stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains("\r\n") {
         return spelled_out(text);
@@ -11,7 +11,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(lines.join("\r\n"))
 }
 
-/// The same for commands, where a carriage return is no part of a line end.
+/// The same for commands, where a carriage return is not part of a line ending.
 pub(super) fn spelled_out(text: &str) -> Cow<'_, str> {
     if !text.contains(is_deceptive) {
         return Cow::Borrowed(text);
@@ -27,7 +27,7 @@ pub(super) fn spelled_out(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether a character shows as nothing, as an ordinary space, or changes what is around it.
+/// Whether a character is invisible, looks like an ordinary space, or changes how its neighbours are displayed.
 pub fn is_deceptive(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
@@ -44,7 +44,7 @@ pub fn is_deceptive(character: char) -> bool {
         | '\u{205f}'..='\u{206f}'
         | '\u{3000}'
         | '\u{3164}'
-        // the last two only choose between the forms of a picture
+        // these only select between the forms of an emoji
         | '\u{fe00}'..='\u{fe0d}'
         | '\u{feff}'
         | '\u{ffa0}'
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_deceives_is_spelled_out_and_the_rest_stays() {
+    fn deceptive_characters_are_escaped_and_others_kept() {
         assert_eq!(visible("ls -la\n\tü 日本"), "ls -la\n\tü 日本");
         assert_eq!(visible("a\u{202e}b"), "a\\u{202e}b");
         assert_eq!(visible("a\rb\u{1b}[2K\0"), "a\\u{d}b\\u{1b}[2K\\u{0}");

@@ -1,8 +1,8 @@
-//! What runs, what is asked for, what is refused.
+//! Verdicts: what runs, what needs permission, what is refused.
 
 mod advisories;
 mod against_bash;
-mod answers;
+mod decisions;
 mod harmless;
 mod options;
 mod table;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// A workspace with a few files beside a home folder and another folder.
+/// A workspace with a few files, beside a home directory and another directory.
 pub(super) struct Scene {
     pub(super) folder: TempDir,
     pub(super) workspace: Workspace,
@@ -59,7 +59,7 @@ impl Scene {
         self.call(policy, "Execute", Action::Command { line: command, reason: Some("says the model") })
     }
 
-    /// The least autonomy at which a command runs without asking; none if it is always asked for.
+    /// Returns the lowest autonomy level at which a command runs without asking; `None` if it always needs permission.
     pub(super) fn level(&self, command: &str) -> Option<Autonomy> {
         let levels = [Autonomy::Off, Autonomy::Low, Autonomy::Medium, Autonomy::High];
         levels.into_iter().find(|level| matches!(self.run(&self.at(*level), command), Verdict::Run(_)))
@@ -77,7 +77,7 @@ pub(super) fn asked(verdict: Verdict) -> PermissionRequest {
     }
 }
 
-/// How many cases are tried: this many, or more if `PROPTEST_CASES` says so.
+/// The number of test cases: `least`, or more if `PROPTEST_CASES` says so.
 pub(super) fn cases(least: u32) -> u32 {
     proptest::test_runner::Config::default().cases.max(least)
 }

@@ -1,6 +1,6 @@
-//! A running program: waited for, asked to end, and killed with everything below it.
+//! A running program: wait for it, ask it to end, and kill it with all its descendants.
 //!
-//! The id of a process is free for others once it has been waited for. So signals and the final wait exclude each other.
+//! The id of a process can be reused once the process has been waited for. So signals and the final wait exclude each other.
 
 use std::process::{self, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,10 +13,10 @@ use crate::guard::Registration;
 use crate::search::Handle;
 use crate::{Mark, Spawner, tree};
 
-/// A program that was started. It is killed, with everything below it, when this is dropped before [`reap`](Self::reap).
+/// A running program. Dropping it before [`reap`](Self::reap) kills the program with all its descendants.
 ///
-/// Nothing here is asynchronous: [`wait`](Self::wait) and [`reap`](Self::reap) want a thread of their own, and ending a program takes
-/// a look at every process of the system.
+/// All methods are synchronous: [`wait`](Self::wait) and [`reap`](Self::reap) block, so they need a thread of their own, and ending
+/// a program inspects every process of the system.
 ///
 /// ```
 /// use std::os::unix::process::ExitStatusExt as _;
@@ -31,26 +31,26 @@ use crate::{Mark, Spawner, tree};
 #[derive(Debug)]
 #[must_use = "a program is killed when its handle is dropped"]
 pub struct Child {
-    /// Our end of its standard input, if it was piped.
+    /// Pipe to its standard input, if it was piped.
     pub stdin: Option<ChildStdin>,
-    /// Our end of its standard output, if it was piped.
+    /// Pipe from its standard output, if it was piped.
     pub stdout: Option<ChildStdout>,
-    /// Our end of its standard error, if it was piped.
+    /// Pipe from its standard error, if it was piped.
     pub stderr: Option<ChildStderr>,
     pid: Pid,
     mark: Mark,
-    keeps_remains: bool,
-    /// Kept because the kernel ends the program with the thread that forked it.
+    keeps_descendants: bool,
+    /// Kept because the kernel kills the program when the thread that forked it ends.
     _spawner: Option<Arc<dyn Spawner>>,
     state: Mutex<State>,
 }
 
 #[derive(Debug)]
 struct State {
-    /// `None` once it has been waited for.
+    /// `None` once the process has been waited for.
     process: Option<process::Child>,
     registration: Option<Registration>,
-    /// What was found below it before it was asked to end.
+    /// Descendants that were found before the program was asked to end.
     remembered: Vec<Handle>,
 }
 
@@ -60,13 +60,22 @@ impl Child {
         pid: Pid,
         mark: Mark,
         registration: Registration,
-        keeps_remains: bool,
+        keeps_descendants: bool,
         spawner: Option<Arc<dyn Spawner>>,
     ) -> Self {
         let (stdin, stdout, stderr) = (process.stdin.take(), process.stdout.take(), process.stderr.take());
         let state =
             State { process: Some(process), registration: Some(registration), remembered: Vec::new() };
-        Self { stdin, stdout, stderr, pid, mark, keeps_remains, _spawner: spawner, state: Mutex::new(state) }
+        Self {
+            stdin,
+            stdout,
+            stderr,
+            pid,
+            mark,
+            keeps_descendants,
+            _spawner: spawner,
+            state: Mutex::new(state),
+        }
     }
 
     /// Returns the process id, which is also the id of its group and of its session.
@@ -74,12 +83,12 @@ impl Child {
         self.pid.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Returns the mark that the program and everything below it carries.
+    /// Returns the mark of the program and its descendants.
     pub fn mark(&self) -> &Mark {
         &self.mark
     }
 
-    /// Blocks until the program has exited. Its id stays its own until [`reap`](Self::reap).
+    /// Blocks until the program has exited. Its id is not reused before [`reap`](Self::reap).
     pub fn wait(&self) {
         if self.state().process.is_some() {
             let without_reaping = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
@@ -87,35 +96,38 @@ impl Child {
         }
     }
 
-    /// Blocks until the program has exited, kills what it left running, and returns its exit status.
+    /// Blocks until the program has exited, kills its descendants, and returns its exit status.
     ///
-    /// What it left lives on after [`Command::keep_remains`](crate::Command::keep_remains). To be called once, by one thread; it fails
-    /// afterwards.
+    /// [`Command::keep_descendants`](crate::Command::keep_descendants) keeps the descendants running. The second call fails.
     pub fn reap(&self) -> io::Result<ExitStatus> {
         self.wait();
-        if !self.keeps_remains {
+        if !self.keeps_descendants {
             self.kill();
         }
         let mut state = self.state();
-        // while the id is still its own: the guard must not kill a group of somebody else
+        // before the id can be reused: the guard must not kill an unrelated group
         drop(state.registration.take());
         match state.process.take() {
-            Some(mut process) => process.wait(),
-            None => Err(io::Error::other("bug: the process was reaped before")),
+            Some(mut process) => {
+                let status = process.wait();
+                tracing::info!(pid = self.id(), status = ?status.as_ref().ok(), "child exited");
+                status
+            }
+            None => Err(io::Error::other("bug: the process has already been reaped")),
         }
     }
 
-    /// Sends SIGINT to the group of the program, and remembers what is below it.
+    /// Sends SIGINT to the group of the program, and remembers its descendants.
     pub fn interrupt(&self) {
         self.signal(Signal::INT);
     }
 
-    /// Sends SIGTERM to the group of the program, and remembers what is below it.
+    /// Sends SIGTERM to the group of the program, and remembers its descendants.
     pub fn terminate(&self) {
         self.signal(Signal::TERM);
     }
 
-    /// Kills the program and everything it started; after [`reap`](Self::reap), what is left of that.
+    /// Kills the program and all its descendants; after [`reap`](Self::reap), the remaining descendants.
     pub fn kill(&self) {
         let mut state = self.state();
         let remembered = mem::take(&mut state.remembered);
@@ -125,16 +137,16 @@ impl Child {
     fn signal(&self, signal: Signal) {
         let mut state = self.state();
         let leader = state.leader(self.pid);
-        // once the program is gone, a process that left its group and lost its marks is not known any more
+        // once the program has ended, a descendant without its group and marks could not be found
         state.remembered.extend(tree::find(leader, &[&self.mark]));
         if let Some(leader) = leader {
-            // fails if the whole group is gone, which is what is wanted
+            // fails if the whole group has ended
             kill_process_group(leader, signal).ok();
         }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // every change is a single assignment, so a panic elsewhere leaves nothing half done
+        // every change is a single assignment, so a panic cannot leave an inconsistent state
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -151,12 +163,13 @@ impl Drop for Child {
             return;
         }
         self.kill();
+        tracing::info!(pid = self.id(), "child killed");
         let mut state = self.state();
         drop(state.registration.take());
         if let Some(mut process) = state.process.take()
             && !matches!(process.try_wait(), Ok(Some(_)))
         {
-            // it resists SIGKILL: nobody but a thread of its own may wait for that
+            // the process resists SIGKILL, so only a separate thread may wait for it
             thread::Builder::new().name("reaper".to_owned()).spawn(move || process.wait()).ok();
         }
     }

@@ -1,4 +1,4 @@
-//! What to start: a program, its arguments, its environment, and what ties it to us.
+//! Description of a program to start: arguments, environment, and its ties to this process.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::{fmt, io};
 
 use crate::{Child, Spawner, spawn};
 
-/// A program to start, and how.
+/// A program to start, with its options.
 ///
 /// ```
 /// use musher_process::Command;
@@ -25,15 +25,15 @@ pub struct Command {
     pub(crate) is_env_cleared: bool,
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) parent_death: ParentDeath,
-    pub(crate) keeps_remains: bool,
+    pub(crate) keeps_descendants: bool,
     pub(crate) has_core_dumps: bool,
     pub(crate) adopts_orphans: bool,
     pub(crate) spawner: Option<Arc<dyn Spawner>>,
 }
 
-/// What the kernel sends a program when this process dies without ending it first, for example by SIGKILL. Linux only.
+/// The signal that the kernel sends to a program if this process dies without ending it first, for example by SIGKILL. Linux only.
 ///
-/// In both cases the guard then kills everything that the program started, on every system, and even behind a wrapper script.
+/// In both cases the guard then kills all processes that the program started, on every system, even behind a wrapper script.
 ///
 /// ```
 /// use musher_process::{Command, ParentDeath};
@@ -46,7 +46,7 @@ pub enum ParentDeath {
     /// SIGKILL.
     #[default]
     Kill,
-    /// SIGINT, for a program that ends what it started before it exits. It is killed 2 s later.
+    /// SIGINT, for a program that ends its own children before it exits. It is killed 2 s later.
     Interrupt,
 }
 
@@ -68,28 +68,28 @@ pub enum ParentDeath {
 /// ```
 #[derive(Debug)]
 pub struct Streams {
-    /// What it reads.
+    /// Standard input.
     pub stdin: Stdio,
-    /// Where its output goes.
+    /// Standard output.
     pub stdout: Stdio,
-    /// Where its errors go.
+    /// Standard error.
     pub stderr: Stdio,
 }
 
 impl Streams {
-    /// Three pipes, whose other ends are in the [`Child`].
+    /// Returns three pipes, whose other ends are in the [`Child`].
     pub fn piped() -> Self {
         Self { stdin: Stdio::piped(), stdout: Stdio::piped(), stderr: Stdio::piped() }
     }
 
-    /// Nothing to read, and all output is discarded.
+    /// Returns empty input, and discards all output.
     pub fn null() -> Self {
         Self { stdin: Stdio::null(), stdout: Stdio::null(), stderr: Stdio::null() }
     }
 }
 
 impl Command {
-    /// Describes a program, which is looked up in `PATH` if it is a plain name.
+    /// Creates a command. The program is looked up in `PATH` if it is a plain name.
     pub fn new(program: impl AsRef<Path>) -> Self {
         Self {
             program: program.as_ref().to_owned(),
@@ -98,7 +98,7 @@ impl Command {
             is_env_cleared: false,
             cwd: None,
             parent_death: ParentDeath::default(),
-            keeps_remains: false,
+            keeps_descendants: false,
             has_core_dumps: true,
             adopts_orphans: false,
             spawner: None,
@@ -139,53 +139,53 @@ impl Command {
         self
     }
 
-    /// Starts from an empty environment instead of ours, wherever this is called.
+    /// Starts with an empty environment instead of the inherited one. The order of this call and `env` does not matter.
     #[must_use]
     pub fn env_clear(mut self) -> Self {
         self.is_env_cleared = true;
         self
     }
 
-    /// Sets the working directory; ours by default.
+    /// Sets the working directory. The default is that of this process.
     #[must_use]
     pub fn cwd(mut self, folder: impl AsRef<Path>) -> Self {
         self.cwd = Some(folder.as_ref().to_owned());
         self
     }
 
-    /// Sets what happens to the program when this process dies; [`ParentDeath::Kill`] by default.
+    /// Sets what happens to the program when this process dies. The default is [`ParentDeath::Kill`].
     #[must_use]
     pub fn on_parent_death(mut self, parent_death: ParentDeath) -> Self {
         self.parent_death = parent_death;
         self
     }
 
-    /// Lets what the program started live on when the program itself exits.
+    /// Keeps the descendants of the program running when the program itself exits.
     ///
-    /// By default [`Child::reap`] kills it. Afterwards it is still found by its [`Mark`], and the guard ends it with this process.
+    /// By default, [`Child::reap`] kills them. Kept descendants can be found by their [`Mark`](crate::Mark), and the guard ends them with this process.
     #[must_use]
-    pub fn keep_remains(mut self) -> Self {
-        self.keeps_remains = true;
+    pub fn keep_descendants(mut self) -> Self {
+        self.keeps_descendants = true;
         self
     }
 
-    /// Forbids core dumps of the program and of everything below it.
+    /// Disables core dumps of the program and its descendants.
     #[must_use]
     pub fn no_core_dumps(mut self) -> Self {
         self.has_core_dumps = false;
         self
     }
 
-    /// Makes the program the parent of every process below it that loses its own, so that it is still found by descent. Linux only.
+    /// Makes the program the parent of its orphaned descendants, so that they are still found by descent. Linux only.
     ///
-    /// For programs that reap any child, as shells do: elsewhere zombies would pile up.
+    /// For programs that reap any child, as shells do: otherwise zombies would accumulate.
     #[must_use]
     pub fn adopt_orphans(mut self) -> Self {
         self.adopts_orphans = true;
         self
     }
 
-    /// Sets the thread that forks, if it is not the usual one. See [`Spawner`].
+    /// Sets the thread that forks, instead of the default one. See [`Spawner`].
     #[must_use]
     pub fn spawn_on(mut self, spawner: Arc<dyn Spawner>) -> Self {
         self.spawner = Some(spawner);
@@ -202,13 +202,13 @@ impl Command {
         self.cwd.as_deref()
     }
 
-    /// Starts the program. If the future is dropped meanwhile, nothing is left of it.
+    /// Starts the program. If the future is dropped before it completes, the program is killed.
     pub async fn spawn(&self, streams: Streams) -> io::Result<Child> {
         spawn::spawn(self, streams).await
     }
 }
 
-/// Leaves the values of the environment out: any of them may be a secret.
+/// Omits the values of the environment: any of them may be a secret.
 impl fmt::Debug for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.env.iter().map(|(name, _)| name).collect();

@@ -1,15 +1,15 @@
-//! The guard: a small shell that outlives this process for a moment, to kill what our programs left running.
+//! The guard: a small shell that briefly outlives this process, to kill its remaining programs.
 //!
-//! The kernel's parent-death signal reaches the process we forked and no other. Behind a wrapper, such as the launcher of an npm
-//! package, the program itself would live on until it notices the end of its input, or for ever; and so would whatever it started. The
-//! guard reads from a pipe whose writing end only we have, and learns there which process groups are ours. The pipe can only end when we
-//! are gone: then the guard kills those groups and everything that carries our marks.
+//! The kernel's parent-death signal only reaches the process that was forked. Behind a wrapper, such as the launcher of an npm
+//! package, the program itself would run until it notices the end of its input, or forever, and so would its descendants. The guard
+//! reads the process groups of all programs from a pipe whose writing end only this process has. The pipe ends only when this
+//! process dies: then the guard kills those groups and all processes with the marks of this process.
 //!
-//! One guard serves all programs of this process. It runs while there is a program, and for good once a program may leave something
-//! behind. It is dismissed by killing it before its pipe is closed, and then does nothing.
+//! One guard serves all programs of this process. It runs while a program is running, and permanently once a program may leave
+//! descendants behind. To stop it, it is killed before its pipe is closed, so that it kills nothing.
 //!
-//! It is a shell and not a fork of this process: a fork would hold on to our memory for as long as a program lives, and may do next to
-//! nothing if we have threads.
+//! The guard is a shell and not a fork of this process, because a fork would keep the memory of this process for as long as a
+//! program runs, and may make hardly any calls if this process has threads.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -22,10 +22,11 @@ use rustix::process::Pid;
 
 use crate::{Mark, ParentDeath};
 
-/// Reads `watch KEY GROUP END` and `leave KEY`, where END is `kill` or `interrupt`.
+/// The program of the guard. Reads `watch KEY GROUP END` and `leave KEY`, where END is `kill` or `interrupt`.
 ///
-/// Its arguments are the seconds between the two ends, and for each of them the options of `grep` that find its processes. A process may
-/// fork while it is killed, so the guard looks until there are none. A zombie keeps its limits, and is not waited for.
+/// Its arguments are the seconds between the two ends, and for each end the options of `grep` that find its processes. A process may
+/// fork while it is killed, or fork and exit between the listing of processes and the search in them, so the guard searches until three
+/// searches in a row find none. A zombie keeps its limits, and is ignored.
 const SCRIPT: &str = r#"
 cd /; trap '' HUP INT TERM QUIT PIPE
 line='
@@ -49,14 +50,17 @@ end() {
         [ "$3" = "$how" ] && kill -s KILL -- "-$2"
         shift 3
     done
-    for round in 1 2 3 4 5 6 7 8 9 10; do
+    clean=0
+    for round in 1 2 3 4 5 6 7 8 9 10 11 12; do
         found=
         for file in $(grep -lsaF $marks /proc/[0-9]*/environ /proc/[0-9]*/limits); do
             process=${file%/*}
             kill -s KILL -- "${process#/proc/}" && ! grep -qs '^State:.Z' "$process/status" && found=1
         done
-        [ "$found" ] || return
-        sleep 0.1
+        clean=$((clean + 1))
+        [ "$found" ] && clean=0
+        [ $clean = 3 ] && return
+        sleep 0.05
     done
 }
 end kill "$2"
@@ -64,17 +68,18 @@ case $groups in *interrupt*) sleep "$1" ;; esac
 end interrupt "$3"
 "#;
 
-/// How long a program that is interrupted when we die may take to end what it started, in seconds.
-const GRACE_AFTER_INTERRUPT: &str = "2";
+/// Time that an interrupted program has to end its own children when this process dies, in seconds.
+const INTERRUPT_TIMEOUT: &str = "2";
 
-/// The name of the guard in lists of processes.
+/// Name of the guard in process lists.
 const NAME: &str = "musher-guard";
 
 static GUARD: Mutex<Guard> = Mutex::new(Guard::new());
 
-/// Starts the guard, unless it is running, for programs that carry a [`Mark`] of ours and are started by another process. Blocks for a moment.
+/// Starts the guard, unless it is running, for programs that have a [`Mark`] of this process and are started by another process.
+/// Blocks briefly.
 ///
-/// [`Command::spawn`](crate::Command::spawn) does this by itself.
+/// [`Command::spawn`](crate::Command::spawn) does this automatically.
 ///
 /// ```
 /// use musher_process::{Mark, start_guard};
@@ -86,27 +91,27 @@ static GUARD: Mutex<Guard> = Mutex::new(Guard::new());
 /// ```
 pub fn start_guard() {
     let mut guard = guard();
-    guard.is_for_good = true;
+    guard.is_permanent = true;
     guard.ensure();
 }
 
-/// A program that the guard knows of, until this is dropped.
+/// Registration of a program with the guard. Dropping it removes the program.
 #[derive(Debug)]
 pub(crate) struct Registration {
     mark: Mark,
 }
 
 impl Registration {
-    /// Makes sure that the guard runs before the program does.
+    /// Starts the guard, if necessary, before the program starts.
     pub(crate) fn new(mark: &Mark) -> Self {
         guard().reserve(mark);
         Self { mark: mark.clone() }
     }
 
-    /// Tells the guard of the group that `leader` leads. After `keeps_remains` the guard runs for good.
-    pub(crate) fn follow(&self, leader: Pid, parent_death: ParentDeath, keeps_remains: bool) {
+    /// Registers the process group of `leader`. With `keeps_descendants`, the guard runs permanently.
+    pub(crate) fn follow(&self, leader: Pid, parent_death: ParentDeath, keeps_descendants: bool) {
         let mut guard = guard();
-        guard.is_for_good |= keeps_remains;
+        guard.is_permanent |= keeps_descendants;
         guard.watch(&self.mark, leader, parent_death);
     }
 }
@@ -121,19 +126,19 @@ fn guard() -> MutexGuard<'static, Guard> {
     GUARD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The programs that are guarded, and the shell that does it while there are any.
+/// The registered programs, and the guard shell while there are any.
 #[derive(Debug)]
 struct Guard {
     shell: Option<Shell>,
-    /// What the shell was told of each program, by its mark. Nothing of one that is about to be forked.
+    /// The order sent to the shell for each program, by mark; `None` if the program has not been forked yet.
     orders: BTreeMap<String, Option<String>>,
-    /// Something may be left of programs that have ended.
-    is_for_good: bool,
+    /// Whether programs that have ended may have left descendants.
+    is_permanent: bool,
 }
 
 impl Guard {
     const fn new() -> Self {
-        Self { shell: None, orders: BTreeMap::new(), is_for_good: false }
+        Self { shell: None, orders: BTreeMap::new(), is_permanent: false }
     }
 
     fn reserve(&mut self, mark: &Mark) {
@@ -148,19 +153,19 @@ impl Guard {
         };
         let order = format!("watch {} {leader} {end}\n", mark.as_str());
         self.orders.insert(mark.as_str().to_owned(), Some(order.clone()));
-        self.tell(&order);
+        self.send(&order);
     }
 
     fn leave(&mut self, mark: &Mark) {
         let known = self.orders.remove(mark.as_str());
-        if self.orders.is_empty() && !self.is_for_good {
+        if self.orders.is_empty() && !self.is_permanent {
             self.shell = None;
         } else if let Some(Some(_order)) = known {
-            self.tell(&format!("leave {}\n", mark.as_str()));
+            self.send(&format!("leave {}\n", mark.as_str()));
         }
     }
 
-    /// Starts the shell, unless it runs.
+    /// Starts the shell, unless it is running.
     fn ensure(&mut self) {
         let is_running =
             self.shell.as_mut().is_some_and(|shell| matches!(shell.process.try_wait(), Ok(None)));
@@ -169,20 +174,20 @@ impl Guard {
         }
     }
 
-    /// Tells the shell, or a new one everything: somebody may have killed or stopped it.
-    fn tell(&mut self, order: &str) {
+    /// Sends an order to the shell. If that fails, because the shell was killed or stopped, starts a new one with all orders.
+    fn send(&mut self, order: &str) {
         if self.shell.as_mut().is_none_or(|shell| shell.pipe.write_all(order.as_bytes()).is_err()) {
             self.replace();
         }
     }
 
     fn replace(&mut self) {
-        // the old one first, while its pipe is open
+        // kill the old shell first, while its pipe is open
         self.shell = None;
         match self.started() {
             Ok(shell) => self.shell = Some(shell),
             Err(error) => {
-                tracing::warn!(%error, "cannot start the guard: what programs start may outlive a crash");
+                tracing::warn!(%error, "cannot start the guard: descendants of programs may outlive a crash");
             }
         }
     }
@@ -196,22 +201,21 @@ impl Guard {
     }
 }
 
-/// The process. Dismissed when dropped.
+/// The process of the guard. Dropping it kills the process.
 #[derive(Debug)]
 struct Shell {
     process: Child,
-    /// Closed after the process is gone.
+    /// Closed after the process has ended.
     pipe: ChildStdin,
 }
 
 impl Shell {
     fn start() -> io::Result<Self> {
         let [killed, interrupted] = [ParentDeath::Kill, ParentDeath::Interrupt].map(Mark::of_owner);
-        let mut process = command(GRACE_AFTER_INTERRUPT, killed, interrupted).spawn()?;
-        let pipe =
-            process.stdin.take().ok_or_else(|| io::Error::other("bug: the pipe of the guard is gone"))?;
+        let mut process = command(INTERRUPT_TIMEOUT, killed, interrupted).spawn()?;
+        let pipe = process.stdin.take().ok_or_else(|| io::Error::other("bug: the guard has no pipe"))?;
         let shell = Self { process, pipe };
-        // one that was stopped must not stop us
+        // a stopped guard must not block this process
         rustix::io::ioctl_fionbio(&shell.pipe, true)?;
         Ok(shell)
     }
@@ -219,7 +223,7 @@ impl Shell {
 
 impl Drop for Shell {
     fn drop(&mut self) {
-        // fails if somebody else has ended it
+        // fails if the process has already ended
         self.process.kill().ok();
         self.process.wait().ok();
     }
@@ -228,30 +232,30 @@ impl Drop for Shell {
 fn command(grace: &str, killed: &Mark, interrupted: &Mark) -> Command {
     #[expect(clippy::disallowed_methods, reason = "this is the place where programs are started")]
     let mut command = Command::new("/bin/sh");
-    // An empty environment, so that it carries no mark of ours, and a group of its own, so that what ends ours leaves it alone. The name
-    // is not `argv[0]`: a shell that is one of many programs in one file, as in BusyBox, finds itself by that.
+    // An empty environment, so that it has no mark of this process, and a group of its own, so that signals to this group do not
+    // reach it. `NAME` is not `argv[0]`, because multi-call binaries such as BusyBox select the program by that.
     command.env_clear().env("PATH", path()).process_group(0);
-    command.args(["-c", SCRIPT, NAME, grace, &found_by(killed), &found_by(interrupted)]);
+    command.args(["-c", SCRIPT, NAME, grace, &grep_options(killed), &grep_options(interrupted)]);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     command
 }
 
-/// The options of `grep` that find a mark in environments and in limits.
-fn found_by(mark: &Mark) -> String {
+/// Returns the options of `grep` that find a mark in environments and in limits.
+fn grep_options(mark: &Mark) -> String {
     let [soft, hard] = mark.limit().texts();
     format!("-e {} -e {soft} -e {hard}", mark.as_str())
 }
 
-/// Where the guard looks for `grep` and `sleep`: as we do, and in the usual places.
+/// Returns the search path of the guard for `grep` and `sleep`: that of this process, and the standard directories.
 fn path() -> OsString {
-    let usual = OsString::from("/usr/bin:/bin");
+    let standard = OsString::from("/usr/bin:/bin");
     match std::env::var_os("PATH") {
         Some(mut path) if !path.is_empty() => {
             path.push(":");
-            path.push(usual);
+            path.push(standard);
             path
         }
-        _ => usual,
+        _ => standard,
     }
 }
 

@@ -1,7 +1,7 @@
-//! Starts programs so that they cannot outlive us: sessions, marks, process trees, and a guard that cleans up after a crash.
+//! Starts programs that cannot outlive this process: sessions, marks, process trees, and a guard that cleans up after a crash.
 //!
-//! A [`Command`] describes a program; [`Command::spawn`] starts it and returns a [`Child`], which ends the program together with everything
-//! the program started, wherever that went.
+//! A [`Command`] describes a program; [`Command::spawn`] starts it and returns a [`Child`], which ends the program together with all
+//! processes that the program started, including detached ones.
 //!
 //! ```
 //! use musher_process::{Command, Streams};
@@ -11,21 +11,21 @@
 //! let mark = child.mark().clone();
 //! child.kill();
 //! assert!(!child.reap()?.success());
-//! assert!(!mark.is_alive(), "the shell and the sleep are gone");
+//! assert!(!mark.is_alive(), "the shell and the sleep have ended");
 //! # Ok(()) }
 //! ```
 //!
-//! Every program gets, whoever starts it:
+//! Every program has:
 //!
-//! - a session of its own, so that signals reach the whole group and no terminal can be read or drawn on;
-//! - a [`Mark`] in its environment and in its resource limits, which everything below it inherits (Linux);
-//! - a parent-death signal ([`ParentDeath`]), sent by the kernel should this process be killed (Linux);
-//! - the guard: a small shell, one for this process, that outlives us for a moment and kills what our programs have left. On systems other
-//!   than Linux it knows their process groups only.
+//! - a session of its own, so that signals reach the whole group and the program has no access to a terminal;
+//! - a [`Mark`] in its environment and in its resource limits, which all its descendants inherit (Linux);
+//! - a parent-death signal ([`ParentDeath`]), sent by the kernel if this process is killed (Linux);
+//! - the guard: a small shell, one per process, that briefly outlives this process and kills its remaining programs. On systems
+//!   other than Linux, it only knows their process groups.
 //!
-//! The code that runs in the child between fork and exec is in one place, `pre_exec.rs`. A sandbox will be applied there.
+//! All code that runs in the child between fork and exec is in `pre_exec.rs`. A sandbox will be applied there.
 //!
-//! What is not here: what a program reads and writes, how long it may take to end, which variables it may see. Callers decide that.
+//! Out of scope, and decided by callers: input and output of programs, timeouts, and which environment variables they see.
 
 mod child;
 mod command;

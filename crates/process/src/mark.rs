@@ -1,11 +1,11 @@
-//! Marks: how the processes of a program are recognised, wherever they went.
+//! Marks identify all processes of a program, including detached ones.
 //!
-//! A mark is inherited twice. In the environment, which a process can clear; and in two resource limits, which pass through a cleared
-//! environment, a new session, a lost parent and closed files, and which anyone may read in `/proc/PID/limits`.
+//! A mark is inherited in two ways: in the environment, which a process can clear; and in two resource limits, which survive a
+//! cleared environment, a new session, the death of the parent and closed files, and which are readable in `/proc/PID/limits`.
 //!
-//! The limits limit nothing. The kernel has ignored the number of file locks since Linux 2.4, and the CPU time of realtime processes is in
-//! microseconds: our numbers are tens of thousands of years. The hard limit keeps the outermost mark and the soft one the innermost, so
-//! that an agent below a command of another agent is found by both.
+//! The limits have no effect. The kernel has ignored the number of file locks since Linux 2.4, and the CPU time of realtime
+//! processes is in microseconds, so the values are tens of thousands of years. The hard limit keeps the outermost mark and the
+//! soft one the innermost, so that both agents find the processes of an agent that runs as a command of another agent.
 
 use std::sync::{Arc, LazyLock};
 
@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::{ParentDeath, search};
 
-/// The environment variable that lists the marks of a process, ours and those of agents above us, separated by spaces.
+/// The environment variable that lists the marks of a process, including those of outer agents, separated by spaces.
 ///
 /// ```
 /// use musher_process::{MARKS_VARIABLE, Mark};
@@ -28,18 +28,18 @@ pub const MARKS_VARIABLE: &str = "MUSHER_PROCESS_MARKS";
 const MARK_OPTION: char = 'x';
 const OWNER_OPTION: char = 'R';
 
-/// A soft limit of ours has this bit and a number below it, a hard limit the next.
+/// Bit that is set in soft limits that are marks; hard limits have `HARD` instead. The lower bits are the number of the mark.
 const SOFT: u64 = 1 << 61;
 const HARD: u64 = 1 << 62;
 
-/// How many hexadecimal digits of a mark make its number.
+/// Number of hexadecimal digits of a mark that form its number.
 const DIGITS: usize = 15;
 
-/// Identifies everything that one program started. Clones are equal.
+/// Identifies all processes that one program started. Clones are equal.
 ///
-/// [`Command::spawn`](crate::Command::spawn) marks what it starts. For a program that somebody else starts for us, such as an editor in its
-/// terminal, make a mark and pass it on: by [`variable`](Self::variable) in the environment and by [`shell_commands`](Self::shell_commands)
-/// in the shell.
+/// [`Command::spawn`](crate::Command::spawn) marks the program. If another process starts the program, such as an editor in its
+/// terminal, create a mark and pass it on: with [`variable`](Self::variable) in the environment, and with
+/// [`shell_commands`](Self::shell_commands) in the shell.
 ///
 /// ```
 /// use musher_process::Mark;
@@ -47,19 +47,19 @@ const DIGITS: usize = 15;
 /// let mark = Mark::random();
 /// let (name, value) = mark.variable();
 /// let script = format!("{}exec make", mark.shell_commands());
-/// assert!(!mark.is_alive(), "nothing runs with it yet");
+/// assert!(!mark.is_alive(), "no process has the mark yet");
 /// # drop((name, value, script));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Mark(Arc<str>);
 
 impl Mark {
-    /// Makes a mark that no other process has.
+    /// Creates a unique mark.
     pub fn random() -> Self {
         Self(Uuid::new_v4().to_string().into())
     }
 
-    /// The mark of everything this process starts, by what happens to it when we die. It is what the guard looks for.
+    /// Returns the mark of all programs of this process with this parent-death behavior. The guard searches for it.
     pub(crate) fn of_owner(parent_death: ParentDeath) -> &'static Self {
         static KILLED: LazyLock<Mark> = LazyLock::new(Mark::random);
         static INTERRUPTED: LazyLock<Mark> = LazyLock::new(Mark::random);
@@ -75,15 +75,15 @@ impl Mark {
     }
 
     pub(crate) fn variable_with(&self, owner: &Self) -> (&'static str, String) {
-        let above = std::env::var(MARKS_VARIABLE).unwrap_or_default();
-        (MARKS_VARIABLE, format!("{above} {} {}", owner.0, self.0).trim().to_owned())
+        let outer = std::env::var(MARKS_VARIABLE).unwrap_or_default();
+        (MARKS_VARIABLE, format!("{outer} {} {}", owner.0, self.0).trim().to_owned())
     }
 
-    /// Returns lines for bash that put the mark into the limits of the shell that runs them.
+    /// Returns commands for bash that set the mark in the limits of the shell that runs them.
     pub fn shell_commands(&self) -> String {
         let limit = |option: char, mark: &Self| {
             let [soft, hard] = mark.limit().texts();
-            // where a limit is set already, or does not exist, the environment must do
+            // if a limit is already set or does not exist, only the environment carries the mark
             format!(
                 "{{ ulimit -S -{option} {soft} && [ \"$(ulimit -H -{option})\" = unlimited ] && ulimit -H -{option} {hard}; }} 2>/dev/null\n"
             )
@@ -100,7 +100,7 @@ impl Mark {
         &self.0
     }
 
-    /// The mark as a number for limits.
+    /// Returns the mark as a number for limits.
     pub(crate) fn limit(&self) -> LimitMark {
         let digits = self.0.chars().filter_map(|letter| letter.to_digit(16)).take(DIGITS);
         LimitMark(digits.fold(0, |number, digit| number << 4 | u64::from(digit)))
@@ -112,16 +112,16 @@ impl Mark {
 pub(crate) struct LimitMark(u64);
 
 impl LimitMark {
-    /// How it reads in `/proc/PID/limits`: as the innermost mark, and as the outermost.
+    /// Returns its forms in `/proc/PID/limits`: as innermost and as outermost mark.
     pub(crate) fn texts(self) -> [String; 2] {
         [(SOFT | self.0).to_string(), (HARD | self.0).to_string()]
     }
 
-    /// Puts it on this process, for good. Only plain system calls: it is used between fork and exec.
+    /// Sets the mark in a limit of this process, irrevocably. Uses plain system calls only, because it runs between fork and exec.
     ///
-    /// Does nothing where somebody else has set the limit.
+    /// Does nothing if the limit is already set to another value.
     #[cfg(target_os = "linux")]
-    pub(crate) fn put_on(self, resource: rustix::process::Resource) {
+    pub(crate) fn apply(self, resource: rustix::process::Resource) {
         use rustix::process::{Rlimit, getrlimit, setrlimit};
 
         let maximum = match getrlimit(resource).maximum {
@@ -129,7 +129,7 @@ impl LimitMark {
             Some(outermost) if outermost >= HARD => outermost,
             Some(_foreign) => return,
         };
-        // lowering a limit does not fail; should it, there is still the environment
+        // lowering a limit should not fail; if it does, the environment still carries the mark
         setrlimit(resource, Rlimit { current: Some(SOFT | self.0), maximum: Some(maximum) }).ok();
     }
 }

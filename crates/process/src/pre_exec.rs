@@ -1,6 +1,6 @@
-//! What runs in the child between fork and exec. The only place that does, and the place where a sandbox will be applied.
+//! All code that runs in the child between fork and exec. A sandbox will be applied here.
 //!
-//! Between fork and exec only async-signal-safe calls are allowed: plain system calls, no allocation, no lock.
+//! Only async-signal-safe calls are allowed between fork and exec: plain system calls, no allocation, no lock.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -11,7 +11,7 @@ use rustix::process::{Pid, Resource, Rlimit, setrlimit};
 use crate::ParentDeath;
 use crate::mark::LimitMark;
 
-/// What the child does to itself before it becomes the program.
+/// The setup of a child process before it executes the program.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PreExec {
     pub(crate) parent: Pid,
@@ -23,7 +23,7 @@ pub(crate) struct PreExec {
 }
 
 impl PreExec {
-    /// Makes `command` do this in its child.
+    /// Adds the setup to `command`.
     pub(crate) fn install(self, command: &mut Command) {
         // SAFETY: `run` makes plain system calls only (setsid, getrlimit, setrlimit, prctl, getppid), and neither allocates nor takes a
         // lock.
@@ -34,13 +34,13 @@ impl PreExec {
     }
 
     fn run(self) -> io::Result<()> {
-        // a session of its own: signals reach the whole group, and no terminal can stop it, ask on it or be drawn on
+        // a session of its own: signals reach the whole group, and no terminal can stop it or be used by it
         rustix::process::setsid()?;
         if !self.has_core_dumps {
             setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
         }
         self.tie_to_parent()
-        // A sandbox belongs here, last: it may forbid the calls above. The caller says what is allowed, this crate only applies it.
+        // A sandbox belongs here, last, because it may forbid the calls above. The caller defines it, this crate only applies it.
     }
 
     #[cfg(target_os = "linux")]
@@ -49,18 +49,18 @@ impl PreExec {
             Signal, getppid, set_child_subreaper, set_parent_process_death_signal as set_death_signal,
         };
 
-        self.mark.put_on(Resource::Locks);
-        self.owner.put_on(Resource::Rttime);
+        self.mark.apply(Resource::Locks);
+        self.owner.apply(Resource::Rttime);
         let signal = match self.parent_death {
             ParentDeath::Kill => Signal::KILL,
             ParentDeath::Interrupt => Signal::INT,
         };
         set_death_signal(Some(signal))?;
         if self.adopts_orphans {
-            // Which process is named does not matter, only that one is. The kernel keeps this over the exec.
+            // any process id enables it; the kernel keeps the setting across exec
             set_child_subreaper(Some(self.parent))?;
         }
-        // the parent may have died before we asked for the signal
+        // the parent may have died before the signal was requested
         if getppid() == Some(self.parent) { Ok(()) } else { Err(rustix::io::Errno::SRCH.into()) }
     }
 

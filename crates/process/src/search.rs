@@ -1,6 +1,6 @@
 //! Finds processes in `/proc`: by group, session, descent and mark.
 //!
-//! A handle of each process is taken before it is looked at, so that a reused id is never hit. A zombie is not found.
+//! Opens a handle of each process before inspecting it, so that a reused id is never killed. Zombies are ignored.
 
 use std::collections::{HashMap, HashSet};
 use std::os::fd::OwnedFd;
@@ -10,24 +10,24 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::Mark;
 
-/// A process, which stays the same one whatever becomes of its id.
+/// A process, identified even if its id is reused.
 #[derive(Debug)]
 pub(crate) struct Handle(OwnedFd);
 
 impl Handle {
     pub(crate) fn kill(&self) {
-        // fails if it has ended by itself
+        // fails if the process has already ended
         pidfd_send_signal(&self.0, Signal::KILL).ok();
     }
 
-    /// A zombie is not alive.
+    /// Returns whether the process is alive. A zombie is not.
     pub(crate) fn is_alive(&self) -> bool {
-        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-        !matches!(poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&at_once)), Ok(1..))
+        let no_wait = Timespec { tv_sec: 0, tv_nsec: 0 };
+        !matches!(poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&no_wait)), Ok(1..))
     }
 }
 
-/// Finds the living processes of the group and session of `leader`, below it, and with one of the marks.
+/// Finds the living processes in the group or session of `leader`, its descendants, and the processes with one of the marks.
 pub(crate) fn find(leader: Option<Pid>, marks: &[&Mark]) -> Vec<Handle> {
     let leader = leader.map(|leader| leader.as_raw_nonzero().get());
     let marks = Marks::new(marks);
@@ -48,7 +48,7 @@ pub(crate) fn is_alive(mark: &Mark) -> bool {
     living().iter().any(|process| marks.are_on(process.pid))
 }
 
-/// How many fields of `/proc/PID/stat` lie between the session and the number of threads.
+/// Number of fields of `/proc/PID/stat` between the session and the number of threads.
 const THREADS_AFTER_SESSION: usize = 13;
 
 struct Living {
@@ -61,27 +61,27 @@ struct Living {
 
 fn living() -> Vec<Living> {
     let Ok(folder) = fs_err::read_dir("/proc") else { return Vec::new() };
-    folder.filter_map(|entry| look_at(entry.ok()?.file_name().to_str()?.parse().ok()?)).collect()
+    folder.filter_map(|entry| inspect(entry.ok()?.file_name().to_str()?.parse().ok()?)).collect()
 }
 
-fn look_at(pid: i32) -> Option<Living> {
+fn inspect(pid: i32) -> Option<Living> {
     let handle = Handle(pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()?);
     let stat = fs_err::read(format!("/proc/{pid}/stat")).ok()?;
-    // `pid (name) state parent group session ...`, and the name may hold anything
+    // `pid (name) state parent group session ...`, where the name may contain any character
     let end_of_name = memchr::memrchr(b')', &stat)?;
     let mut fields = str::from_utf8(&stat[end_of_name + 1..]).ok()?.split_ascii_whitespace();
     let state = fields.next()?;
     let mut number = || fields.next()?.parse().ok();
     let (parent, group, session) = (number()?, number()?, number()?);
     let threads: i32 = fields.nth(THREADS_AFTER_SESSION)?.parse().ok()?;
-    // a process whose first thread has exited looks like a zombie while its other threads go on
+    // a process whose first thread has exited looks like a zombie while its other threads still run
     let is_zombie = matches!(state, "Z" | "X") && threads <= 1;
     (!is_zombie).then_some(Living { handle, pid, parent, group, session })
 }
 
 fn descends(pid: i32, ancestor: i32, parents: &HashMap<i32, i32>) -> bool {
     let mut at = pid;
-    // ids are read one after the other, so a circle is possible in theory
+    // processes are not read atomically, so a cycle is possible in theory
     for _ in 0..parents.len() {
         if at == ancestor {
             return true;
@@ -94,7 +94,7 @@ fn descends(pid: i32, ancestor: i32, parents: &HashMap<i32, i32>) -> bool {
     false
 }
 
-/// Marks as they read in environments and in limits.
+/// Marks in the forms of environments and limits.
 struct Marks<'a> {
     in_environments: HashSet<&'a [u8]>,
     in_limits: HashSet<Vec<u8>>,
@@ -111,7 +111,7 @@ impl<'a> Marks<'a> {
 
     fn are_on(&self, pid: i32) -> bool {
         let read = |file: &str| fs_err::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
-        // variables end with a zero, and the value of ours has spaces between the marks
+        // variables end with NUL, and the value of the marks variable is separated by spaces
         let is_end = |byte: &u8| matches!(byte, 0 | b'=' | b' ' | b'\n');
         read("environ").split(is_end).any(|word| self.in_environments.contains(word))
             || read("limits").split(is_end).any(|word| self.in_limits.contains(word))

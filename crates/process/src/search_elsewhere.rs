@@ -1,10 +1,10 @@
-//! Finds nothing, on systems without `/proc`: there only the group of a program is known.
+//! Process search on systems without `/proc`: finds nothing, so only the group of a program is known.
 
 use rustix::process::Pid;
 
 use crate::Mark;
 
-/// A process. There are none here.
+/// A process; never constructed.
 #[derive(Debug)]
 pub(crate) enum Handle {}
 
@@ -18,12 +18,12 @@ impl Handle {
     }
 }
 
-/// Finds nothing.
+/// Returns no processes.
 pub(crate) fn find(_leader: Option<Pid>, _marks: &[&Mark]) -> Vec<Handle> {
     Vec::new()
 }
 
-/// Knows of nothing.
+/// Returns `false`.
 pub(crate) fn is_alive(_mark: &Mark) -> bool {
     false
 }

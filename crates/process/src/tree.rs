@@ -1,4 +1,4 @@
-//! Kills a program with everything it started: its group and session, whatever descends from it, and whatever carries its mark.
+//! Kills a program with all processes it started: its group and session, its descendants, and the processes with its mark.
 
 use std::thread;
 use std::time::Duration;
@@ -8,11 +8,13 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use crate::Mark;
 use crate::search::{self, Handle};
 
-/// How often to look for survivors: a killed process takes a moment to go, and may have forked before.
+/// Maximum number of searches for survivors: a killed process takes a moment to end, and may have forked before.
 const MAX_ROUNDS: usize = 100;
 const PAUSE: Duration = Duration::from_millis(5);
+/// Number of searches in a row that must find nothing: a process may fork and exit while `/proc` is read.
+const CLEAN_ROUNDS: usize = 2;
 
-/// Kills everything that carries one of the marks. Blocks for a moment.
+/// Kills all processes with one of the marks. Blocks briefly, until they have ended.
 ///
 /// Does nothing on systems other than Linux, where marks cannot be read.
 ///
@@ -20,10 +22,10 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// use musher_process::{Command, Streams, kill_marked};
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> std::io::Result<()> {
-/// let command = Command::new("sh").args(["-c", "sleep 1000 & true"]).keep_remains();
+/// let command = Command::new("sh").args(["-c", "sleep 1000 & true"]).keep_descendants();
 /// let child = command.spawn(Streams::null()).await?;
 /// assert!(child.reap()?.success());
-/// assert!(child.mark().is_alive(), "the sleep lives on");
+/// assert!(child.mark().is_alive(), "the sleep is still running");
 /// kill_marked([child.mark()]);
 /// assert!(!child.mark().is_alive());
 /// # Ok(()) }
@@ -35,26 +37,32 @@ pub fn kill_marked<'a>(marks: impl IntoIterator<Item = &'a Mark>) {
     }
 }
 
-/// Finds the session and the descendants of `leader`, whose id must still be its own, and everything with one of the marks.
+/// Finds the session and the descendants of `leader`, whose id must not have been reused, and the processes with one of the marks.
 ///
-/// To be called before the leader is asked to end: when it is gone, nobody knows any more whose child a process was.
+/// Call this before asking the leader to end: afterwards, orphans can no longer be found by descent.
 pub(crate) fn find(leader: Option<Pid>, marks: &[&Mark]) -> Vec<Handle> {
     search::find(leader, marks)
 }
 
-/// Kills what was found earlier, and everything that belongs to it by now.
+/// Kills the processes that were found earlier, and those that a new search finds.
 pub(crate) fn kill(mut found: Vec<Handle>, leader: Option<Pid>, marks: &[&Mark]) {
+    let mut clean_rounds = 0;
     for _ in 0..MAX_ROUNDS {
-        // before anything is killed: an orphan is not known by its parent any more
+        // search before killing: an orphan cannot be found by its parent
         let survivors = search::find(leader, marks);
         if let Some(leader) = leader {
-            // fails if the group is gone, which is what is wanted
+            // fails if the group has ended
             kill_process_group(leader, Signal::KILL).ok();
         }
         found.retain(Handle::is_alive);
         if survivors.is_empty() && found.is_empty() {
-            return;
+            clean_rounds += 1;
+            if clean_rounds == CLEAN_ROUNDS {
+                return;
+            }
+            continue;
         }
+        clean_rounds = 0;
         found.iter().chain(&survivors).for_each(Handle::kill);
         thread::sleep(PAUSE);
     }

@@ -1,6 +1,6 @@
-//! A reply turned into a stream of vendor-neutral events, with all delays as data.
+//! Converts a reply to a stream of vendor-neutral events, with all delays as data.
 //!
-//! Pure: nothing here waits. Whoever plays an answer waits before each event for as long as it says.
+//! Pure: nothing here waits. The player of an answer waits before each event as long as the event says.
 
 use std::time::Duration;
 
@@ -11,32 +11,32 @@ use crate::{Api, Call};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Answer {
-    /// The how-manieth answer of the rehearsal this is, from 1; ids are made from it.
+    /// The number of the answer within the rehearsal, from 1; ids are made from it.
     pub number: u64,
-    /// Where the answer comes from.
+    /// The part of the script that the answer comes from.
     pub source: Source,
-    /// Wait this long before the first byte.
+    /// The delay before the first byte.
     pub delay: Duration,
-    /// What happens, in order. Ends with [`Event::Finish`] or [`Event::Fault`].
+    /// The events, in order. The last one is [`Event::Finish`] or [`Event::Fault`].
     pub events: Vec<Timed>,
-    /// The token counts, complete; also an event of their own, before the finish.
+    /// The complete token counts; also sent as an event before the finish.
     pub usage: Usage,
 }
 
-/// Which part of the script an answer comes from.
+/// The part of the script that an answer comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Source {
-    /// One of the replies.
+    /// A reply.
     Reply {
-        /// Its place in the script, from 0.
+        /// Its index in the script, from 0.
         index: usize,
         /// Its name, if it has one.
         name: Option<String>,
     },
     /// The `otherwise` of the script.
     Otherwise,
-    /// Nothing fitted; the answer is an error which says why.
+    /// Nothing matched; the answer is an error that says why.
     Unmatched,
 }
 
@@ -51,20 +51,19 @@ impl std::fmt::Display for Source {
     }
 }
 
-/// An event and how long to wait before it.
+/// An event and the delay before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timed {
-    /// Wait this long first.
+    /// The delay.
     pub after: Duration,
-    /// Then this happens.
+    /// The event.
     pub event: Event,
 }
 
-/// One thing that happens in an answer.
+/// One event of an answer.
 ///
-/// Content comes in blocks that never overlap: one or more pieces of the same kind, then [`Event::BlockEnd`]. A tool
-/// call is [`Event::ToolCall`], one or more [`Event::Arguments`], then [`Event::BlockEnd`]. Only a fault may come
-/// before the end of a block.
+/// Content comes in blocks that never overlap: one or more pieces of the same kind, then [`Event::BlockEnd`]. A tool call is
+/// [`Event::ToolCall`], one or more [`Event::Arguments`], then [`Event::BlockEnd`]. Only a fault may come before the end of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
@@ -72,14 +71,14 @@ pub enum Event {
     Text(String),
     /// A piece of reasoning.
     Thinking(String),
-    /// A tool call begins.
+    /// The start of a tool call.
     ToolCall {
-        /// Its id.
+        /// The id of the call.
         id: String,
-        /// The tool.
+        /// The name of the tool.
         name: String,
     },
-    /// A piece of the JSON text of its arguments.
+    /// A piece of the JSON text of the arguments.
     Arguments(String),
     /// The block is complete.
     BlockEnd,
@@ -87,21 +86,21 @@ pub enum Event {
     Usage(Usage),
     /// The answer is complete.
     Finish(Finish),
-    /// The answer ends without being complete.
+    /// The answer breaks off.
     Fault(Fault),
 }
 
-/// How an answer ends without being complete.
+/// How an answer breaks off.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// An HTTP error instead of an answer: the only event.
+    /// An HTTP error instead of an answer. It is the only event.
     Http(HttpError),
-    /// An error in the middle of an answer that began well.
+    /// An error in the middle of an answer.
     InStream(HttpError),
-    /// The connection ends.
+    /// The connection is cut.
     Cut(Cut),
-    /// Nothing more comes.
+    /// Nothing more is sent.
     Hang(Hang),
 }
 
@@ -141,7 +140,7 @@ impl Answer {
         Self { number, source, delay, events: events.list, usage }
     }
 
-    /// The error which the client sees as an HTTP status, if that is the answer.
+    /// Returns the error if the client sees it as an HTTP status.
     pub fn http_error(&self) -> Option<&HttpError> {
         match self.events.first().map(|timed| &timed.event) {
             Some(Event::Fault(Fault::Http(error))) => Some(error),
@@ -149,12 +148,12 @@ impl Answer {
         }
     }
 
-    /// The fault with which the answer begins, so that there is no content at all.
+    /// Returns the fault that the answer starts with, if it has no content at all.
     pub(crate) fn fault_at_once(&self) -> Option<&Fault> {
         self.fault().filter(|_| self.events.len() == 1)
     }
 
-    /// The fault with which the answer ends, if it does not finish.
+    /// Returns the fault that ends the answer, if it does not finish.
     pub fn fault(&self) -> Option<&Fault> {
         match self.events.last().map(|timed| &timed.event) {
             Some(Event::Fault(fault)) => Some(fault),
@@ -162,7 +161,7 @@ impl Answer {
         }
     }
 
-    /// The finish reason, if the answer finishes.
+    /// Returns the finish reason, if the answer finishes.
     pub fn finish(&self) -> Option<Finish> {
         match self.events.last().map(|timed| &timed.event) {
             Some(Event::Finish(finish)) => Some(*finish),
@@ -170,7 +169,7 @@ impl Answer {
         }
     }
 
-    /// The content put together, for formats that send it at once.
+    /// Returns the content as complete blocks, for formats that send it at once.
     pub fn blocks(&self) -> Vec<Block> {
         let mut blocks = Vec::new();
         let mut open: Option<Block> = None;
@@ -198,13 +197,13 @@ impl Answer {
         blocks
     }
 
-    /// How long the whole answer takes.
+    /// Returns how long the whole answer takes.
     pub fn duration(&self) -> Duration {
         self.events.iter().fold(self.delay, |sum, timed| sum.saturating_add(timed.after))
     }
 }
 
-/// One block of content, put together.
+/// A complete block of content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Block {
@@ -214,11 +213,11 @@ pub enum Block {
     Thinking(String),
     /// A tool call.
     ToolCall {
-        /// Its id.
+        /// The id of the call.
         id: String,
-        /// The tool.
+        /// The name of the tool.
         name: String,
-        /// The JSON text of its arguments.
+        /// The JSON text of the arguments.
         arguments: String,
     },
 }
@@ -238,11 +237,11 @@ impl Events {
         self.list.push(Timed { after, event });
     }
 
-    /// A block stays open until the next one begins, so that a fault finds it unfinished.
+    /// A block stays open until the next one starts, so that a fault leaves it unfinished.
     fn block(&mut self, pieces: impl Iterator<Item = Event>) {
         self.end_block();
         for piece in pieces {
-            // The start of a tool call and its first arguments are one piece to wait for.
+            // The start of a tool call and its first arguments share one delay.
             let waits = !self.list.is_empty() && !self.follows_tool_call();
             if waits {
                 self.wait += self.between;
@@ -307,7 +306,7 @@ fn complete(usage: Usage, call: &Call, events: &[Timed]) -> Usage {
     }
 }
 
-/// The usual rule of thumb: four characters a token.
+/// Estimates tokens with the usual rule: four characters per token.
 pub(crate) fn tokens(characters: u64) -> u64 {
     characters.div_ceil(4)
 }

@@ -1,7 +1,6 @@
-//! One request to a model as the matchers see it, whichever vendor's format it came in.
+//! One model request as the matchers see it, independent of the vendor's format.
 //!
-//! [`History`] is where the formats meet: each reader feeds it the conversation item by item, and it does the
-//! counting once. It knows no JSON.
+//! The formats share [`History`]: each reader feeds it the conversation item by item, and it counts turns and calls. It knows no JSON.
 
 use std::collections::HashMap;
 
@@ -9,7 +8,7 @@ use serde::Serialize;
 
 use crate::Api;
 
-/// One request to a model.
+/// One model request.
 ///
 /// ```
 /// use musher_rehearse::{Api, Call};
@@ -21,40 +20,40 @@ use crate::Api;
 /// }))?;
 /// assert_eq!((call.turn, call.call, call.prompt.as_str()), (1, 1, "Hello"));
 ///
-/// // In process there is no body to read:
+/// // In process there is no request body:
 /// let call = Call { prompt: "Hello".to_owned(), ..Call::default() };
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Call {
-    /// The format the request came in.
+    /// The API of the request.
     pub api: Api,
-    /// The model asked for.
+    /// The requested model.
     pub model: String,
     /// All system and developer text.
     pub system: String,
-    /// What the user wrote last, without system reminders.
+    /// The last text of the user, without system reminders.
     pub prompt: String,
-    /// Which user turn of the conversation this is, from 1.
+    /// The number of the user turn in the conversation, from 1.
     pub turn: u32,
-    /// Which model call of that turn this is, from 1.
+    /// The number of the model call within that turn, from 1.
     pub call: u32,
-    /// Tool results the model has not seen yet: those after its last message.
+    /// Tool results that the model has not seen yet: those after its last message.
     pub tool_results: Vec<ToolResult>,
-    /// Names of the tools offered.
+    /// The names of the offered tools.
     pub tools: Vec<String>,
-    /// Whether the answer is to be streamed.
+    /// Whether the client requested a stream.
     pub stream: bool,
-    /// Whether a stream is to end with the usage (only chat completions ask).
+    /// Whether the stream must end with the usage (chat completions only).
     pub include_usage: bool,
-    /// Whether reasoning is to come with encrypted content (only responses ask).
+    /// Whether reasoning must include encrypted content (responses only).
     pub encrypted_reasoning: bool,
-    /// Characters of conversation, from which input tokens are estimated.
+    /// The number of characters of the conversation, from which input tokens are estimated.
     pub input_chars: u64,
 }
 
 impl Default for Call {
-    /// The first call of a conversation in which nothing was said.
+    /// The first call of an empty conversation.
     fn default() -> Self {
         Self {
             api: Api::OpenaiChat,
@@ -73,19 +72,19 @@ impl Default for Call {
     }
 }
 
-/// What a tool gave back.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ToolResult {
-    /// The tool, when the call it answers is part of the conversation.
+    /// The name of the tool, if its call is part of the conversation.
     pub tool: Option<String>,
-    /// All text of the result.
+    /// The text of the result.
     pub text: String,
 }
 
-/// Counts turns and calls while a conversation is read from its beginning.
+/// Counts turns and calls while a conversation is read from its start.
 ///
-/// A *turn* begins where the user writes after the model (or first of all). A *call* is a run of things the model
-/// said: a vendor may split one answer into several items, so runs are counted, not items.
+/// A *turn* starts where the user writes after the model, or first of all. A *call* is a run of consecutive model items: a vendor may split
+/// one answer into several items, so runs are counted, not items.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     system: Vec<String>,
@@ -115,7 +114,7 @@ impl History {
         }
     }
 
-    /// Text in a message of the user. Reminders which agents put there are not the user's words.
+    /// Adds text of a user message. Reminders that agents insert are not part of the prompt.
     pub(crate) fn user(&mut self, text: &str) {
         self.count(text);
         let written = without_reminders(text);
@@ -133,7 +132,7 @@ impl History {
         self.last = Last::User;
     }
 
-    /// Something the model said.
+    /// Adds text of the model.
     pub(crate) fn model(&mut self, text: &str) {
         self.count(text);
         if self.last != Last::Model {
@@ -143,7 +142,7 @@ impl History {
         self.last = Last::Model;
     }
 
-    /// A tool call the model made.
+    /// Adds a tool call of the model.
     pub(crate) fn tool_call(&mut self, id: &str, name: &str, arguments: &str) {
         self.model(arguments);
         self.tool_names.insert(id.to_owned(), name.to_owned());
@@ -178,7 +177,7 @@ impl History {
     }
 }
 
-/// The text outside `<system-reminder>` elements, trimmed.
+/// Returns the text outside of `<system-reminder>` elements, trimmed.
 fn without_reminders(text: &str) -> String {
     const OPEN: &str = "<system-reminder>";
     const CLOSE: &str = "</system-reminder>";
@@ -200,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reminders_are_not_the_users_words() {
+    fn reminders_are_not_part_of_the_prompt() {
         assert_eq!(
             without_reminders(
                 "<system-reminder>x</system-reminder>\nHi <system-reminder>y</system-reminder>"
@@ -223,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn results_the_model_has_seen_are_forgotten() {
+    fn tool_results_of_earlier_rounds_are_dropped() {
         let mut history = History::default();
         history.user("go");
         history.tool_call("a", "Read", "{}");

@@ -1,71 +1,72 @@
-//! Everything that can go wrong in this crate, outside of the faults a script asks for.
+//! The errors of this crate, except for faults that a script requests.
 //!
-//! Faults which a script plays (errors, cuts, hangs) are data, never an [`Error`].
+//! Faults that a script plays (errors, cuts, hangs) are data, never an [`Error`].
 
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What went wrong.
+/// An error of this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A script is not well formed or not of the right shape.
+    /// A script is malformed or has the wrong shape.
     #[error("{name}:{line}:{column}: {message}")]
     Script {
-        /// The file's path as given, or a name for a script that is no file.
+        /// The path of the file as given, or a name for a script that is not a file.
         name: String,
-        /// Line of the mistake, from 1.
+        /// The line of the mistake, from 1.
         line: u64,
-        /// Column of the mistake, from 1.
+        /// The column of the mistake, from 1.
         column: u64,
-        /// What is wrong there.
+        /// What is wrong.
         message: String,
     },
     /// A script file could not be read.
     #[error("cannot read the script")]
     ReadScript(#[source] io::Error),
     /// A pattern is not a valid regular expression.
-    #[error("`{pattern}` is not a regular expression: {message}")]
+    #[error("invalid regular expression `{pattern}`: {message}")]
     Pattern {
         /// The pattern as given.
         pattern: String,
-        /// What the regex parser says.
+        /// The message of the regex parser.
         message: String,
     },
-    /// The listening socket could not be made.
+    /// The listening socket could not be created.
     #[error("cannot listen on {address}")]
     Listen {
         /// The address as given.
         address: String,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// The address is reachable from other machines and nobody said that this is wanted.
-    #[error("{0} is not a loopback address: anyone on the network could use the scripted model")]
+    /// The address is reachable from other machines, and [`ServerBuilder::allow_remote`](crate::ServerBuilder::allow_remote) was not
+    /// called.
+    #[error("{0} is not a loopback address: other machines on the network could use the scripted model")]
     NotLoopback(SocketAddr),
-    /// A server needs a tokio runtime around it.
-    #[error("no tokio runtime: start the server from inside one")]
+    /// A server needs a tokio runtime.
+    #[error("no tokio runtime: start the server from within one")]
     NoRuntime,
     /// The directory for recorded requests could not be used.
     #[error("cannot record requests in {}", directory.display())]
     Record {
         /// The directory.
         directory: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// Fewer requests came than waited for.
-    #[error("waited {waited:?} for {wanted}, saw {seen} requests")]
+    /// Fewer requests arrived than expected.
+    #[error("timed out after {waited:?} waiting for {wanted}; received {seen} requests")]
     Deadline {
-        /// How long was waited.
+        /// How long it waited.
         waited: Duration,
-        /// What was waited for.
+        /// What it waited for.
         wanted: String,
-        /// How many requests had come by then.
+        /// The number of requests that had arrived.
         seen: u64,
     },
 }

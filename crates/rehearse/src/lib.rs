@@ -1,7 +1,7 @@
 //! A scripted model that serves the `OpenAI` and Anthropic APIs on loopback, or answers in process.
 //!
-//! There is no intelligence in here: a [`Script`] says which [`Reply`] comes for which [`Call`]. Any coding agent
-//! that can be pointed at another base URL can be tested or shown with it, without an account and without tokens.
+//! No AI model is involved: a [`Script`] says which [`Reply`] answers which [`Call`]. Any coding agent with a configurable base URL can be
+//! tested or demonstrated with it, without an account and without tokens.
 //!
 //! ```
 //! use musher_rehearse::{Reply, Script, Server, when};
@@ -20,14 +20,14 @@
 //! # }
 //! ```
 //!
-//! The layers, each usable alone and each knowing only those above it in this list:
+//! The layers. Each is usable alone, and knows only those above it in this list:
 //!
-//! - [`Script`]: what is replied when; a value, built in Rust or read from YAML or JSON.
-//! - [`Call`]: one request to a model, whichever vendor's format it came in.
-//! - [`Rehearsal`]: a script being played; [`Rehearsal::answer`] picks the reply and returns [`Event`]s with their
-//!   delays as data. It does no IO and never sleeps, so an engine can use it as a model in process.
+//! - [`Script`]: the replies and when to use them; a value, built in Rust or read from YAML or JSON.
+//! - [`Call`]: one model request, independent of the vendor's format.
+//! - [`Rehearsal`]: a running script; [`Rehearsal::answer`] picks the reply and returns [`Event`]s with their
+//!   delays as data. It does no IO and never sleeps, so an engine can use it as an in-process model.
 //! - [`Api`]: the three vendor formats as pure functions, request body to [`Call`], [`Answer`] to [`Plan`].
-//! - [`Server`]: plays plans to HTTP clients and records what they asked.
+//! - [`Server`]: plays plans to HTTP clients and records their requests.
 //!
 //! It is not a proxy, keeps no conversation state between requests, and does not check credentials.
 

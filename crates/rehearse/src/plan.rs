@@ -1,6 +1,6 @@
-//! An HTTP response as data: when which bytes go out, and how it ends.
+//! An HTTP response as data: which bytes are sent when, and how the response ends.
 //!
-//! This is where the pure half of the crate stops; `server` only plays plans.
+//! The pure half of the crate ends here; `server` only plays plans.
 
 use std::time::Duration;
 
@@ -11,24 +11,24 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Plan {
-    /// Wait this long before the status line.
+    /// The delay before the status line.
     pub delay: Duration,
-    /// The HTTP status; `None` if not even that is ever sent.
+    /// The HTTP status; `None` if nothing is ever sent.
     pub status: Option<u16>,
     /// The headers.
     pub headers: Vec<(&'static str, String)>,
     /// The body.
     pub chunks: Vec<Chunk>,
-    /// What comes after the last chunk.
+    /// What follows the last chunk.
     pub end: End,
 }
 
-/// Some bytes of a body and how long to wait before them.
+/// Bytes of a body and the delay before them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunk {
-    /// Wait this long first.
+    /// The delay.
     pub after: Duration,
-    /// Then send this.
+    /// The bytes.
     pub bytes: Bytes,
 }
 
@@ -36,18 +36,18 @@ pub struct Chunk {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum End {
-    /// As it should.
+    /// Normally.
     Complete,
     /// The connection is closed before the body is complete.
     Close,
     /// The connection is reset.
     Reset,
-    /// Nothing more comes, until the client goes away.
+    /// Nothing more is sent, until the client disconnects.
     Hang,
 }
 
 impl Plan {
-    /// A JSON body, sent at once.
+    /// Creates a response with a JSON body, sent at once.
     pub fn json(status: u16, body: &Value) -> Self {
         let bytes = Bytes::from(body.to_string());
         Self {
@@ -62,7 +62,7 @@ impl Plan {
         }
     }
 
-    /// A stream of server-sent events.
+    /// Creates a response with server-sent events.
     pub(crate) fn event_stream(events: SseStream) -> Self {
         Self {
             delay: Duration::ZERO,
@@ -76,7 +76,7 @@ impl Plan {
         }
     }
 
-    /// Nothing at all, not even a status.
+    /// Creates a response that never sends anything, not even a status.
     pub(crate) fn silence() -> Self {
         Self { delay: Duration::ZERO, status: None, headers: Vec::new(), chunks: Vec::new(), end: End::Hang }
     }
@@ -90,7 +90,7 @@ impl Plan {
         self
     }
 
-    /// Ends a JSON answer early: half of it, or nothing, is sent.
+    /// Breaks off a JSON answer: half of it, or nothing, is sent.
     pub(crate) fn broken_off(mut self, end: End) -> Self {
         if end == End::Hang {
             self.chunks.clear();
@@ -102,13 +102,13 @@ impl Plan {
         self
     }
 
-    /// The whole body as text: for tests and records of streams.
+    /// Returns the whole body as text, for tests and recordings of streams.
     pub fn text(&self) -> String {
         self.chunks.iter().map(|chunk| String::from_utf8_lossy(&chunk.bytes).into_owned()).collect()
     }
 }
 
-/// Server-sent events under construction; `wait` delays whatever comes next.
+/// Builds a stream of server-sent events; `wait` delays the next event.
 #[derive(Debug)]
 pub(crate) struct SseStream {
     chunks: Vec<Chunk>,
@@ -125,19 +125,19 @@ impl SseStream {
         self.wait = self.wait.saturating_add(duration);
     }
 
-    /// A data-only event, as in chat completions.
+    /// Adds a data-only event, as in chat completions.
     pub(crate) fn data(&mut self, data: &str) {
         self.push(format!("data: {data}\n\n"));
     }
 
-    /// A named event, as in the other two.
+    /// Adds a named event, as in the other two formats.
     pub(crate) fn event(&mut self, name: &str, data: &Value) {
         self.push(format!("event: {name}\ndata: {data}\n\n"));
     }
 
     pub(crate) fn end(&mut self, end: End) {
         if !self.wait.is_zero() {
-            // nothing is sent, but waited for
+            // waits without sending anything
             self.push(String::new());
         }
         self.end = end;

@@ -1,6 +1,6 @@
-//! Remembers what clients asked, in memory and, if wanted, one JSON file per request.
+//! Records requests of clients, in memory and optionally as one JSON file per request.
 //!
-//! Bounded: the oldest requests are forgotten first, and secrets are never kept.
+//! Bounded: the oldest requests are dropped first. Secrets are never recorded.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -14,47 +14,47 @@ use tokio::sync::watch;
 
 use crate::{Api, Call, Error};
 
-/// One request a client made, and what answered it.
+/// One request of a client, and its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RecordedRequest {
-    /// The how-manieth request it was, from 1.
+    /// The number of the request, from 1.
     pub number: u64,
     /// The HTTP method.
     pub method: String,
-    /// The path, with the query.
+    /// The path with the query.
     pub path: String,
-    /// The headers, names in lower case; values of those that carry secrets are replaced.
+    /// The headers, with lower-case names; the values of secret headers are replaced.
     pub headers: Vec<(String, String)>,
-    /// The body: parsed if it is JSON, else as a string. `None` if empty or too large to keep.
+    /// The body: parsed if it is JSON, else as a string. `None` if it is empty or too large to keep.
     pub body: Option<Value>,
-    /// How large the body was.
+    /// The size of the body in bytes.
     pub body_bytes: usize,
-    /// The API, if the path is one of a vendor's.
+    /// The API, if the path belongs to one.
     pub api: Option<Api>,
-    /// What was understood of it, if it asks a model.
+    /// The parsed request, if it is a model request.
     pub call: Option<Call>,
-    /// What answered: the name or number of a reply, `otherwise`, or `nothing matched`.
+    /// The source of the answer: the name or number of a reply, `otherwise`, or `nothing matched`.
     pub reply: Option<String>,
     /// The HTTP status of the answer; `None` if none is ever sent.
     pub status: Option<u16>,
 }
 
 impl RecordedRequest {
-    /// The value of a header, by its name in lower case.
+    /// Returns the value of a header, by its lower-case name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(header, _)| header == name).map(|(_, value)| value.as_str())
     }
 
-    /// Whether this asks a model, unlike a request for the list of models or for a path we do not know.
+    /// Whether this is a model request, unlike a request for the list of models or for an unknown path.
     pub fn is_call(&self) -> bool {
         self.call.is_some() && self.reply.is_some()
     }
 }
 
-/// Where requests are recorded.
+/// The recorder of requests.
 pub struct Recorder {
-    // Held for a few instructions only, never across an await.
+    // Locked for a few instructions only, never across an await.
     kept: Mutex<Kept>,
     directory: Option<PathBuf>,
     count: watch::Sender<u64>,
@@ -68,14 +68,14 @@ struct Kept {
 }
 
 impl Recorder {
-    /// So many requests are kept in memory.
-    pub const MOST_REQUESTS: usize = 4096;
-    /// Bodies larger than this are counted, not kept.
-    pub const LARGEST_BODY: usize = 8 << 20;
-    /// So many bytes of bodies are kept in memory.
-    pub const MOST_BYTES: usize = 256 << 20;
+    /// Maximum number of requests that are kept in memory.
+    pub const MAX_REQUESTS: usize = 4096;
+    /// Bodies larger than this, in bytes, are counted but not kept.
+    pub const MAX_BODY_BYTES: usize = 8 << 20;
+    /// Maximum number of bytes of bodies that are kept in memory.
+    pub const MAX_KEPT_BYTES: usize = 256 << 20;
 
-    /// Records in memory, and in `directory` if one is given. Files already there are kept: numbers go on after them.
+    /// Records in memory, and in `directory` if given. Existing files are kept: numbering continues after them.
     pub(crate) fn new(directory: Option<PathBuf>) -> Result<Self, Error> {
         let next = match &directory {
             None => 1,
@@ -86,7 +86,7 @@ impl Recorder {
         Ok(Self { kept, directory, count: watch::Sender::new(0) })
     }
 
-    /// Records a request, whose number is set here. Writes a file if a directory is given, so it may block.
+    /// Records a request and sets its number. Writes a file if a directory is given, so it may block.
     pub(crate) fn record(&self, mut request: RecordedRequest) -> Result<Arc<RecordedRequest>, Error> {
         let request = {
             let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -110,12 +110,12 @@ impl Recorder {
         self.directory.is_some()
     }
 
-    /// The requests still kept, oldest first.
+    /// Returns the recorded requests, oldest first.
     pub fn requests(&self) -> Vec<Arc<RecordedRequest>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).requests.iter().cloned().collect()
     }
 
-    /// Waits until `enough` says so of the requests kept, and returns them.
+    /// Waits until `enough` accepts the recorded requests, and returns them.
     pub async fn wait_until(
         &self,
         wanted: &str,
@@ -158,7 +158,7 @@ impl Kept {
     fn push(&mut self, request: Arc<RecordedRequest>) {
         self.bytes += kept_bytes(&request);
         self.requests.push_back(request);
-        while self.requests.len() > Recorder::MOST_REQUESTS || self.bytes > Recorder::MOST_BYTES {
+        while self.requests.len() > Recorder::MAX_REQUESTS || self.bytes > Recorder::MAX_KEPT_BYTES {
             let Some(oldest) = self.requests.pop_front() else {
                 return;
             };
@@ -171,7 +171,7 @@ fn kept_bytes(request: &RecordedRequest) -> usize {
     if request.body.is_some() { request.body_bytes } else { 0 }
 }
 
-/// The headers as they may be kept.
+/// Returns a header's value as it may be recorded.
 pub(crate) fn redacted(name: &str, value: &str) -> String {
     const SECRET: [&str; 7] = [
         "authorization",
@@ -200,7 +200,7 @@ fn write(directory: &Path, request: &RecordedRequest) -> io::Result<()> {
     let mut text = serde_json::to_string_pretty(request)?;
     text.push('\n');
     let path = directory.join(format!("{:06}.json", request.number));
-    // Never over a file that is there: it is somebody's record.
+    // Never overwrites a file: it may be a recording of another run.
     let mut file = fs_err::OpenOptions::new().write(true).create_new(true).open(path)?;
     io::Write::write_all(&mut file, text.as_bytes())
 }

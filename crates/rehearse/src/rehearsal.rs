@@ -1,4 +1,4 @@
-//! A script being played: picks replies and counts how often each was used.
+//! Runs a script: picks replies and counts how often each was used.
 //!
 //! The only state is the counters. No IO, no waiting.
 
@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::script::{HttpError, Reply, Script};
 use crate::{Answer, Call, Source};
 
-/// A script being played.
+/// A running script.
 ///
 /// ```
 /// use musher_rehearse::{Call, Event, Rehearsal, Reply, Script};
@@ -17,13 +17,13 @@ use crate::{Answer, Call, Source};
 /// let answer = rehearsal.answer(&Call::default());
 /// assert_eq!(answer.events[0].event, Event::Text("Hello".to_owned()));
 ///
-/// // Used up: the second call is answered with an error that says so.
+/// // Used up: the second call gets an error that says so.
 /// assert!(rehearsal.answer(&Call::default()).http_error().is_some());
 /// ```
 #[derive(Debug)]
 pub struct Rehearsal {
     script: Script,
-    // Held for a few instructions only, never across an await or a callback.
+    // Locked for a few instructions only, never across an await or a callback.
     used: Mutex<Used>,
 }
 
@@ -40,17 +40,17 @@ impl Rehearsal {
         Self { script, used: Mutex::new(used) }
     }
 
-    /// The script being played.
+    /// Returns the script.
     pub fn script(&self) -> &Script {
         &self.script
     }
 
-    /// How many calls each reply has answered, in the order of the script.
+    /// Returns how many calls each reply has answered, in the order of the script.
     pub fn uses(&self) -> Vec<u32> {
         self.used.lock().unwrap_or_else(PoisonError::into_inner).times.clone()
     }
 
-    /// Answers one call: picks the reply, uses it, and returns what happens as data.
+    /// Answers one call: picks the reply, counts its use, and returns the answer as data.
     pub fn answer(&self, call: &Call) -> Answer {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.answers += 1;
@@ -77,7 +77,7 @@ impl Rehearsal {
     }
 
     fn unmatched(&self, call: &Call, why_not: &[String]) -> String {
-        let mut message = format!("rehearsal: no reply of the script fits this call ({})", describe(call));
+        let mut message = format!("rehearsal: no reply of the script matches this call ({})", describe(call));
         for (index, reason) in why_not.iter().enumerate() {
             let name = self.script.replies.get(index).and_then(|reply| reply.name.clone());
             let source = Source::Reply { index, name };
@@ -109,8 +109,8 @@ fn describe(call: &Call) -> String {
 }
 
 fn excerpt(text: &str) -> String {
-    const LONGEST: usize = 120;
-    let mut short: String = text.chars().take(LONGEST).collect();
+    const MAX_CHARS: usize = 120;
+    let mut short: String = text.chars().take(MAX_CHARS).collect();
     if short.len() < text.len() {
         short.push('…');
     }

@@ -1,7 +1,7 @@
-//! An agent as a child process, with a connection to it: started so that it cannot outlive us, ended within a bound, with all it started.
+//! An agent as a child process with a connection to it: it cannot outlive us, and ends within a time limit, with all it started.
 //!
-//! How a process is started and its tree found and killed is in `musher-process`; here is what an agent says and how long it may take to end.
-//! What it says on stderr is always read, and the end of it kept.
+//! `musher-process` starts the process, and finds and kills its tree. Here are the messages and stderr of an agent, and the time it
+//! may take to end. Stderr is always read, and its end is kept.
 
 mod launch;
 mod process;
@@ -18,16 +18,16 @@ use musher_process::Streams;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
-use crate::connection::{LINGER, WeakSenderOf};
+use crate::connection::{LINGER, WeakMessageSender};
 use crate::message::{Message, RawLine};
 use crate::pump::{self, Dying};
 use crate::stream::{LineSink, LineSource};
 use crate::{Closed, Connection, Error, LineConnection};
 pub use launch::Launch;
-use process::{Patience, Process};
+use process::{Grace, Process};
 use stderr::Tail;
 
-/// A running agent. Clones are the same agent; when the last one is dropped, it is ended in the background.
+/// A running agent. Clones are the same agent; dropping the last one ends it in the background.
 ///
 /// ```
 /// use musher_rpc::{Child, Launch};
@@ -35,9 +35,9 @@ use stderr::Tail;
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), musher_rpc::Error> {
 /// let (child, mut connection) = Child::spawn(Launch::new("cat")).await?;
-/// let news = Frame::Notification(Notification::new("hello", Json::empty_object()));
-/// connection.outgoing.send(news.clone()).await?;
-/// assert_eq!(connection.incoming.recv().await?, news);
+/// let hello = Frame::Notification(Notification::new("hello", Json::empty_object()));
+/// connection.outgoing.send(hello.clone()).await?;
+/// assert_eq!(connection.incoming.recv().await?, hello);
 ///
 /// let exit = child.close().await;
 /// assert!(exit.status.is_some_and(|status| status.success()));
@@ -55,9 +55,9 @@ pub struct Child {
 pub struct Exit {
     /// The program as it was given.
     pub program: PathBuf,
-    /// Its exit status. `None` if it could not be learned: the process resists even SIGKILL.
+    /// Its exit status. `None` if it is unknown, because the process did not end even after SIGKILL.
     pub status: Option<ExitStatus>,
-    /// The last it wrote to stderr, without the secrets it was given.
+    /// The end of its stderr, without the secrets it was given.
     pub stderr_tail: String,
 }
 
@@ -65,25 +65,28 @@ pub struct Exit {
 struct Handle {
     process: Arc<Process>,
     input: Box<dyn Input>,
-    patience: Patience,
+    grace: Grace,
     is_closing: AtomicBool,
 }
 
 impl Child {
-    /// Starts the program and connects with its stdin and stdout. Needs a runtime, in which the connection lives.
+    /// Starts the program and connects with its stdin and stdout. Needs a runtime, which runs the connection.
     ///
-    /// When the program exits, the connection delivers what it had written and then ends with [`Closed::Exited`].
+    /// When the program exits, the connection delivers its last messages and then ends with [`Closed::Exited`].
     pub async fn spawn(launch: Launch) -> Result<(Self, Connection), Error> {
-        let farewell = launch.farewell.clone();
-        Self::start(launch, farewell).await
+        let close_request = launch.close_request.clone();
+        Self::start(launch, close_request).await
     }
 
-    /// [`spawn`](Self::spawn) for a program of another dialect: its lines as they are. A farewell is not sent.
+    /// [`spawn`](Self::spawn) for a program that speaks another protocol: passes its lines as they are, and sends no close request.
     pub async fn spawn_lines(launch: Launch) -> Result<(Self, LineConnection), Error> {
         Self::start::<RawLine>(launch, None).await
     }
 
-    async fn start<M: Message>(launch: Launch, farewell: Option<M>) -> Result<(Self, Connection<M>), Error> {
+    async fn start<M: Message>(
+        launch: Launch,
+        close_request: Option<M>,
+    ) -> Result<(Self, Connection<M>), Error> {
         let command = &launch.command;
         let failed = |source| Error::Spawn {
             program: command.program().to_owned(),
@@ -108,8 +111,8 @@ impl Child {
         let source = LineSource::new(process::Tracked::new(stdout, stdout_pipe), launch.limits.line);
         let dying = Dying::default();
         let watched = Arc::clone(&process);
-        let announced = dying.clone();
-        tokio::spawn(async move { announced.settle(Closed::Exited(watched.exited().await)) });
+        let announced = Dying::clone(&dying);
+        tokio::spawn(async move { announced.set(Closed::Exited(watched.exited().await)) });
         let watched = Arc::clone(&process);
         let connection =
             pump::start_with(source, LineSink::new(stdin), launch.limits, dying, async move |seen| {
@@ -120,21 +123,22 @@ impl Child {
                 }
             });
 
+        let input = Stdin { outgoing: connection.outgoing.downgrade(), close_request: close_request.into() };
         let handle = Handle {
             process,
-            input: Box::new(ToClose { outgoing: connection.outgoing.downgrade(), farewell: farewell.into() }),
-            patience: launch.patience,
+            input: Box::new(input),
+            grace: launch.grace,
             is_closing: AtomicBool::new(false),
         };
         Ok((Self { handle: Arc::new(handle) }, connection))
     }
 
-    /// The process id. Behind a wrapper such as `npx` it is the wrapper's.
+    /// Returns the process id: that of the wrapper, if it is started through one, such as `npx`.
     pub fn id(&self) -> u32 {
         self.handle.process.id()
     }
 
-    /// The last it wrote to stderr so far, without the secrets it was given.
+    /// Returns the end of its stderr so far, without the secrets it was given.
     pub fn stderr_tail(&self) -> String {
         self.handle.process.stderr_tail()
     }
@@ -144,28 +148,28 @@ impl Child {
         self.handle.process.exited().await
     }
 
-    /// Ends it and everything it started, and tells how it went.
+    /// Ends it and everything it started, and returns how it ended.
     ///
-    /// First the farewell, if there is one, then the end of its stdin; after the grace SIGINT (if the launch asks for it) and
-    /// SIGTERM to its group, then SIGKILL to its group and to whatever it started elsewhere. This goes on in the background if the future is dropped, and calling
-    /// it again, or after the exit, is no harm.
+    /// Sends the close request, if there is one, and closes its stdin. After the grace period it sends SIGINT (if the launch asks for
+    /// it) and SIGTERM to its group, then SIGKILL to its group and to every process it started elsewhere. This continues in the background
+    /// if the future is dropped. It can be called again, and after the exit.
     pub async fn close(&self) -> Arc<Exit> {
         self.handle.begin_to_close();
         self.exited().await
     }
 
-    /// [`close`](Self::close) for a program that is busy: begins with the signals, as the end of its stdin would not stop it.
+    /// [`close`](Self::close) for a busy program: begins with the signals, because closing its stdin would not stop it.
     pub async fn stop(&self) -> Arc<Exit> {
         self.handle.is_closing.store(true, Ordering::Relaxed);
-        let patience = Patience { stdin: Duration::ZERO, ..self.handle.patience };
-        self.handle.process.end_in_background(patience);
+        let grace = Grace { stdin: Duration::ZERO, ..self.handle.grace };
+        self.handle.process.end_in_background(grace);
         self.exited().await
     }
 
-    /// Ends it at once, without any grace.
+    /// Ends it at once, without a grace period.
     pub async fn kill(&self) -> Arc<Exit> {
         self.handle.is_closing.store(true, Ordering::Relaxed);
-        self.handle.process.end_in_background(Patience::NONE);
+        self.handle.process.end_in_background(Grace::NONE);
         self.exited().await
     }
 }
@@ -175,28 +179,28 @@ impl Handle {
         if self.is_closing.swap(true, Ordering::Relaxed) {
             return;
         }
-        self.input.end();
-        self.process.end_in_background(self.patience);
+        self.input.close();
+        self.process.end_in_background(self.grace);
     }
 }
 
-/// The way to end the stdin of a program, whatever messages it takes.
+/// Closes the stdin of a program, whatever its messages are.
 trait Input: fmt::Debug + Send + Sync {
-    fn end(&self);
+    fn close(&self);
 }
 
 #[derive(Debug)]
-struct ToClose<M> {
-    outgoing: WeakSenderOf<M>,
-    farewell: Mutex<Option<M>>,
+struct Stdin<M> {
+    outgoing: WeakMessageSender<M>,
+    close_request: Mutex<Option<M>>,
 }
 
-impl<M: Message> Input for ToClose<M> {
-    fn end(&self) {
+impl<M: Message> Input for Stdin<M> {
+    fn close(&self) {
         if let Some(outgoing) = self.outgoing.upgrade() {
-            if let Some(farewell) = self.farewell.lock().unwrap_or_else(PoisonError::into_inner).take() {
-                // if there is no room, the peer does not listen: the end of stdin must do
-                outgoing.try_send_now(farewell).ok();
+            if let Some(request) = self.close_request.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                // without room for it the program does not read, and the end of stdin has to do
+                outgoing.try_send_now(request).ok();
             }
             outgoing.close();
         }

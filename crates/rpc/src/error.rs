@@ -1,4 +1,4 @@
-//! What can go wrong with a call or a connection, as values the caller can decide on.
+//! Errors of calls, and the reasons why connections end.
 
 use std::fmt;
 use std::io;
@@ -10,7 +10,7 @@ use musher_wire::{Malformed, RpcError, ShapeError, Word};
 
 use crate::Exit;
 
-/// Why a call did not succeed or a connection was not made.
+/// Why a call or the start of a connection failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -22,26 +22,26 @@ pub enum Error {
         /// The peer's error object.
         source: RpcError,
     },
-    /// The peer answered, but what came is no message.
+    /// The response of the peer is malformed.
     #[error("the answer to `{method}` is not valid: {}", malformed.reason)]
     Malformed {
         /// The method that was called.
         method: Word,
-        /// What came.
+        /// The response.
         malformed: Box<Malformed>,
     },
-    /// The arguments or the answer of a call are not of the shape its method promises.
+    /// The arguments or the result of a call do not have the shape that its method defines.
     #[error(transparent)]
     Shape(#[from] ShapeError),
-    /// No answer came in time.
+    /// No response came in time.
     #[error("no answer to `{method}` within {after:?}")]
     Timeout {
         /// The method that was called.
         method: Word,
-        /// How long we waited.
+        /// The timeout.
         after: Duration,
     },
-    /// The connection is over.
+    /// The connection is closed.
     #[error(transparent)]
     Closed(#[from] Closed),
     /// A program could not be started.
@@ -49,44 +49,44 @@ pub enum Error {
     Spawn {
         /// The program as it was given.
         program: PathBuf,
-        /// The folder it should have started in.
+        /// The folder in which it was to start.
         cwd: Option<PathBuf>,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A WebSocket connection could not be made.
+    /// A WebSocket server could not be reached.
     #[error("cannot connect to `{url}`")]
     Connect {
         /// The address as it was given.
         url: String,
-        /// What went wrong.
+        /// The cause.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A WebSocket handshake with a client did not succeed.
+    /// A WebSocket handshake with a client failed.
     #[error("cannot accept the WebSocket connection")]
     Accept {
-        /// What went wrong.
+        /// The cause.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
-/// Why a connection is over. The same value for everyone who asks.
+/// Why a connection is closed. All users of a connection get the same reason.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Closed {
     /// The peer ended the connection in an orderly way.
     #[error("the peer closed the connection")]
     Ended,
-    /// We closed it ourselves.
+    /// This side closed it.
     #[error("the connection was closed on this side")]
     Local,
     /// Reading or writing failed.
     #[error("the connection broke: {0}")]
     Broken(Arc<io::Error>),
-    /// The program at the other end exited. Status 0 is no success if somebody still waited for an answer.
+    /// The program at the other end exited. For a pending call this is a failure even with status 0.
     #[error(transparent)]
     Exited(Arc<Exit>),
-    /// The peer sent a WebSocket message beyond the limit; such a connection cannot go on.
+    /// The peer sent a WebSocket message beyond the limit; the connection cannot continue after it.
     #[error("the peer sent a message longer than {limit} bytes")]
     TooBig {
         /// The limit in bytes.
@@ -103,13 +103,13 @@ pub enum Closed {
     /// The peer took or sent nothing for too long.
     #[error("the peer was silent for {after:?}")]
     Silent {
-        /// How long.
+        /// The timeout.
         after: Duration,
     },
 }
 
 impl Closed {
-    /// The exit of the program at the other end, if that was the reason.
+    /// Returns the exit of the program at the other end, if that was the reason.
     pub fn exit(&self) -> Option<&Exit> {
         match self {
             Self::Exited(exit) => Some(exit),

@@ -1,8 +1,9 @@
 //! Moves protocol frames: lines, child processes, WebSocket, memory pairs, and one peer that correlates ids.
 //!
-//! A [`Connection`] is a pair of bounded channels of frames, whatever is behind it: [`stdio`], a [`Child`], a WebSocket
-//! ([`connect_websocket`], [`accept_websocket`]), any two byte streams ([`over`]) or another connection in [`memory`]. A [`Peer`] makes calls over it.
-//! For dialects other than droid's the same transports carry plain lines: a [`LineConnection`] of [`Child::spawn_lines`], [`stdio_lines`] or [`lines_over`].
+//! A [`Connection`] is a pair of bounded queues of frames over any transport: [`stdio`], a [`Child`], any two byte streams
+//! ([`over`]), another connection in [`memory`], or a WebSocket (feature `websocket`). A [`Peer`] makes calls over it.
+//! For other protocols than droid's the same transports carry plain lines: a [`LineConnection`] of [`Child::spawn_lines`],
+//! [`stdio_lines`] or [`lines_over`].
 //!
 //! ```
 //! use std::time::Duration;
@@ -20,10 +21,9 @@
 //! # Ok(()) }
 //! ```
 //!
-//! What is not here: methods and their meaning, sessions, retries, and how a process and its tree are started and killed (`musher-process`).
+//! Not here: methods and their meaning, sessions, retries, and how a process and its tree are started and killed (`musher-process`).
 //! No library above this crate touches stdin or stdout.
 
-mod batch;
 mod child;
 mod connection;
 mod error;
@@ -31,19 +31,17 @@ mod lines;
 mod memory;
 mod message;
 mod peer;
-mod pending;
 mod pump;
 mod queue;
-mod scratch;
 mod stdio;
 mod stream;
+#[cfg(feature = "websocket")]
 mod websocket;
 
-pub use batch::Batch;
 pub use child::{Child, Exit, Launch};
 pub use connection::{
     Connection, FrameReceiver, FrameSender, Limits, LineConnection, LineReceiver, LineSender,
-    MessageReceiver, MessageSender, NotSent,
+    MessageReceiver, MessageSender,
 };
 pub use error::{Closed, Error};
 pub use lines::{DEFAULT_LINE_LIMIT, Line, LineSplitter, MAX_LINE_LIMIT};
@@ -51,8 +49,8 @@ pub use memory::{memory, memory_with};
 pub use message::{Lines, Message, RawLine};
 pub use musher_process::{ParentDeath, Spawner};
 pub use peer::{Inbox, InboxLimits, Incoming, Peer, Stray, Watch};
-pub use pending::{Pending, Settled};
-pub use queue::Bound;
+pub use queue::{Bound, NotSent};
 pub use stdio::{stdio, stdio_lines};
 pub use stream::{lines_over, over};
+#[cfg(feature = "websocket")]
 pub use websocket::{Admission, Upgrade, WebSocketOptions, accept_websocket, connect_websocket};

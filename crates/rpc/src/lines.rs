@@ -1,19 +1,19 @@
-//! Splits a byte stream into lines, with a limit that holds while reading. No IO.
+//! Splits a byte stream into lines, with a limit that is enforced while reading. No IO.
 //!
-//! Every byte is looked at once, wherever the stream is cut, and of a line beyond the limit nothing but its beginning is kept.
+//! Scans every byte once, however the stream is cut, and keeps only the beginning of a line that is too long.
 
-/// The longest line we read unless told otherwise.
+/// The default maximum length of a line, in bytes.
 pub const DEFAULT_LINE_LIMIT: usize = 16 * MIB;
-/// The longest line one may ask for.
+/// The highest line limit that can be set, in bytes.
 pub const MAX_LINE_LIMIT: usize = 64 * MIB;
 
-/// How much of a too long line is kept, for the error message.
-const BEGINNING: usize = 1024;
-/// How much memory is kept for the next line; more than that is given back.
-const SPARE: usize = 64 * 1024;
+/// How many bytes of a too long line are kept, for the error message.
+const MAX_BEGINNING: usize = 1024;
+/// How many bytes of memory are kept for the next line; a larger buffer is freed.
+const MAX_SPARE: usize = 64 * 1024;
 const MIB: usize = 1024 * 1024;
 
-/// Collects bytes and hands out whole lines.
+/// Collects bytes and passes whole lines on.
 ///
 /// ```
 /// use musher_rpc::{Line, LineSplitter};
@@ -28,7 +28,7 @@ const MIB: usize = 1024 * 1024;
 #[derive(Debug)]
 pub struct LineSplitter {
     limit: usize,
-    /// The line so far, as long as its end has not come. Never holds a line feed.
+    /// The beginning of a line whose end has not been read yet. Never contains a line feed.
     partial: Vec<u8>,
     is_discarding: bool,
 }
@@ -38,27 +38,27 @@ pub struct LineSplitter {
 pub enum Line<'a> {
     /// A line within the limit.
     Whole(&'a [u8]),
-    /// The beginning of a line beyond the limit. It is reported as soon as it is known to be too long.
+    /// The beginning of a line beyond the limit. It is passed on as soon as the limit is exceeded.
     TooLong(&'a [u8]),
 }
 
 impl LineSplitter {
-    /// A splitter for lines of up to `limit` bytes, line end not counted; at most [`MAX_LINE_LIMIT`].
+    /// Creates a splitter for lines of up to `limit` bytes without the line end. The limit is at most [`MAX_LINE_LIMIT`].
     pub fn new(limit: usize) -> Self {
         Self { limit: limit.min(MAX_LINE_LIMIT), partial: Vec::new(), is_discarding: false }
     }
 
-    /// The limit in bytes.
+    /// Returns the limit in bytes.
     pub fn limit(&self) -> usize {
         self.limit
     }
 
-    /// How much memory the unfinished line holds at the moment.
+    /// Returns how many bytes of memory are allocated for the partial line.
     pub fn capacity(&self) -> usize {
         self.partial.capacity()
     }
 
-    /// Takes the next bytes of the stream and hands out the lines they complete, in order.
+    /// Takes the next bytes of the stream and passes the lines that they complete to `take`, in order.
     pub fn push(&mut self, bytes: &[u8], mut take: impl FnMut(Line<'_>)) {
         let mut rest = bytes;
         while let Some(end) = memchr::memchr(b'\n', rest) {
@@ -68,7 +68,7 @@ impl LineSplitter {
         self.keep(rest, &mut take);
     }
 
-    /// Hands out the last line, if the stream ended without a line feed.
+    /// Passes the last line to `take`, if the stream ended without a line feed.
     pub fn finish(&mut self, mut take: impl FnMut(Line<'_>)) {
         self.complete(&[], &mut take);
     }
@@ -78,20 +78,20 @@ impl LineSplitter {
         if self.is_discarding {
             self.is_discarding = false;
         } else if self.partial.is_empty() {
-            self.hand_out(bytes, take);
+            self.emit(bytes, take);
         } else {
             self.keep(bytes, take);
             if self.is_discarding {
                 self.is_discarding = false;
             } else {
                 let line = std::mem::take(&mut self.partial);
-                self.hand_out(&line, take);
+                self.emit(&line, take);
                 self.reuse(line);
             }
         }
     }
 
-    /// Adds `bytes` to the current line, or gives the line up.
+    /// Adds `bytes` to the current line, or discards the line if it gets too long.
     fn keep(&mut self, bytes: &[u8], take: &mut impl FnMut(Line<'_>)) {
         let Some(last) = bytes.last() else { return };
         if self.is_discarding {
@@ -108,14 +108,14 @@ impl LineSplitter {
             return;
         }
         if length > self.partial.capacity() {
-            // doubling, but never beyond what the longest line needs
+            // doubles, but never beyond the limit
             let wanted = (2 * self.partial.capacity()).clamp(length, self.limit.max(length) + 1);
             self.partial.reserve_exact(wanted - self.partial.len());
         }
         self.partial.extend_from_slice(bytes);
     }
 
-    fn hand_out(&self, line: &[u8], take: &mut impl FnMut(Line<'_>)) {
+    fn emit(&self, line: &[u8], take: &mut impl FnMut(Line<'_>)) {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.len() > self.limit {
             take(Line::TooLong(&line[..self.beginning()]));
@@ -125,14 +125,14 @@ impl LineSplitter {
     }
 
     fn reuse(&mut self, mut buffer: Vec<u8>) {
-        if buffer.capacity() <= SPARE {
+        if buffer.capacity() <= MAX_SPARE {
             buffer.clear();
             self.partial = buffer;
         }
     }
 
     fn beginning(&self) -> usize {
-        BEGINNING.min(self.limit)
+        MAX_BEGINNING.min(self.limit)
     }
 }
 

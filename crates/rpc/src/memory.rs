@@ -2,7 +2,7 @@
 
 use crate::connection::{Connection, Limits, pair};
 
-/// Two connections that are each other's peer.
+/// Creates two connections that are each other's peer.
 ///
 /// ```
 /// use musher_rpc::memory;
@@ -10,17 +10,16 @@ use crate::connection::{Connection, Limits, pair};
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), musher_rpc::Closed> {
 /// let (client, mut agent) = memory();
-/// let news = Frame::Notification(Notification::new("hello", Json::empty_object()));
-/// client.outgoing.send(news.clone()).await?;
-/// assert_eq!(agent.incoming.recv().await?, news);
+/// let hello = Frame::Notification(Notification::new("hello", Json::empty_object()));
+/// client.outgoing.send(hello.clone()).await?;
+/// assert_eq!(agent.incoming.recv().await?, hello);
 /// # Ok(()) }
 /// ```
 pub fn memory() -> (Connection, Connection) {
     memory_with(Limits::default(), Limits::default())
 }
 
-/// [`memory`] with limits for what each of the two may have waiting to be received by the other.
+/// [`memory`] with limits for the messages that each of the two sends.
 pub fn memory_with(first: Limits, second: Limits) -> (Connection, Connection) {
-    let ((first, _), (second, _)) = pair::<musher_wire::Frame>(first, second);
-    (first, second)
+    pair(first, second)
 }

@@ -1,28 +1,23 @@
-//! What a connection carries: frames of the droid protocol, or lines that are left as they are.
+//! The messages of a connection: frames of the droid protocol, or lines that are passed as they are.
 //!
-//! How a message is read from a line, printed to one and weighed stands here; who moves it does not care.
+//! How a message is read from a line, printed to one, and weighed.
 
 use musher_wire::{Envelope, Extra, Frame, Json, Malformed};
 
 use crate::lines::Line;
+use crate::queue::Weigh;
 
-/// Something a connection can carry. Only this crate says what that is.
-pub trait Message: Sized + Send + std::fmt::Debug + 'static + Sealed {
+/// A message that a connection can carry. Other crates cannot implement it.
+pub trait Message: Sized + Send + std::fmt::Debug + 'static + Weigh {
     /// Reads the message in a line; `limit` is the one of the reader.
     #[doc(hidden)]
     fn from_line(line: Line<'_>, limit: usize) -> Self;
     /// Adds the message to `out`, without a line end.
     #[doc(hidden)]
     fn print_to(&self, out: &mut Vec<u8>);
-    /// About how many bytes the message holds.
-    #[doc(hidden)]
-    fn weight(&self) -> usize;
 }
 
-/// Closes [`Message`] to other crates.
-pub trait Sealed {}
-
-/// A line as it came or as it shall go, without its end: for dialects other than droid's.
+/// A line as it was read or is to be written, without its end: for other protocols than droid's.
 ///
 /// ```
 /// use musher_rpc::{Limits, RawLine, lines_over};
@@ -40,23 +35,23 @@ pub struct RawLine {
 }
 
 impl RawLine {
-    /// The bytes; only the beginning, if the line was beyond the limit.
+    /// Returns the bytes; only the beginning, if the line was too long.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The bytes, to keep.
+    /// Returns the bytes.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// Whether the line was beyond the limit, so that its rest is lost.
+    /// Returns whether the line was too long, so that its rest is lost.
     pub fn is_cut(&self) -> bool {
         self.is_cut
     }
 }
 
-/// A line feed would make two lines of one: it is printed as a space, which means the same in JSON.
+/// Replaces line breaks by spaces, which mean the same in JSON: a line break would make two lines of one.
 impl From<String> for RawLine {
     fn from(text: String) -> Self {
         let mut bytes = text.into_bytes();
@@ -71,10 +66,10 @@ fn keep_to_one_line(text: &mut [u8]) {
     }
 }
 
-/// How much room more than one line get at once.
-const SPARE: usize = 8 * 1024;
+/// The minimum growth of the buffer of [`Lines`], from the second line on.
+const GROWTH: usize = 8 * 1024;
 
-/// Lines to be sent as one message, for who has many at once: it costs what one does.
+/// Collects lines and sends them as one message, which costs as much as one line.
 ///
 /// ```
 /// let mut lines = musher_rpc::Lines::default();
@@ -91,13 +86,13 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Adds a line that is made of these parts. A line feed in it is printed as a space, as in a [`RawLine`].
+    /// Adds a line made of these parts. Line breaks in it become spaces, as in a [`RawLine`].
     pub fn push(&mut self, parts: &[&str]) {
-        // one more for what stands between two lines
+        // one more for the line feed between two lines
         let length = 1 + parts.iter().map(|part| part.len()).sum::<usize>();
         if length > self.text.capacity() - self.text.len() {
-            // who has a second line has many
-            self.text.reserve(if self.is_empty() { length } else { length.max(SPARE) });
+            // after a second line there are usually many more
+            self.text.reserve(if self.is_empty() { length } else { length.max(GROWTH) });
         }
         if !self.is_empty() {
             self.text.push(b'\n');
@@ -110,22 +105,22 @@ impl Lines {
         keep_to_one_line(&mut self.text[start..]);
     }
 
-    /// How many there are.
+    /// Returns the number of lines.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no lines.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// How many bytes they are.
+    /// Returns the number of bytes.
     pub fn size(&self) -> usize {
         self.text.len()
     }
 
-    /// Takes them, as one message to send.
+    /// Takes all lines as one message to send.
     pub fn take(&mut self) -> RawLine {
         RawLine { bytes: std::mem::take(self).text, is_cut: false }
     }
@@ -138,8 +133,6 @@ impl std::fmt::Debug for RawLine {
     }
 }
 
-impl Sealed for RawLine {}
-
 impl Message for RawLine {
     fn from_line(line: Line<'_>, _limit: usize) -> Self {
         match line {
@@ -151,13 +144,13 @@ impl Message for RawLine {
     fn print_to(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.bytes);
     }
+}
 
+impl Weigh for RawLine {
     fn weight(&self) -> usize {
         OVERHEAD + self.bytes.len()
     }
 }
-
-impl Sealed for Frame {}
 
 impl Message for Frame {
     fn from_line(line: Line<'_>, limit: usize) -> Self {
@@ -170,7 +163,9 @@ impl Message for Frame {
     fn print_to(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.to_line().as_bytes());
     }
+}
 
+impl Weigh for Frame {
     fn weight(&self) -> usize {
         let json = |json: &Json| json.text().len();
         let maybe = |value: &Option<Json>| value.as_ref().map_or(0, json);
@@ -189,5 +184,5 @@ impl Message for Frame {
     }
 }
 
-/// What a message costs besides its text.
+/// The size of a message besides its text, in bytes.
 const OVERHEAD: usize = 128;

@@ -1,9 +1,10 @@
-//! One side of a connection: makes calls and matches the answers, passes everything else to an inbox.
+//! One side of a connection: makes calls and matches the responses, passes everything else to an inbox.
 //!
-//! It knows no method. One task reads; it never waits for a callback, and only ever waits for the inbox as `inbox` tells.
+//! It knows no method. One task reads; it never waits for a callback, and waits for room in the inbox as `inbox` describes.
 
 mod calls;
 mod inbox;
+mod pending;
 mod reader;
 
 use std::pin::Pin;
@@ -18,10 +19,10 @@ use uuid::Uuid;
 
 use crate::queue::Lane;
 use crate::{Closed, Connection, Error, FrameSender};
-use calls::{Answer, Calls, Forget};
+use calls::{CallGuard, Calls, Failure, Outcome};
 pub use inbox::{Inbox, InboxLimits, Incoming, Stray};
 
-/// Our side of a connection. Clones are the same side; with the last one our direction of the connection is closed.
+/// Our side of a connection. Clones are the same side; dropping the last one closes our direction of the connection.
 ///
 /// ```
 /// use std::time::Duration;
@@ -30,7 +31,7 @@ pub use inbox::{Inbox, InboxLimits, Incoming, Stray};
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), musher_rpc::Error> {
 /// let (ours, theirs) = memory();
-/// let (client, _news) = Peer::start(ours);
+/// let (client, _inbox) = Peer::start(ours);
 /// let (agent, mut inbox) = Peer::start(theirs);
 ///
 /// tokio::spawn(async move {
@@ -54,7 +55,7 @@ pub struct Peer {
 struct Side {
     outgoing: FrameSender,
     calls: Arc<Calls>,
-    /// Dropped with the last clone, which the reader notices.
+    /// Tells the reader that the last clone was dropped.
     _alive: oneshot::Sender<()>,
 }
 
@@ -64,7 +65,7 @@ impl Peer {
         Self::start_with(connection, InboxLimits::default())
     }
 
-    /// [`start`](Self::start) with other limits for what waits in the inbox.
+    /// [`start`](Self::start) with other limits of the inbox.
     pub fn start_with(connection: Connection, limits: InboxLimits) -> (Self, Inbox) {
         let Connection { incoming, outgoing } = connection;
         let calls = Arc::new(Calls::default());
@@ -75,30 +76,28 @@ impl Peer {
         (Self { side: Arc::new(side), lane: Lane::Data }, inbox)
     }
 
-    /// The same side, but what is sent through it overtakes what still waits to be sent.
+    /// Returns a handle whose messages overtake messages that still wait to be sent.
     ///
-    /// For an interrupt, or an answer that nothing else has to come before. See [`FrameSender`] on the order.
+    /// For an interrupt, or a response that depends on no earlier message. See [`FrameSender`] on the order.
     #[must_use]
     pub fn control(&self) -> Self {
         Self { side: Arc::clone(&self.side), lane: Lane::Control }
     }
 
-    /// Makes a call and waits for its answer, at most this long.
+    /// Makes a call and waits for its response, for at most `after`.
     ///
-    /// If the future is dropped, nobody waits any more; the answer is then reported to the inbox as [`Incoming::Late`].
+    /// If the future is dropped, the call is no longer pending; its response then comes to the inbox as [`Incoming::Late`].
     pub async fn request(
         &self,
         method: impl Into<Word>,
         params: Json,
         after: Duration,
     ) -> Result<Json, Error> {
-        let (waiter, answer) = oneshot::channel();
-        let id = new_id();
-        self.side.calls.insert(id.clone(), waiter, None)?;
-        self.wait(&Forget::new(&self.side.calls, id), method.into(), params, answer, after).await
+        let (result, _call) = self.exchange(method.into(), params, after, None).await?;
+        Ok(result)
     }
 
-    /// Makes a call by its type, with the deadline that clients usually give it.
+    /// Makes a call by its type, with the timeout that clients usually have for it.
     ///
     /// ```no_run
     /// # async fn example(peer: musher_rpc::Peer) -> Result<(), musher_rpc::Error> {
@@ -111,7 +110,7 @@ impl Peer {
         &'a self,
         params: &M::Params,
     ) -> impl Future<Output = Result<M::Result, Error>> + Send + use<'a, M> {
-        // printed before the wait, so that the arguments need not be shareable between threads
+        // printed before the first await, so that the arguments need not be `Sync`
         let request = Request::call::<M>(Id::Null, params);
         async move {
             let params = request?.params.unwrap_or_else(Json::empty_object);
@@ -120,7 +119,7 @@ impl Peer {
         }
     }
 
-    /// Makes a call that may still fail after it was answered well, and gives a [`Watch`] for that.
+    /// Makes a call that may fail after it succeeded, and returns a [`Watch`] for that.
     ///
     /// Needed for `droid.add_user_message`: without a session droid answers with a result, and then with an error.
     pub async fn request_watched(
@@ -129,72 +128,71 @@ impl Peer {
         params: Json,
         after: Duration,
     ) -> Result<(Json, Watch), Error> {
-        let (waiter, answer) = oneshot::channel();
         let (watcher, later) = oneshot::channel();
-        let (id, method) = (new_id(), method.into());
-        self.side.calls.insert(id.clone(), waiter, Some(watcher))?;
-        let forget = Forget::new(&self.side.calls, id);
-        let result = self.wait(&forget, method.clone(), params, answer, after).await?;
-        Ok((result, Watch { method, later: Some(later), _forget: forget }))
+        let method = method.into();
+        let (result, call) = self.exchange(method.clone(), params, after, Some(watcher)).await?;
+        Ok((result, Watch { method, later: Some(later), _call: call }))
     }
 
-    async fn wait(
+    async fn exchange(
         &self,
-        call: &Forget,
         method: Word,
         params: Json,
-        answer: oneshot::Receiver<Answer>,
         after: Duration,
-    ) -> Result<Json, Error> {
-        let request = Frame::Request(Request::new(call.id().clone(), method.clone(), params));
-        let sent_and_answered = async {
+        watcher: Option<oneshot::Sender<Outcome>>,
+    ) -> Result<(Json, CallGuard), Error> {
+        let (waiter, response) = oneshot::channel();
+        // random, because a daemon passes the ids of several clients on to one session
+        let id = Id::from(Uuid::new_v4().to_string());
+        let call = self.side.calls.insert(id.clone(), waiter, watcher)?;
+        let request = Frame::Request(Request::new(id, method.clone(), params));
+        let exchange = async {
             self.side.outgoing.send_in(self.lane, request).await?;
-            Ok(answer.await)
+            // without a result, the reader was stopped with its runtime
+            response.await.unwrap_or(Err(Failure::Closed(Closed::Local)))
         };
-        match timeout(after, sent_and_answered).await {
-            Ok(Ok(Ok(answer))) => answer.map_err(|failure| failure.of(method)),
-            // the reader has ended without a word: it was stopped with its runtime
-            Ok(Ok(Err(_gone))) => Err(Error::Closed(Closed::Local)),
-            Ok(Err(closed)) => Err(Error::Closed(closed)),
+        match timeout(after, exchange).await {
+            Ok(Ok(result)) => Ok((result, call)),
+            Ok(Err(failure)) => Err(failure.of(method)),
             Err(_elapsed) => Err(Error::Timeout { method, after }),
         }
     }
 
-    /// Answers a call of the peer. Waits while the lane is full.
+    /// Responds to a call of the peer. Waits while the lane is full.
     pub async fn respond(&self, id: Id, outcome: Result<Json, RpcError>) -> Result<(), Closed> {
         self.side.outgoing.send_in(self.lane, Frame::Response(Response::new(id, outcome))).await
     }
 
-    /// Sends news. Waits while the lane is full.
+    /// Sends a notification. Waits while the lane is full.
     pub async fn notify(&self, method: impl Into<Word>, params: Json) -> Result<(), Closed> {
         self.side.outgoing.send_in(self.lane, Frame::Notification(Notification::new(method, params))).await
     }
 
-    /// Sends nothing more. What was sent before is still written, and the peer then sees the end.
+    /// Sends nothing more. Messages sent before are still written, then the peer sees the end.
     pub fn close(&self) {
         self.side.outgoing.close();
     }
 
-    /// [`close`](Self::close), and waits until all was written; false if that took longer than `within`.
+    /// [`close`](Self::close), and waits until everything is written. Returns whether that took no longer than `within`.
     pub async fn finish(&self, within: Duration) -> bool {
         self.side.outgoing.finish(within).await
     }
 
-    /// Waits until the peer sends nothing more, and tells why.
+    /// Waits until the peer sends nothing more, and returns the reason.
     pub async fn closed(&self) -> Closed {
         self.side.calls.closed().await
     }
 }
 
-/// Tells of an error that comes after a good answer. A future that ends only if there is one, or with the connection.
+/// A future of the error that comes after a result. It completes only with such an error, or with the connection.
 ///
 /// Dropping it ends the watch.
 #[derive(Debug)]
-#[must_use = "an error that comes later is lost if nobody watches"]
+#[must_use = "an error that comes later is lost without its watch"]
 pub struct Watch {
     method: Word,
-    later: Option<oneshot::Receiver<Answer>>,
-    _forget: Forget,
+    later: Option<oneshot::Receiver<Outcome>>,
+    _call: CallGuard,
 }
 
 impl Future for Watch {
@@ -202,17 +200,12 @@ impl Future for Watch {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Error> {
         let Some(later) = &mut self.later else { return Poll::Pending };
-        let told = ready!(Pin::new(later).poll(context));
+        let outcome = ready!(Pin::new(later).poll(context));
         self.later = None;
-        match told {
+        match outcome {
             Ok(Err(failure)) => Poll::Ready(failure.of(self.method.clone())),
-            // nobody is told of a success, and the reader says why before it ends
+            // watchers get no results, and the reader sends the reason before it ends
             Ok(Ok(_)) | Err(_) => Poll::Ready(Error::Closed(Closed::Local)),
         }
     }
-}
-
-/// Random, because a daemon passes the ids of several clients on to one session.
-fn new_id() -> Id {
-    Id::from(Uuid::new_v4().to_string())
 }

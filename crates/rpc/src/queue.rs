@@ -1,375 +1,326 @@
-//! The bounded queue under every connection: two lanes, each limited by count and by bytes, closable from both ends.
+//! The queue under every connection: two lanes, each bounded in messages and bytes, closable from both ends.
 //!
-//! Order within a lane is kept and nothing is dropped: who finds a lane full waits. The control lane is emptied first.
-//! Knows nothing of frames, tasks or IO.
-
-mod room;
+//! A mutex guards the lanes, and notifications tell the other end to look again. A lane keeps its order and drops nothing: a sender
+//! that finds its lane full waits behind the senders that came before it. The receiver empties the control lane first.
+//!
+//! Two `tokio::sync::mpsc` channels would need most of this code around them: a channel is not bounded in bytes, cannot be received
+//! from up to a number of bytes, and only its receiver can close it, so senders that wait for room would outlive a close.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{Notify, TryAcquireError, watch};
+use tokio::sync::{Notify, Semaphore, SetOnce};
 
-use room::{Held, Places, Room};
+use crate::Closed;
 
-/// Which frames may overtake which.
+/// Which messages may overtake which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lane {
-    /// Overtakes what waits in the other lane.
+    /// Overtakes messages that wait in the other lane.
     Control,
-    /// In order with everything else that is sent this way.
+    /// In order with all other data.
     Data,
 }
 
-/// How much may wait.
+/// The size of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bound {
-    /// At most this many messages.
+    /// The maximum number of messages.
     pub messages: usize,
-    /// At most this many bytes, roughly. A single larger message passes alone.
+    /// The maximum number of bytes, roughly. A single larger message passes alone.
     pub bytes: usize,
 }
 
-/// The queue was closed: the value is given up.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Gone;
-
-/// Why a value was not taken at once.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum NotNow<T> {
-    /// There is no room for it.
-    Full(T),
-    Gone,
+/// How many bytes of its lane a message takes up.
+pub trait Weigh {
+    #[doc(hidden)]
+    fn weight(&self) -> usize;
 }
 
-pub(crate) fn queue<T>(control: Bound, data: Bound) -> (Sender<T>, Receiver<T>) {
-    let shared = Arc::new(Shared {
-        state: Mutex::new(State {
-            control: VecDeque::new(),
-            data: VecDeque::new(),
-            bytes: 0,
-            is_closed: false,
-        }),
-        control: Room::new(control),
-        data: Room::new(data),
-        arrived: Notify::new(),
-        taken: Notify::new(),
-        is_receiver_gone: watch::Sender::new(false),
-    });
-    (Sender { end: Arc::new(SendingEnd(Arc::clone(&shared))) }, Receiver { shared })
-}
-
-/// The end values are put in. The queue is closed when the last clone is gone.
-#[derive(Debug)]
-pub(crate) struct Sender<T> {
-    end: Arc<SendingEnd<T>>,
-}
-
-/// A sender that does not keep the queue open.
-#[derive(Debug, Clone)]
-pub(crate) struct WeakSender<T> {
-    end: Weak<SendingEnd<T>>,
-}
-
-/// The end values come out of.
-#[derive(Debug)]
-pub(crate) struct Receiver<T> {
-    shared: Arc<Shared<T>>,
-}
-
-#[derive(Debug)]
-struct SendingEnd<T>(Arc<Shared<T>>);
-
-#[derive(Debug)]
-struct Shared<T> {
-    state: Mutex<State<T>>,
-    control: Room,
-    data: Room,
-    /// Wakes the one receiver; a wake-up that finds it busy is kept.
-    arrived: Notify,
-    /// Wakes the one task that waits for the queue to get shorter.
-    taken: Notify,
-    is_receiver_gone: watch::Sender<bool>,
-}
-
-#[derive(Debug)]
-struct State<T> {
-    control: VecDeque<(T, usize)>,
-    data: VecDeque<(T, usize)>,
-    bytes: usize,
-    is_closed: bool,
-}
-
-impl<T> Shared<T> {
-    fn state(&self) -> MutexGuard<'_, State<T>> {
-        // no code panics while it holds the lock, and a half-done change is not possible
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn room(&self, lane: Lane) -> &Room {
-        match lane {
-            Lane::Control => &self.control,
-            Lane::Data => &self.data,
-        }
-    }
-
-    fn put(&self, lane: Lane, value: T, weight: usize, places: Held<'_>) -> Result<(), Gone> {
-        let mut state = self.state();
-        if state.is_closed {
-            return Err(Gone);
-        }
-        places.use_up();
-        state.bytes += weight;
-        state.lane(lane).push_back((value, weight));
-        drop(state);
-        self.arrived.notify_one();
-        Ok(())
-    }
-
-    /// Puts the first of `values` in, as many as have their place.
-    fn put_many(
-        &self,
-        lane: Lane,
-        values: &mut VecDeque<(T, usize)>,
-        count: usize,
-        places: Held<'_>,
-    ) -> Result<(), Gone> {
-        let mut state = self.state();
-        if state.is_closed {
-            return Err(Gone);
-        }
-        places.use_up();
-        state.bytes += values.iter().take(count).map(|(_, weight)| weight).sum::<usize>();
-        state.lane(lane).extend(values.drain(..count));
-        drop(state);
-        self.arrived.notify_one();
-        Ok(())
-    }
-
-    /// Puts in from `values` what there is room for now: one lock and one wake-up for many.
-    fn put_fitting(&self, lane: Lane, values: &mut VecDeque<(T, usize)>) -> Result<(), Gone> {
-        let room = self.room(lane);
-        let fitting = room.fitting(weights(values));
-        match room.try_take(fitting) {
-            Ok(_none) if fitting.messages == 0 => Ok(()),
-            Ok(places) => self.put_many(lane, values, fitting.messages, places),
-            // another sender was faster
-            Err(TryAcquireError::NoPermits) => Ok(()),
-            Err(TryAcquireError::Closed) => Err(Gone),
-        }
-    }
-
-    fn pop(&self) -> Popped<T> {
-        let mut state = self.state();
-        let (lane, (value, weight)) = if let Some(first) = state.control.pop_front() {
-            (Lane::Control, first)
-        } else if let Some(first) = state.data.pop_front() {
-            (Lane::Data, first)
-        } else {
-            return if state.is_closed { Popped::Closed } else { Popped::Empty };
-        };
-        state.bytes -= weight;
-        drop(state);
-        let room = self.room(lane);
-        room.give_back(room.one(weight));
-        self.taken.notify_one();
-        Popped::Value(value)
-    }
-
-    /// Adds to `taken` what there is, control lane first, until it is `enough` bytes; by swapping instead of moving where possible.
-    fn pop_many(&self, taken: &mut VecDeque<(T, usize)>, enough: usize) -> Popped<()> {
-        let mut state = self.state();
-        if state.control.is_empty() && state.data.is_empty() {
-            return if state.is_closed { Popped::Closed } else { Popped::Empty };
-        }
-        let mut left = enough;
-        let [control, data] = [Lane::Control, Lane::Data].map(|lane| {
-            let (room, waiting) = (self.room(lane), state.lane(lane));
-            let (mut places, mut bytes) = (Places::default(), 0);
-            for weight in weights(waiting) {
-                if left == 0 {
-                    break;
-                }
-                left = left.saturating_sub(weight.max(1));
-                (places, bytes) = (places.and(room.one(weight)), bytes + weight);
-            }
-            if places.messages == waiting.len() && taken.is_empty() {
-                std::mem::swap(taken, waiting);
-            } else {
-                taken.extend(waiting.drain(..places.messages));
-            }
-            state.bytes -= bytes;
-            places
-        });
-        drop(state);
-        self.control.give_back(control);
-        self.data.give_back(data);
-        self.taken.notify_one();
-        Popped::Value(())
-    }
-
-    fn close(&self) {
-        self.state().is_closed = true;
-        self.control.close();
-        self.data.close();
-        self.arrived.notify_one();
-        self.taken.notify_one();
+impl<T> Weigh for (T, usize) {
+    fn weight(&self) -> usize {
+        self.1
     }
 }
 
-impl<T> State<T> {
-    fn lane(&mut self, lane: Lane) -> &mut VecDeque<(T, usize)> {
-        match lane {
-            Lane::Control => &mut self.control,
-            Lane::Data => &mut self.data,
-        }
-    }
-}
-
-fn weights<T>(values: &VecDeque<(T, usize)>) -> impl Iterator<Item = usize> {
-    values.iter().map(|(_, weight)| *weight)
-}
-
-enum Popped<T> {
-    Value(T),
-    Empty,
+/// Why a message was not taken at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotSent<M> {
+    /// There is no room; the message comes back.
+    #[error("send queue is full")]
+    Full(M),
+    /// The connection is closed.
+    #[error("the connection is closed")]
     Closed,
 }
 
-impl<T> Sender<T> {
-    /// Puts `value` in when there is room. Not sent if the future is dropped before it is done.
-    pub(crate) async fn send(&self, lane: Lane, value: T, weight: usize) -> Result<(), Gone> {
-        let shared = &self.end.0;
-        let room = shared.room(lane);
-        let places = room.take(room.one(weight)).await?;
-        shared.put(lane, value, weight, places)
+/// An end of the queue is gone: the message is lost.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Gone;
+
+/// Creates a queue. Dropping either end closes it.
+pub(crate) fn queue<T>(control: Bound, data: Bound) -> (Sender<T>, Receiver<T>) {
+    let shared = Arc::new(Shared {
+        lanes: Mutex::new([control, data].map(Waiting::new)),
+        turns: [Semaphore::new(1), Semaphore::new(1)],
+        arrived: Notify::new(),
+        freed: Notify::new(),
+        closed: SetOnce::new(),
+        receiver_gone: SetOnce::new(),
+    });
+    (Sender(Arc::clone(&shared)), Receiver(shared))
+}
+
+/// The sending end.
+#[derive(Debug)]
+pub(crate) struct Sender<T>(Arc<Shared<T>>);
+
+/// The receiving end.
+#[derive(Debug)]
+pub(crate) struct Receiver<T>(Arc<Shared<T>>);
+
+/// Reads why a queue was closed, without being one of its ends.
+#[derive(Debug)]
+pub(crate) struct Observer<T>(Arc<Shared<T>>);
+
+#[derive(Debug)]
+struct Shared<T> {
+    lanes: Mutex<[Waiting<T>; 2]>,
+    /// One permit per lane: senders that wait for room line up here, first come, first served.
+    turns: [Semaphore; 2],
+    /// Wakes the receiver: the queue is no longer empty, or closed.
+    arrived: Notify,
+    /// Wakes the first sender of each lane: messages were taken out, or an end is gone.
+    freed: Notify,
+    /// Checked by senders under the mutex, and by the receiver before it takes the mutex: if it is set and the lanes are empty, they
+    /// stay empty.
+    closed: SetOnce<Closed>,
+    receiver_gone: SetOnce<()>,
+}
+
+/// The messages of one lane.
+#[derive(Debug)]
+struct Waiting<T> {
+    bound: Bound,
+    messages: VecDeque<(T, usize)>,
+    bytes: usize,
+}
+
+impl<T> Waiting<T> {
+    fn new(bound: Bound) -> Self {
+        let bound = Bound { messages: bound.messages.max(1), bytes: bound.bytes.max(1) };
+        Self { bound, messages: VecDeque::new(), bytes: 0 }
     }
 
-    /// Puts all of `values` in, each with its weight, as there is room. What was not sent when the future is dropped is still in `values`.
-    pub(crate) async fn send_all(&self, lane: Lane, values: &mut VecDeque<(T, usize)>) -> Result<(), Gone> {
-        let shared = &self.end.0;
-        let room = shared.room(lane);
+    /// Returns the message if there is no room for it.
+    fn push(&mut self, message: T) -> Result<(), T>
+    where
+        T: Weigh,
+    {
+        let weight = message.weight().min(self.bound.bytes);
+        if self.messages.len() >= self.bound.messages || weight > self.bound.bytes - self.bytes {
+            return Err(message);
+        }
+        self.bytes += weight;
+        self.messages.push_back((message, weight));
+        Ok(())
+    }
+
+    fn pop(&mut self) -> Option<(T, usize)> {
+        let (message, weight) = self.messages.pop_front()?;
+        self.bytes -= weight;
+        Some((message, weight))
+    }
+}
+
+impl<T> Shared<T> {
+    fn lanes(&self) -> MutexGuard<'_, [Waiting<T>; 2]> {
+        // no code panics while it holds the lock
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn close(&self, why: Closed) {
+        // the first reason stays
+        self.closed.set(why).ok();
+        self.arrived.notify_one();
+        self.freed.notify_waiters();
+    }
+
+    /// Checks after each notification whether `check` has a result.
+    async fn until<R>(&self, changed: &Notify, mut check: impl FnMut() -> Option<R>) -> R {
         loop {
-            shared.put_fitting(lane, values)?;
-            let Some((_, first)) = values.front() else { return Ok(()) };
-            let portion = room.portion(*first, weights(values));
-            let places = room.take(portion).await?;
-            shared.put_many(lane, values, portion.messages, places)?;
+            // created before the check, so that a change between check and wait is not missed
+            let notified = changed.notified();
+            if let Some(result) = check() {
+                return result;
+            }
+            notified.await;
         }
     }
+}
 
-    /// Puts `value` in if there is room now.
-    pub(crate) fn try_send(&self, lane: Lane, value: T, weight: usize) -> Result<(), NotNow<T>> {
-        let shared = &self.end.0;
-        let room = shared.room(lane);
-        match room.try_take(room.one(weight)) {
-            Ok(places) => shared.put(lane, value, weight, places).map_err(|Gone| NotNow::Gone),
-            Err(TryAcquireError::NoPermits) => Err(NotNow::Full(value)),
-            Err(TryAcquireError::Closed) => Err(NotNow::Gone),
+impl<T: Weigh> Shared<T> {
+    /// Runs `push` on a lane and wakes the receiver, unless an end is gone.
+    fn push<R>(&self, lane: Lane, push: impl FnOnce(&mut Waiting<T>) -> R) -> Result<R, Gone> {
+        let mut lanes = self.lanes();
+        if self.closed.initialized() || self.receiver_gone.initialized() {
+            return Err(Gone);
+        }
+        let was_empty = lanes.iter().all(|lane| lane.messages.is_empty());
+        let result = push(&mut lanes[lane as usize]);
+        drop(lanes);
+        if was_empty {
+            self.arrived.notify_one();
+        }
+        Ok(result)
+    }
+
+    /// Takes messages until they are `enough` bytes, control lane first. Returns whether there were any.
+    fn take(&self, enough: usize, mut keep: impl FnMut(T)) -> bool {
+        let mut bytes = 0;
+        let mut lanes = self.lanes();
+        for lane in lanes.iter_mut() {
+            while bytes < enough
+                && let Some((message, weight)) = lane.pop()
+            {
+                bytes += weight.max(1);
+                keep(message);
+            }
+        }
+        drop(lanes);
+        if bytes > 0 {
+            self.freed.notify_waiters();
+        }
+        bytes > 0
+    }
+}
+
+impl<T: Weigh> Sender<T> {
+    /// Sends a message once there is room for it. Sends nothing if the future is dropped before.
+    pub(crate) async fn send(&self, lane: Lane, message: T) -> Result<(), Gone> {
+        let _turn = self.0.turns[lane as usize].acquire().await;
+        let mut message = Some(message);
+        let attempt = || match self.try_send(lane, message.take()?) {
+            Ok(()) => Some(Ok(())),
+            Err(NotSent::Closed) => Some(Err(Gone)),
+            Err(NotSent::Full(back)) => {
+                message = Some(back);
+                None
+            }
+        };
+        self.0.until(&self.0.freed, attempt).await
+    }
+
+    /// Sends all messages in order, each once there is room for it. Unsent messages stay in `messages` if the future is dropped.
+    pub(crate) async fn send_all(&self, lane: Lane, messages: &mut VecDeque<T>) -> Result<(), Gone> {
+        let _turn = self.0.turns[lane as usize].acquire().await;
+        let mut fill = |lane: &mut Waiting<T>| {
+            while let Some(message) = messages.pop_front() {
+                if let Err(message) = lane.push(message) {
+                    messages.push_front(message);
+                    return None;
+                }
+            }
+            Some(())
+        };
+        self.0.until(&self.0.freed, || self.0.push(lane, &mut fill).transpose()).await
+    }
+
+    /// Sends a message if there is room for it now.
+    pub(crate) fn try_send(&self, lane: Lane, message: T) -> Result<(), NotSent<T>> {
+        match self.0.push(lane, |lane| lane.push(message)) {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(message)) => Err(NotSent::Full(message)),
+            Err(Gone) => Err(NotSent::Closed),
         }
     }
+}
 
-    /// Takes nothing more, from any clone. What is in stays and can be received.
-    pub(crate) fn close(&self) {
-        self.end.0.close();
+impl<T> Sender<T> {
+    /// Takes no more messages. Messages that wait can still be received; then the receiver learns the reason.
+    pub(crate) fn close(&self, why: Closed) {
+        self.0.close(why);
     }
 
-    /// Whether nothing more is taken.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.end.0.state().is_closed
-    }
-
-    /// Waits until nobody receives any more.
+    /// Waits until the receiver is dropped.
     pub(crate) async fn receiver_gone(&self) {
-        let mut gone = self.end.0.is_receiver_gone.subscribe();
-        // fails only if the sending half of the watch is gone, which lives as long as we do
-        gone.wait_for(|is_gone| *is_gone).await.ok();
+        self.0.receiver_gone.wait().await;
     }
 
-    /// Whether nobody receives any more.
     pub(crate) fn is_receiver_gone(&self) -> bool {
-        *self.end.0.is_receiver_gone.borrow()
+        self.0.receiver_gone.initialized()
     }
 
-    /// Whether less than `bound` waits.
-    pub(crate) fn is_below(&self, bound: Bound) -> bool {
-        let state = self.end.0.state();
-        state.control.len() + state.data.len() < bound.messages && state.bytes < bound.bytes
-    }
-
-    /// Waits until a value was taken out since the last call, or the queue was closed. For one task only.
-    pub(crate) async fn taken(&self) {
-        self.end.0.taken.notified().await;
-    }
-
-    pub(crate) fn downgrade(&self) -> WeakSender<T> {
-        WeakSender { end: Arc::downgrade(&self.end) }
+    /// Waits until less than `bound` waits in the data lane, or an end is gone.
+    pub(crate) async fn below(&self, bound: Bound) {
+        let is_below = || {
+            let [_, data] = &*self.0.lanes();
+            data.messages.len() < bound.messages && data.bytes < bound.bytes
+        };
+        let is_over = || self.0.closed.initialized() || self.is_receiver_gone();
+        self.0.until(&self.0.freed, || (is_over() || is_below()).then_some(())).await;
     }
 }
 
-impl<T> Clone for Sender<T> {
-    fn clone(&self) -> Self {
-        Self { end: Arc::clone(&self.end) }
+impl<T: Weigh> Receiver<T> {
+    /// Receives the next message, control lane first; the reason of the close after the last one. Loses nothing if dropped.
+    pub(crate) async fn recv(&mut self) -> Result<T, Closed> {
+        let next = || {
+            let mut message = None;
+            self.0.take(1, |taken| message = Some(taken));
+            message
+        };
+        self.0.until(&self.0.arrived, || self.attempt(next)).await
     }
-}
 
-impl<T> WeakSender<T> {
-    pub(crate) fn upgrade(&self) -> Option<Sender<T>> {
-        self.end.upgrade().map(|end| Sender { end })
+    /// Waits for a message and takes those that wait, control lane first, until they are `enough` bytes. Loses nothing if dropped.
+    pub(crate) async fn recv_many(&mut self, taken: &mut VecDeque<T>, enough: usize) -> Result<(), Closed> {
+        let mut next = || self.0.take(enough, |message| taken.push_back(message)).then_some(());
+        self.0.until(&self.0.arrived, || self.attempt(&mut next)).await
+    }
+
+    /// [`recv_many`](Self::recv_many) without waiting. `None` if it would wait.
+    pub(crate) fn try_recv_many(
+        &mut self,
+        taken: &mut VecDeque<T>,
+        enough: usize,
+    ) -> Option<Result<(), Closed>> {
+        self.attempt(|| self.0.take(enough, |message| taken.push_back(message)).then_some(()))
+    }
+
+    fn attempt<R>(&self, take: impl FnOnce() -> Option<R>) -> Option<Result<R, Closed>> {
+        // looked at before the lanes: see `Shared::closed`
+        let closed = self.0.closed.get();
+        take().map(Ok).or_else(|| closed.cloned().map(Err))
     }
 }
 
 impl<T> Receiver<T> {
-    /// The next value, control lane first; `None` when the queue is closed and empty. Loses nothing if dropped.
-    pub(crate) async fn recv(&mut self) -> Option<T> {
-        loop {
-            match self.shared.pop() {
-                Popped::Value(value) => return Some(value),
-                Popped::Closed => return None,
-                Popped::Empty => self.shared.arrived.notified().await,
-            }
-        }
-    }
-
-    /// Waits for a value and takes all there are, control lane first; false when the queue is closed and empty.
-    pub(crate) async fn recv_all(&mut self, taken: &mut VecDeque<(T, usize)>) -> bool {
-        self.recv_many(taken, usize::MAX).await
-    }
-
-    /// Waits for a value and takes what there is, control lane first, until it is `enough` bytes; false when the queue is closed and empty.
-    pub(crate) async fn recv_many(&mut self, taken: &mut VecDeque<(T, usize)>, enough: usize) -> bool {
-        loop {
-            match self.shared.pop_many(taken, enough) {
-                Popped::Value(()) => return true,
-                Popped::Closed => return false,
-                Popped::Empty => self.shared.arrived.notified().await,
-            }
-        }
-    }
-
-    /// Takes what there is now, control lane first, until it is `enough` bytes; false if there is nothing.
-    pub(crate) fn try_recv_many(&mut self, taken: &mut VecDeque<(T, usize)>, enough: usize) -> bool {
-        matches!(self.shared.pop_many(taken, enough), Popped::Value(()))
+    pub(crate) fn observer(&self) -> Observer<T> {
+        Observer(Arc::clone(&self.0))
     }
 }
 
-impl<T> Drop for SendingEnd<T> {
+impl<T> Observer<T> {
+    /// Waits until the queue is closed.
+    pub(crate) async fn closed(&self) -> Closed {
+        self.0.closed.wait().await.clone()
+    }
+}
+
+impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        self.0.close();
+        self.close(Closed::Ended);
     }
 }
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        self.shared.close();
-        let (control, data) = {
-            let mut state = self.shared.state();
-            state.bytes = 0;
-            (std::mem::take(&mut state.control), std::mem::take(&mut state.data))
-        };
-        // dropped outside the lock: a value may own the sending end of this very queue
-        drop((control, data));
-        self.shared.is_receiver_gone.send_replace(true);
+        self.0.receiver_gone.set(()).ok();
+        let messages = self.0.lanes().each_mut().map(|lane| std::mem::take(&mut lane.messages));
+        // without the lock: a message may own an end of this queue
+        drop(messages);
+        self.0.freed.notify_waiters();
     }
 }
 

@@ -1,7 +1,7 @@
 //! A connection over WebSocket: one frame per message, as client or as server. No TLS.
 //!
-//! Unlike a pair of pipes it cannot be half closed: when one side closes, what the other has not written yet is lost to it.
-//! Who may connect is for the caller to say ([`accept_websocket`] asks); what the messages mean is for others.
+//! Unlike a pair of pipes it cannot be half closed: when one side closes, it no longer gets what the other side has not written yet.
+//! The caller of [`accept_websocket`] decides which clients may connect.
 
 mod shared;
 mod sink;
@@ -26,16 +26,16 @@ use shared::Shared;
 use sink::WebSocketSink;
 use source::WebSocketSource;
 
-/// How a WebSocket connection is kept.
+/// The limits and timeouts of a WebSocket connection.
 #[derive(Debug, Clone, Copy)]
 pub struct WebSocketOptions {
-    /// The limits of the connection; `line` is that of a message, all its fragments together.
+    /// The limits of the connection; `line` is the maximum length of a message with all its fragments.
     pub limits: Limits,
-    /// How long connecting and the handshake may take.
+    /// The timeout of connecting and the handshake together; 10 s by default.
     pub handshake: Duration,
-    /// How often the peer is asked whether it is still there.
+    /// The interval of pings; 20 s by default.
     pub ping_every: Duration,
-    /// A peer that sends nothing, not even an answer to a ping, or takes nothing for this long is disconnected.
+    /// How long a peer may send nothing, not even an answer to a ping, or take nothing before it is disconnected; 1 min by default.
     pub silence: Duration,
 }
 
@@ -50,33 +50,33 @@ impl Default for WebSocketOptions {
     }
 }
 
-/// What a client said when it asked for a connection.
+/// The HTTP request with which a client asks for a connection.
 #[derive(Debug, Clone, Copy)]
 pub struct Upgrade<'a>(&'a Request);
 
 impl Upgrade<'_> {
-    /// The path and query it asked for.
+    /// Returns the path and query.
     pub fn path(&self) -> &str {
         self.0.uri().path_and_query().map_or("/", |path| path.as_str())
     }
 
-    /// A header, such as `host` or `origin`, if it is there once and is plain text.
+    /// Returns a header, such as `host` or `origin`, if it is there exactly once and is plain text.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.0.headers().get_all(name).iter();
         let value = values.next()?.to_str().ok()?;
-        if values.next().is_none() { Some(value) } else { None }
+        values.next().is_none().then_some(value)
     }
 
-    /// How often a header is there: a client that sends two origins deserves no answer for either.
+    /// Returns how often a header is there. [`header`](Self::header) returns `None` for a client that sends two origins.
     pub fn count(&self, name: &str) -> usize {
         self.0.headers().get_all(name).iter().count()
     }
 }
 
-/// The verdict on an [`Upgrade`].
+/// The decision on an [`Upgrade`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
-    /// Let it in.
+    /// Accept the client.
     Admit,
     /// Answer 403 Forbidden.
     Forbid,
@@ -99,7 +99,7 @@ pub async fn connect_websocket(url: &str, options: WebSocketOptions) -> Result<C
     }
 }
 
-/// Accepts a client on a byte stream, if `admit` lets it in.
+/// Accepts a client on a byte stream, if `admit` does.
 pub async fn accept_websocket<S>(
     stream: S,
     options: WebSocketOptions,
@@ -132,7 +132,7 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let shared = Shared::new(socket);
-    // the reader finds out why a connection has to be closed, the writer is the one who can say it
+    // the reader finds the reason to close a connection, the writer sends it
     let (close, close_with) = watch::channel::<Option<CloseCode>>(None);
     let source = WebSocketSource::new(shared.clone(), close, options);
     let sink = WebSocketSink::new(shared, close_with, options);

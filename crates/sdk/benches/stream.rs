@@ -1,4 +1,4 @@
-//! What a client costs: 100,000 notifications of a trivial agent, read by this SDK and by others, in one run.
+//! The cost of a client: 100,000 notifications of a trivial agent, read by this SDK and by others, in one run.
 //!
 //! `cargo bench -p musher --bench stream` starts each client as a process of its own, three times, and prints the best of each as
 //! ratios. The agent and all clients but the Python one are this very program, told apart by the first argument.
@@ -24,7 +24,7 @@ use testkit::peers;
 
 const NOTIFICATIONS: usize = 100_000;
 const ROUNDS: usize = 3;
-/// How many pieces of text a client must have seen for its figures to count.
+/// The number of text deltas that a client must have seen for its figures to count.
 const PYTHON_CLIENT: &str = include_str!("stream_client.py");
 
 fn main() {
@@ -39,7 +39,7 @@ fn main() {
     }
 }
 
-/// What a client says about itself when it is done.
+/// The figures that a client reports when it is done.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Figures {
     seen: usize,
@@ -141,7 +141,7 @@ fn sdk_client() -> (usize, Instant) {
         let mut characters = 0;
         while let Some(event) = turn.next().await {
             if let Event::TextDelta(delta) = event.unwrap() {
-                characters += delta.text_delta.len();
+                characters += delta.text.len();
             }
         }
         session.close().await.unwrap();
@@ -150,7 +150,7 @@ fn sdk_client() -> (usize, Instant) {
     })
 }
 
-/// What one would write by hand: split the lines, parse them into structs.
+/// A minimal client: splits the lines, and parses them into structs.
 fn bare_client() -> (usize, Instant) {
     #[derive(Deserialize)]
     struct Message<'a> {
@@ -207,7 +207,7 @@ fn bare_client() -> (usize, Instant) {
 
 const TEXT: &str = "word by word ";
 
-/// The agent: answers what it must, and on a prompt says all there is to say.
+/// The agent: answers the required calls, and sends all notifications on a prompt.
 fn agent() {
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     if env::args().any(|argument| argument == "--alone") {

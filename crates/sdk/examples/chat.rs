@@ -9,7 +9,7 @@ use musher::{Agent, Event, Session};
 #[tokio::main]
 async fn main() -> musher::Result<()> {
     let session = Session::builder().agent(agent()).open().await?;
-    // read in a thread of its own, so that the session lives on while nobody types
+    // read in a thread of its own, so that the session works while no line comes
     let (sender, mut lines) = tokio::sync::mpsc::channel(1);
     std::thread::spawn(move || {
         for line in std::io::stdin().lock().lines().map_while(Result::ok) {
@@ -22,9 +22,9 @@ async fn main() -> musher::Result<()> {
         let mut turn = session.send(line).partial().start().await?;
         while let Some(event) = turn.next().await {
             match event? {
-                Event::TextDelta(delta) => show(&delta.text_delta),
+                Event::TextDelta(delta) => show(&delta.text),
                 Event::ToolCall(call) => show(&format!("[{}]\n", call.name)),
-                // what was shown so far is void, and comes again
+                // the deltas shown so far are void, and are sent again
                 Event::Retracted { .. } => show("\n[once more]\n"),
                 Event::Error(error) => show(&format!("[{}]\n", error.message)),
                 Event::Result(_) => show("\n"),
@@ -37,7 +37,7 @@ async fn main() -> musher::Result<()> {
 
 fn show(text: &str) {
     print!("{text}");
-    // a terminal that is gone is noticed by the next line
+    // a closed terminal is noticed at the next line
     std::io::stdout().flush().ok();
 }
 

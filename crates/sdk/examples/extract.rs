@@ -1,4 +1,4 @@
-//! An answer as a Rust value: the schema comes from the type, and what does not fit is asked for again.
+//! An answer as a Rust value: the schema is derived from the type, and an answer that does not match it is retried.
 
 #![allow(clippy::print_stdout, reason = "an example talks to people")]
 

@@ -1,4 +1,4 @@
-//! Two ways from one point: fork a conversation, go on in both, and come back to the first one later.
+//! Two ways from one point: fork a conversation, continue both, and resume the first one later.
 
 #![allow(clippy::print_stdout, reason = "an example talks to people")]
 
@@ -8,7 +8,7 @@ use musher::{Agent, Session};
 async fn main() -> musher::Result<()> {
     let session = Session::builder().agent(agent()).open().await?;
     session.send("Remember: we need a name for a library that drives agents.").await?;
-    let fork = session.fork_titled("The serious way", Vec::new()).await?;
+    let fork = session.fork().title("The serious way").await?;
     let (playful, serious) = tokio::join!(
         session.send("Find a playful name.").into_future(),
         fork.send("Find a serious name.").into_future(),

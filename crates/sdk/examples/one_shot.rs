@@ -14,7 +14,7 @@ async fn main() -> musher::Result<()> {
         other => println!("[it ended as {other:?}: {:?}]", result.errors),
     }
     if let Some(usage) = &result.usage {
-        println!("[{} tokens in, {} out]", usage.input_tokens.get(), usage.output_tokens.get());
+        println!("[{} tokens in, {} out]", usage.input_tokens, usage.output_tokens);
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
-//! Plan first: the agent may only look until its plan is approved; then it works on with a little autonomy.
+//! Plan first: the agent is read-only until its plan is approved; then it continues at a low autonomy level.
 
 #![allow(clippy::print_stdout, reason = "an example talks to people")]
 
 use musher::wire::{PermissionDetails, ToolConfirmationOutcome};
-use musher::{Agent, Decision, Permission, Session, sync};
+use musher::{Agent, Decision, PermissionRequest, Session};
 
 #[tokio::main]
 async fn main() -> musher::Result<()> {
@@ -11,7 +11,7 @@ async fn main() -> musher::Result<()> {
     let session = Session::builder()
         .agent(agent())
         .spec_mode()
-        .on_permission(sync(|asked| decide(&asked)))
+        .on_permission_sync(|request| decide(&request))
         .open()
         .await?;
     let result = session.send(prompt).await?;
@@ -21,8 +21,8 @@ async fn main() -> musher::Result<()> {
     session.close().await
 }
 
-fn decide(asked: &Permission) -> Decision {
-    if let Some(plan) = asked.plan() {
+fn decide(request: &PermissionRequest) -> Decision {
+    if let Some(plan) = request.plan() {
         println!("The plan:\n{plan}");
         // a plan that would touch everything is made smaller
         return if plan.contains("rewrite everything") {
@@ -32,7 +32,7 @@ fn decide(asked: &Permission) -> Decision {
         };
     }
     let is_edit = |details: &PermissionDetails| matches!(details, PermissionDetails::Edit(_));
-    let only_edits = asked.tool_uses.iter().all(|tool_use| is_edit(&tool_use.details));
+    let only_edits = request.tool_uses.iter().all(|tool_use| is_edit(&tool_use.details));
     if only_edits { Decision::allow_once() } else { Decision::deny() }
 }
 

@@ -1,10 +1,10 @@
-//! The agent asks, you answer: numbers or words on the terminal, an empty line for no answer.
+//! Answers the agent's questions on the terminal: by number or in words; an empty line declines.
 
 #![allow(clippy::print_stdout, reason = "an example talks to people")]
 
 use std::io::BufRead;
 
-use musher::{Agent, Questions, Reply, Session};
+use musher::{Agent, Answers, QuestionRequest, Session};
 
 #[tokio::main]
 async fn main() -> musher::Result<()> {
@@ -15,9 +15,9 @@ async fn main() -> musher::Result<()> {
 }
 
 /// Reading blocks, so it has a thread of its own.
-async fn ask(asked: Questions) -> Reply {
+async fn ask(request: QuestionRequest) -> Answers {
     let reading = tokio::task::spawn_blocking(move || {
-        asked.answer_all(|question| {
+        request.answer_all(|question| {
             let options = question.options.clone().unwrap_or_default();
             println!("{}", question.question);
             for (number, option) in options.iter().enumerate() {
@@ -29,7 +29,7 @@ async fn ask(asked: Questions) -> Reply {
             chosen.or((!line.is_empty()).then_some(line))
         })
     });
-    reading.await.unwrap_or(Reply::Declined)
+    reading.await.unwrap_or(Answers::Declined)
 }
 
 /// The program in `MUSHER_AGENT`, or `droid`.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use musher::wire::PermissionDetails;
-use musher::{Agent, Decision, InProcess, Permission, Session, Tools, sync};
+use musher::{Agent, Decision, McpServer, McpTools, Session};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Person {
@@ -18,25 +18,25 @@ struct Person {
 async fn main() -> musher::Result<()> {
     let calls = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&calls);
-    let tools = Tools::new()
+    let tools = McpTools::new()
         .tool("lookup", "Looks up the number of a person", move |person: Person| {
             counter.fetch_add(1, Ordering::Relaxed);
             async move {
                 match person.name.as_str() {
                     "Alice" => Ok("Alice is number 42"),
-                    _ => Err(format!("nobody is called {}", person.name)),
+                    _ => Err(format!("no person is called {}", person.name)),
                 }
             }
         })
         .read_only();
     let session = Session::builder()
         .agent(agent())
-        .mcp_tools(InProcess::new("people", tools))
-        .on_permission(sync(|asked: Permission| {
+        .serve_mcp(McpServer::new("people", tools))
+        .on_permission_sync(|asked| {
             let is_ours = |details: &PermissionDetails| matches!(details, PermissionDetails::McpTool(_));
             let all_ours = asked.tool_uses.iter().all(|tool_use| is_ours(&tool_use.details));
             if all_ours { Decision::allow_once() } else { Decision::deny() }
-        }))
+        })
         .open()
         .await?;
     println!("{}", session.send("Which number has Alice?").await?.text);

@@ -1,4 +1,4 @@
-//! A turn with limits, watched: how long it may take, how much it may use, and what happens meanwhile.
+//! A turn with limits, watched: a timeout, a budget, and the events meanwhile.
 
 #![allow(clippy::print_stdout, reason = "an example talks to people")]
 
@@ -34,7 +34,7 @@ async fn main() -> musher::Result<()> {
             _ => {}
         }
     }
-    let stats = session.get_context_stats().await?;
+    let stats = session.client().get_context_stats().await?;
     println!("context: {} of {} tokens", stats.used.get(), stats.limit.get());
     session.close().await
 }

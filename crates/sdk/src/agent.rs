@@ -1,4 +1,4 @@
-//! Where the agent comes from: a program we start, or a connection somebody else makes.
+//! Where the agent comes from: a program that this crate starts, or a connection that the caller makes.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -13,11 +13,11 @@ use musher_wire::{CloseReason, CloseSession, CloseSessionParams, Frame, Request}
 use crate::record::Tap;
 use crate::{Error, Result};
 
-/// The words after the program's name that make it speak the protocol.
+/// The arguments that make the program speak the protocol.
 const PROTOCOL_ARGS: [&str; 5] =
     ["exec", "--input-format", "stream-jsonrpc", "--output-format", "stream-jsonrpc"];
 
-/// How to get an agent.
+/// An agent to connect to: a program to start, or a connection.
 ///
 /// The default is the program `droid`, found in `PATH`, with the credentials it has stored.
 ///
@@ -53,7 +53,7 @@ impl fmt::Debug for Setup {
     }
 }
 
-/// Makes connections to an agent: in process, over a network, into a container.
+/// Makes connections to an agent: in process, over a network, to a container.
 pub trait Connector: fmt::Debug + Send + Sync + 'static {
     /// Connects. Called once for each session.
     fn connect(&self) -> Pin<Box<dyn Future<Output = Result<Connection>> + Send + '_>>;
@@ -66,24 +66,24 @@ impl Default for Agent {
 }
 
 impl Agent {
-    /// A program that speaks the Droid protocol when it is called like `droid exec`.
+    /// Creates an agent from a program that speaks the Droid protocol when it is called like `droid exec`.
     pub fn program(program: impl AsRef<Path>) -> Self {
         let program = program.as_ref().to_owned();
         let args = PROTOCOL_ARGS.iter().map(Into::into).collect();
         Self { source: Source::Program { program, args, setup: Vec::new() }, tap: None }
     }
 
-    /// A program that is started exactly so. The launch says all: directory, environment, where to fork.
+    /// Creates an agent from a program that is started exactly as `launch` says: directory, environment, where to fork.
     pub fn launch(launch: Launch) -> Self {
         Self { source: Source::Launch(Box::new(launch)), tap: None }
     }
 
-    /// An agent behind connections that `connector` makes.
+    /// Creates an agent that is reached over connections of `connector`.
     pub fn connector(connector: impl Connector) -> Self {
         Self { source: Source::Connector(Arc::new(connector)), tap: None }
     }
 
-    /// An agent at the other end of this connection. It serves one session; forking it needs another one.
+    /// Creates an agent from this connection. It serves one session; a fork needs another connection.
     pub fn connection(connection: Connection) -> Self {
         Self::connector(Once(Mutex::new(Some(connection))))
     }
@@ -97,7 +97,7 @@ impl Agent {
         self
     }
 
-    /// Adds arguments behind those which make the program speak the protocol.
+    /// Adds arguments after those that make the program speak the protocol.
     #[must_use]
     pub fn extra_args(mut self, more: impl IntoIterator<Item: AsRef<OsStr>>) -> Self {
         if let Source::Program { args, .. } = &mut self.source {
@@ -112,14 +112,14 @@ impl Agent {
         self.set_up(Setup::Env(key.as_ref().to_owned(), value.as_ref().to_owned()))
     }
 
-    /// The key for the vendor's service. Without one the program uses its stored login.
+    /// Sets the key for the vendor's service. By default the program uses its stored login.
     #[must_use]
     pub fn api_key(self, key: impl Into<String>) -> Self {
         self.set_up(Setup::Secret("FACTORY_API_KEY".into(), key.into()))
     }
 
-    /// Writes down all that is said, for a [`Replay`](crate::Replay) to play it. The first connection goes to `path`, further ones
-    /// (forks, summaries) to files beside it: `a.jsonl`, `a.2.jsonl`, ... They hold the whole conversation.
+    /// Records all messages, for a [`Replay`](crate::Replay). The first connection is recorded to `path`, further ones
+    /// (forks, compactions) to files beside it: `a.jsonl`, `a.2.jsonl`, ... The files hold the whole conversation.
     #[must_use]
     pub fn record(mut self, path: impl AsRef<Path>) -> Self {
         self.tap = Some(Tap::new(path.as_ref()));
@@ -135,7 +135,7 @@ impl Agent {
         self
     }
 
-    /// Connects. A program starts in `cwd`, unless it is launched exactly so.
+    /// Connects. A program starts in `cwd`, unless it has a [`Launch`] of its own.
     pub(crate) async fn connect(&self, cwd: Option<&Path>) -> Result<(Connection, Option<Child>)> {
         let (connection, child) = self.reach(cwd).await?;
         match &self.tap {
@@ -157,14 +157,14 @@ impl Agent {
                 }
             }
         };
-        // without the farewell a droid with a slow service needs seconds to notice that its input has ended
+        // without the close request a droid with a slow service needs seconds to notice that its input has ended
         let params = CloseSessionParams { reason: Some(CloseReason::Other), ..CloseSessionParams::default() };
-        let farewell = Request::call::<CloseSession>("farewell", &params)?;
-        let (child, connection) = Child::spawn(launch.farewell(Frame::Request(farewell))).await?;
+        let close_request = Request::call::<CloseSession>("farewell", &params)?;
+        let (child, connection) = Child::spawn(launch.close_request(Frame::Request(close_request))).await?;
         Ok((connection, Some(child)))
     }
 
-    /// Whether the agent sees the same files as we do, so that paths can be checked before it is started.
+    /// Returns whether the agent sees the same files as this process, so that paths can be checked before it is started.
     pub(crate) fn is_local_program(&self) -> bool {
         matches!(self.source, Source::Program { .. })
     }
@@ -179,7 +179,7 @@ impl Setup {
     }
 }
 
-/// A connection that can be had once.
+/// A connection that can be taken once.
 #[derive(Debug)]
 struct Once(Mutex<Option<Connection>>);
 
@@ -187,7 +187,7 @@ impl Connector for Once {
     fn connect(&self) -> Pin<Box<dyn Future<Output = Result<Connection>> + Send + '_>> {
         let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         Box::pin(std::future::ready(
-            taken.ok_or_else(|| Error::session("this agent was one connection, which is in use")),
+            taken.ok_or_else(|| Error::session("the agent's only connection is already in use")),
         ))
     }
 }

@@ -1,9 +1,9 @@
 //! The same sessions without `async`, for scripts, build programs and tests of synchronous code.
 //!
-//! Each session has a thread with a runtime of its own, on which everything goes on between calls: the agent is read, handlers
-//! run, timers fire. Handlers must not call the session they are for. Close sessions: one that is only dropped ends its agent, too,
-//! but nobody waits for that. Do not use any of this in a program that has a runtime already: there every call would block a worker, and the
-//! async types do the same with less.
+//! Each session has a thread with a runtime of its own, which works between calls, too: it reads from the agent, handlers
+//! run, timers fire. Handlers must not call the session that they belong to. Close sessions: dropping one ends its agent, too,
+//! but does not wait for that. Do not use this module in a program that has a runtime already: there every call would block a worker, and the
+//! async types do the same at less cost.
 //!
 //! ```
 //! use musher::Event;
@@ -14,7 +14,7 @@
 //! let mut turn = session.start(session.prompt("Say hello.").partial())?;
 //! for event in &mut turn {
 //!     if let Event::TextDelta(delta) = event? {
-//!         print!("{}", delta.text_delta);
+//!         print!("{}", delta.text);
 //!     }
 //! }
 //! assert_eq!(turn.result().unwrap().text, "Hello from the scripted model.");
@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 use worker::Worker;
 
-use crate::{Event, Prompt, Result, ResumeBuilder, Run, SessionBuilder, SessionState, TurnResult};
+use crate::{Event, Prompt, Result, ResumeBuilder, Run, SessionBuilder, SessionId, SessionState, TurnResult};
 
 /// Runs one prompt and waits for its result.
 ///
@@ -57,7 +57,7 @@ impl Session {
         Self::begin(builder.open())
     }
 
-    /// Goes on with a session on disk.
+    /// Resumes a session on disk.
     pub fn resume(builder: ResumeBuilder) -> Result<Self> {
         Self::begin(builder.open())
     }
@@ -68,7 +68,7 @@ impl Session {
         Ok(Self { session, worker })
     }
 
-    /// A prompt with its options, to [`send`](Self::send) or [`start`](Self::start).
+    /// Returns a prompt with its options, for [`send`](Self::send) or [`start`](Self::start).
     pub fn prompt(&self, text: impl Into<String>) -> Prompt {
         self.session.send(text)
     }
@@ -78,18 +78,18 @@ impl Session {
         self.worker.wait(prompt.into_future())?
     }
 
-    /// Sends a prompt, and gives the turn to follow.
+    /// Sends a prompt, and returns its turn.
     pub fn start(&self, prompt: Prompt) -> Result<Turn> {
         let turn = self.worker.wait(prompt.start())??;
         let cancel = turn.cancel_token();
         Ok(Turn { inner: Some(turn), result: None, cancel, worker: Arc::clone(&self.worker) })
     }
 
-    /// Does anything an async session can do, and waits for it.
+    /// Runs a function on the async session, and waits for its result.
     ///
     /// ```no_run
     /// # fn example(session: musher::blocking::Session) -> musher::Result<()> {
-    /// let skills = session.wait(|session| async move { session.list_skills().await })?;
+    /// let skills = session.wait(|session| async move { session.client().list_skills().await })?;
     /// # Ok(()) }
     /// ```
     pub fn wait<T, F>(&self, call: impl FnOnce(crate::Session) -> F) -> Result<T>
@@ -100,17 +100,17 @@ impl Session {
         self.worker.wait(call(self.session.clone()))?
     }
 
-    /// The id of the session.
-    pub fn id(&self) -> String {
+    /// Returns the id of the session.
+    pub fn id(&self) -> SessionId {
         self.session.id()
     }
 
-    /// What is known about the session now.
+    /// Returns the current state of the session.
     pub fn state(&self) -> SessionState {
         self.session.state()
     }
 
-    /// Ends the agent, and waits until it is gone.
+    /// Ends the agent, and waits until it has ended.
     pub fn close(&self) -> Result<()> {
         let session = self.session.clone();
         self.worker.wait(async move { session.close().await })?
@@ -122,7 +122,7 @@ impl Session {
 /// Dropping it interrupts the turn.
 #[must_use = "a turn that is dropped is interrupted"]
 pub struct Turn {
-    /// Away only while the worker waits for the next event.
+    /// `None` only while the worker waits for the next event.
     inner: Option<crate::Turn>,
     result: Option<TurnResult>,
     cancel: crate::CancellationToken,
@@ -130,12 +130,12 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Stops the turn when it is cancelled, from any thread. The events go on to the end, which then says so.
+    /// Returns a token that interrupts the turn when it is cancelled, from any thread. The iterator still runs to its end, and the result says so.
     pub fn cancel_token(&self) -> crate::CancellationToken {
         self.cancel.clone()
     }
 
-    /// The result, when the iterator has come to it.
+    /// Returns the result, once the iterator has reached it.
     pub fn result(&self) -> Option<&TurnResult> {
         self.result.as_ref()
     }

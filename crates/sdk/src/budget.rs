@@ -1,6 +1,6 @@
-//! How much a turn may use.
+//! The token and step limits of a turn.
 
-/// Limits of what a turn may use. None are set by default.
+/// The limits of a turn in tokens and steps. None are set by default.
 ///
 /// ```
 /// use musher::Budget;
@@ -14,14 +14,14 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// At most this many tokens, counted by the agent.
+    /// Sets the maximum number of tokens, as the agent counts them.
     #[must_use]
     pub fn tokens(mut self, limit: u64) -> Self {
         self.tokens = Some(limit);
         self
     }
 
-    /// At most this many answers of the model.
+    /// Sets the maximum number of answers of the model.
     #[must_use]
     pub fn steps(mut self, limit: usize) -> Self {
         self.steps = Some(limit);

@@ -7,9 +7,10 @@ use tracing::Instrument;
 
 use crate::{Error, Result};
 
-/// Calls every method of the protocol on the agent's process.
+/// Calls every method of the protocol on the agent's process. See [`Session::client`](crate::Session::client).
 ///
-/// A [`Session`](crate::Session) derefs to it. Calls go to the session the process is in; the client does not follow forks.
+/// Calls go to the session that the process is in; the client does not follow forks. [`load_session`](Self::load_session) and
+/// [`initialize_session`](Self::initialize_session) move the process to another session, which a [`Session`](crate::Session) does not notice.
 #[derive(Debug, Clone)]
 pub struct Client {
     peer: Peer,
@@ -28,49 +29,49 @@ macro_rules! calls {
 }
 
 calls! {
-    /// Opens a new session in the process, which moves there.
+    /// Opens a new session in the process, and moves the process to it.
     initialize_session = InitializeSession;
-    /// Loads a session into the process, which moves there.
+    /// Loads a session into the process, and moves the process to it.
     load_session = LoadSession;
     /// Changes settings of the session.
     update_session_settings = UpdateSessionSettings;
-    /// Copies the session. The process stays where it is.
+    /// Forks the session. The process stays in the original session.
     fork_session = ForkSession;
-    /// Sums the session up into a new one. The process stays where it is.
+    /// Compacts the session into a new one. The process stays in the original session.
     compact_session = CompactSession;
-    /// Gives the session a title.
+    /// Sets the title of the session.
     rename_session = RenameSession;
-    /// Ends a worker of a mission.
+    /// Ends a worker session of a mission.
     kill_worker_session = KillWorkerSession;
-    /// Sends a report to the vendor.
+    /// Sends a bug report to the vendor.
     submit_bug_report = SubmitBugReport;
-    /// Which files could be brought back to how they were before a message.
+    /// Returns the files that can be restored to their content before a message.
     get_rewind_info = GetRewindInfo;
-    /// Copies the session up to a message, and brings files back to how they were.
+    /// Forks the session up to a message, and restores files to their content at that point.
     execute_rewind = ExecuteRewind;
-    /// The models the agent offers.
+    /// Lists the models that the agent offers.
     list_models = ListModels;
-    /// The tools the agent has, and which would run without asking.
+    /// Lists the agent's tools, and whether each would run without a permission request.
     list_tools = ListTools;
-    /// Switches a skill on or off.
+    /// Enables or disables a skill.
     set_skill_disabled = SetSkillDisabled;
-    /// Adds an MCP server to the user's settings, where it stays.
+    /// Adds an MCP server to the user's settings, also for later sessions.
     add_mcp_server = AddMcpServer;
     /// Removes an MCP server from the user's settings.
     remove_mcp_server = RemoveMcpServer;
-    /// Switches an MCP server on or off.
+    /// Enables or disables an MCP server.
     toggle_mcp_server = ToggleMcpServer;
-    /// Switches a tool of an MCP server on or off.
+    /// Enables or disables a tool of an MCP server.
     toggle_mcp_tool = ToggleMcpTool;
-    /// Begins the login at an MCP server.
+    /// Starts the login at an MCP server.
     authenticate_mcp_server = AuthenticateMcpServer;
-    /// Stops a login.
+    /// Cancels a login at an MCP server.
     cancel_mcp_auth = CancelMcpAuth;
-    /// Forgets a login.
+    /// Deletes the stored login of an MCP server.
     clear_mcp_auth = ClearMcpAuth;
-    /// Ends a login with the code the person got.
+    /// Completes a login with the code that the user received.
     submit_mcp_auth_code = SubmitMcpAuthCode;
-    /// Ends a login with the error the person got.
+    /// Fails a login with the error that the user received.
     submit_mcp_auth_error = SubmitMcpAuthError;
 }
 
@@ -87,19 +88,19 @@ macro_rules! plain_calls {
 }
 
 plain_calls! {
-    /// How full the model's context is.
+    /// Returns how many tokens of the model's context are used and left.
     get_context_stats = GetContextStats;
-    /// What fills the model's context.
+    /// Returns which parts of the conversation fill the model's context.
     get_context_breakdown = GetContextBreakdown;
-    /// The skills the agent can load.
+    /// Lists the skills that the agent can load.
     list_skills = ListSkills;
-    /// The slash commands.
+    /// Lists the slash commands.
     list_commands = ListCommands;
-    /// The configured MCP servers. Those given to the session are not among them.
+    /// Lists the configured MCP servers, without those that were added for this session only.
     list_mcp_servers = ListMcpServers;
-    /// The tools of all MCP servers, also of those given to the session.
+    /// Lists the tools of all MCP servers, including those that were added for this session only.
     list_mcp_tools = ListMcpTools;
-    /// Known MCP servers that could be added.
+    /// Lists known MCP servers that can be added.
     list_mcp_registry = ListMcpRegistry;
 }
 
@@ -112,7 +113,7 @@ impl Client {
         &self.peer
     }
 
-    /// Calls a method by its type, with the protocol's own deadline for it.
+    /// Calls a method by its type, with the timeout that the protocol defines for it.
     pub async fn call<M: Method>(&self, params: &M::Params) -> Result<M::Result> {
         let params = Json::new(params).map_err(|source| Error::invalid_input(source.to_string()))?;
         let span = tracing::debug_span!("call", method = M::NAME);
@@ -120,11 +121,11 @@ impl Client {
         Ok(result.read_as(M::NAME, "result")?)
     }
 
-    /// Calls any method, also one this version of the crate does not know.
+    /// Calls any method by name, including methods that this version of the crate does not know.
     ///
     /// ```no_run
     /// # async fn example(session: musher::Session) -> musher::Result<()> {
-    /// let answer = session.call_raw("droid.list_tools", serde_json::json!({})).await?;
+    /// let answer = session.client().call_raw("droid.list_tools", serde_json::json!({})).await?;
     /// println!("{answer}");
     /// # Ok(()) }
     /// ```
@@ -132,10 +133,10 @@ impl Client {
         Ok(self.peer.request(method.into(), Json::from(params), wire::ListTools::TIMEOUT).await?)
     }
 
-    /// Stops whatever the agent does. Harmless when it does nothing.
+    /// Interrupts the agent. Does nothing if it is idle.
     pub async fn interrupt(&self) -> Result<()> {
         let params = Json::empty_object();
-        // ahead of all that waits to be sent
+        // before all that waits to be sent
         let peer = self.peer.control();
         peer.request(wire::InterruptSession::NAME, params, wire::InterruptSession::TIMEOUT).await?;
         Ok(())

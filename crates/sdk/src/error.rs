@@ -1,7 +1,7 @@
-//! What can go wrong, in the classes a caller decides by.
+//! Errors, in the classes that callers distinguish.
 //!
-//! The type is opaque so that new causes can be told apart later without breaking anyone. A turn that went wrong is not an
-//! error: it is a [`TurnResult`](crate::TurnResult) that says so.
+//! The type is opaque so that new causes can be added without breaking callers. A failed turn is not an
+//! error: it has a [`TurnResult`](crate::TurnResult) that says so.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -14,13 +14,15 @@ use musher_wire::{RpcError, ShapeError};
 /// The result of this crate's calls.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a call failed.
+/// The reason why a call failed.
+///
+/// `Display` prints what failed; [`source`](StdError::source) is the cause. [`with_causes`](Error::with_causes) prints the whole chain of causes.
 ///
 /// ```
 /// # async fn example() {
 /// match musher::Session::resume("no-such-session").open().await {
 ///     Err(error) if error.is_session_not_found() => println!("start a new one"),
-///     Err(error) if error.is_connection() => println!("is droid installed? {error}"),
+///     Err(error) if error.is_connection() => println!("is droid installed? {}", error.with_causes()),
 ///     other => println!("{other:?}"),
 /// }
 /// # }
@@ -34,50 +36,50 @@ struct Inner {
     source: Box<dyn StdError + Send + Sync>,
 }
 
-/// The class of an [`Error`], with what is known about it.
+/// The class of an [`Error`], with its details.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Kind {
     /// The agent could not be started or reached.
     Connection {
-        /// The program that should have been started.
+        /// The program that could not be started, if the agent is one.
         program: Option<PathBuf>,
     },
-    /// The agent ended while we still needed it.
+    /// The agent's process ended unexpectedly.
     ProcessExit {
-        /// Its exit code, if it had one.
+        /// The exit code, if the process exited.
         code: Option<i32>,
-        /// The signal that ended it, if one did.
+        /// The signal that ended the process, if one did.
         signal: Option<i32>,
-        /// The last it wrote to stderr.
+        /// The end of its stderr output.
         stderr: String,
     },
-    /// The agent refused a call, or answered it with something else than the protocol promises.
+    /// The agent refused a call, or its answer breaks the protocol.
     Protocol {
         /// The method that was called.
         method: Option<String>,
-        /// The code of the agent's error.
+        /// The code of the agent's error response.
         code: Option<i64>,
     },
     /// There is no such session.
     SessionNotFound {
-        /// The id that was asked for.
+        /// The requested id.
         session_id: String,
     },
     /// The session cannot do this now: it is closed, or busy.
     Session,
-    /// Nothing came in time.
+    /// The agent did not answer in time.
     Timeout {
-        /// What was waited for.
+        /// The expected answer or event.
         what: String,
-        /// How long.
+        /// The timeout.
         after: Duration,
     },
-    /// What we were given is not usable; nothing was sent.
+    /// An argument is invalid; nothing was sent.
     InvalidInput,
-    /// The answer does not have the form that was asked for.
+    /// The answer does not match the schema.
     Output {
-        /// The answer as it came.
+        /// The raw answer.
         raw: String,
     },
 }
@@ -104,44 +106,49 @@ impl Error {
         Self::because(Kind::Protocol { method: Some(error.method.to_string()), code: None }, error)
     }
 
-    /// Its class.
+    /// Returns the error with all its causes in one line, joined by `: `, for logs and messages.
+    pub fn with_causes(&self) -> impl fmt::Display + '_ {
+        WithCauses(self)
+    }
+
+    /// Returns the class of the error.
     pub fn kind(&self) -> &Kind {
         &self.0.kind
     }
 
-    /// Whether the agent could not be started or reached, or is gone.
+    /// Returns whether the agent could not be started or reached, or has ended.
     pub fn is_connection(&self) -> bool {
         matches!(self.kind(), Kind::Connection { .. } | Kind::ProcessExit { .. })
     }
 
-    /// Whether the agent's process ended.
+    /// Returns whether the agent's process ended.
     pub fn is_process_exit(&self) -> bool {
         matches!(self.kind(), Kind::ProcessExit { .. })
     }
 
-    /// Whether the agent refused a call, or broke the protocol.
+    /// Returns whether the agent refused a call, or broke the protocol.
     pub fn is_protocol(&self) -> bool {
         matches!(self.kind(), Kind::Protocol { .. })
     }
 
-    /// Whether there is no such session.
+    /// Returns whether the session does not exist.
     pub fn is_session_not_found(&self) -> bool {
         matches!(self.kind(), Kind::SessionNotFound { .. })
     }
 
-    /// Whether nothing came in time.
+    /// Returns whether the agent did not answer in time.
     pub fn is_timeout(&self) -> bool {
         matches!(self.kind(), Kind::Timeout { .. })
     }
 
-    /// Whether what we were given is not usable.
+    /// Returns whether an argument is invalid.
     pub fn is_invalid_input(&self) -> bool {
         matches!(self.kind(), Kind::InvalidInput)
     }
 
-    /// Whether the agent does not know the method that was called. Old versions lack some.
+    /// Returns whether the agent does not know the method that was called. Old versions lack some.
     pub fn is_unsupported(&self) -> bool {
-        // 0.99 and older say -32600 for everything they do not like
+        // 0.99 and older use -32600 for every refusal
         let codes = [RpcError::METHOD_NOT_FOUND, RpcError::INVALID_REQUEST];
         matches!(self.kind(), Kind::Protocol { code: Some(code), .. } if codes.contains(code))
     }
@@ -202,15 +209,55 @@ impl fmt::Display for Error {
             Kind::Timeout { what, after } => write!(f, "{what} did not come within {after:?}"),
             Kind::InvalidInput => f.write_str("invalid input"),
             Kind::Output { .. } => f.write_str("the answer does not have the form that was asked for"),
-        }?;
-        // one line for who prints only this; the chain has the details
-        write!(f, ": {}", self.0.source)
+        }
     }
 }
 
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        // its text is part of ours already, so the chain goes on below it
-        self.0.source.source()
+        Some(&*self.0.source)
+    }
+}
+
+/// Prints an error with its causes. See [`Error::with_causes`].
+#[derive(Debug)]
+struct WithCauses<'a>(&'a Error);
+
+impl fmt::Display for WithCauses<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut last = self.0.to_string();
+        f.write_str(&last)?;
+        let mut source = self.0.source();
+        while let Some(cause) = source {
+            let text = cause.to_string();
+            // errors of other crates may print their cause themselves
+            if !last.contains(&text) {
+                write!(f, ": {text}")?;
+                last = text;
+            }
+            source = cause.source();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn error_prints_failure_and_its_sources_are_the_causes() {
+        let error = Error::invalid_input("`x` is not a directory");
+        assert_eq!(error.to_string(), "invalid input");
+        assert_eq!(error.source().unwrap().to_string(), "`x` is not a directory");
+        assert_eq!(error.with_causes().to_string(), "invalid input: `x` is not a directory");
+    }
+
+    #[test]
+    fn cause_that_is_printed_already_is_not_repeated() {
+        let refusal = RpcError::new(-32603, "no model");
+        let rpc = musher_rpc::Error::Rpc { method: "droid.x".into(), source: refusal };
+        let text = Error::from(rpc).with_causes().to_string();
+        assert_eq!(text.matches("no model").count(), 1, "{text}");
     }
 }

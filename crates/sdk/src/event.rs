@@ -1,100 +1,106 @@
-//! What a turn tells while it runs.
+//! The events of a turn, in order.
 
 use std::sync::Arc;
 
 use musher_wire::{
-    AssistantTextDelta, ChildSessionAvailable, Count, DroidWorkingState, ErrorNotification, HookEventName,
-    Json, LlmRetry, McpAuthCompleted, McpAuthRequired, McpStatusChanged, Message, PermissionResolved,
-    SessionNotification, SessionSettings, SessionTitleUpdated, SessionTokenUsageChanged, ThinkingTextDelta,
-    ToolExecutionPhaseChanged, ToolProgressUpdate, ToolResultContent, ToolUse,
+    ChildSessionAvailable, DroidWorkingState, ErrorNotification, Json, McpAuthCompleted, McpAuthRequired,
+    McpStatusChanged, Message, PermissionResolved, SessionNotification, SessionSettings, SessionTitleUpdated,
+    ToolExecutionPhaseChanged, ToolProgressUpdate,
 };
 
-use crate::TurnResult;
+use crate::{
+    HookRun, PendingPermission, PendingQuestion, Retry, SessionUsage, TextDelta, ThinkingDelta, ToolCall,
+    ToolOutcome, TurnResult,
+};
 
-/// One piece of a turn, in the order it happened.
+/// An event of a turn.
 ///
-/// A plain stream has the whole pieces, up to and including [`Event::Result`], which is always the last. With
-/// [`Prompt::partial`](crate::Prompt::partial) there are the small ones, too.
+/// A plain stream has the complete events, up to and including [`Event::Result`], which is always the last one. With
+/// [`Prompt::partial`](crate::Prompt::partial) it also has those marked "partial". A clone of a pending request is the same request.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
     /// A message of the assistant is complete.
     Assistant(Arc<Message>),
-    /// A message of the user: the echo of ours, or one the agent made.
+    /// A message of the user: the echo of the prompt, or a message that the agent added.
     User(Arc<Message>),
     /// A note of the system to the user, such as why the model failed.
     System(Arc<Message>),
     /// The model calls a tool.
-    ToolCall(Box<ToolUse>),
-    /// What came of a tool call.
+    ToolCall(Box<ToolCall>),
+    /// A tool call has its result.
     ToolResult(ToolOutcome),
-    /// One command of a hook began or ended.
-    Hook(Box<Hook>),
-    /// Something went wrong. The turn may still succeed.
+    /// The agent asks whether tool calls may run. Only with [`Prompt::ask_on_stream`](crate::Prompt::ask_on_stream); dropping it denies them.
+    Permission(PendingPermission),
+    /// The agent asks the user something. Only with [`Prompt::ask_on_stream`](crate::Prompt::ask_on_stream); dropping it declines.
+    Question(PendingQuestion),
+    /// A command of a hook began or ended.
+    Hook(Box<HookRun>),
+    /// An error occurred. The turn may still succeed.
     Error(Box<ErrorNotification>),
-    /// The model is asked again.
-    Retry(LlmRetry),
-    /// All pieces of this message so far are void; what comes next replaces them.
+    /// The agent retries the request to the model.
+    Retry(Retry),
+    /// All deltas of this message so far are void; later ones replace them.
     Retracted {
         /// The message.
         message_id: String,
     },
-    /// A permission or question handler failed, so the agent was told no.
+    /// A request could not be answered as intended, so it was denied: a handler failed or took too long, or the answer was not offered.
     HandlerFailed {
-        /// What happened.
+        /// The cause.
         reason: String,
     },
-    /// The turn is over. Nothing comes after it.
+    /// The turn is over. This is the last event.
     Result(Box<TurnResult>),
 
     /// Partial: a piece of the answer.
-    TextDelta(AssistantTextDelta),
-    /// Partial: a piece of thought.
-    ThinkingDelta(ThinkingTextDelta),
+    TextDelta(TextDelta),
+    /// Partial: a piece of the model's reasoning.
+    ThinkingDelta(ThinkingDelta),
     /// Partial: a text or thought is complete.
     BlockComplete {
         /// The message.
         message_id: String,
-        /// Which block of it.
+        /// The index of the block in the message.
         block_index: u64,
     },
-    /// Partial: a tool call as the model writes it, at first without its input.
-    ToolCallDelta(Box<ToolUse>),
-    /// Partial: a tool call moves on.
+    /// Partial: a tool call while the model writes it, at first without its input.
+    ToolCallDelta(Box<ToolCall>),
+    /// Partial: the status of a tool call changed.
     ToolPhase(ToolExecutionPhaseChanged),
-    /// Partial: a running tool tells something.
+    /// Partial: a running tool reports progress.
     ToolProgress(Box<ToolProgressUpdate>),
-    /// Partial: the agent does something else now.
+    /// Partial: the agent's working state changed.
     State(DroidWorkingState),
-    /// Partial: the token counts of the session.
-    Usage(Box<SessionTokenUsageChanged>),
+    /// Partial: the token counts of the session changed.
+    Usage(Box<SessionUsage>),
     /// Partial: a permission request was settled.
     PermissionResolved(PermissionResolved),
-    /// Partial: the settings as they are now.
+    /// Partial: the settings changed; these are all of them.
     Settings(Box<SessionSettings>),
     /// Partial: the title changed.
     Title(SessionTitleUpdated),
-    /// Partial: MCP servers came or went.
+    /// Partial: the status of MCP servers changed.
     McpStatus(Box<McpStatusChanged>),
-    /// Partial: an MCP server wants a login.
+    /// Partial: an MCP server requires a login.
     McpAuthRequired(Box<McpAuthRequired>),
     /// Partial: a login ended.
     McpAuthCompleted(McpAuthCompleted),
     /// Partial: a subagent has a session of its own.
     ChildSession(Box<ChildSessionAvailable>),
-    /// Partial: anything else, also what this version of the crate does not know.
+    /// Partial: any other notification, including those that this version of the crate does not know.
     Other(Box<SessionNotification>),
-    /// Partial: a notification that does not have the shape it promises.
+    /// Partial: a notification that cannot be read.
     Unreadable {
         /// Its content.
         params: Json,
-        /// What is wrong with it.
+        /// The reason why it cannot be read.
         reason: String,
     },
 }
 
 impl Event {
-    /// Whether it is only in partial streams.
+    /// Returns whether the event is in partial streams only.
     pub fn is_partial(&self) -> bool {
         !matches!(
             self,
@@ -103,6 +109,8 @@ impl Event {
                 | Self::System(_)
                 | Self::ToolCall(_)
                 | Self::ToolResult(_)
+                | Self::Permission(_)
+                | Self::Question(_)
                 | Self::Hook(_)
                 | Self::Error(_)
                 | Self::Retry(_)
@@ -112,99 +120,22 @@ impl Event {
         )
     }
 
-    /// Joins `next` to this if both are pieces of one block; gives it back if not.
+    /// Joins `next` to this event if both are deltas of one block; returns it if not.
     pub(crate) fn absorb(&mut self, next: Self) -> Option<Self> {
         match (self, next) {
             (Self::TextDelta(ours), Self::TextDelta(next))
                 if ours.message_id == next.message_id && ours.block_index == next.block_index =>
             {
-                ours.text_delta.push_str(&next.text_delta);
+                ours.text.push_str(&next.text);
                 None
             }
             (Self::ThinkingDelta(ours), Self::ThinkingDelta(next))
                 if ours.message_id == next.message_id && ours.block_index == next.block_index =>
             {
-                ours.text_delta.push_str(&next.text_delta);
+                ours.text.push_str(&next.text);
                 None
             }
             (_, next) => Some(next),
         }
     }
-}
-
-/// What came of a tool call.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct ToolOutcome {
-    /// The call it belongs to.
-    pub tool_use_id: String,
-    /// The tool, if the call was seen.
-    pub tool_name: Option<String>,
-    /// What the tool said.
-    pub content: ToolResultContent,
-    /// Whether it failed.
-    pub is_error: bool,
-}
-
-impl ToolOutcome {
-    /// What came of a call, for tests of whoever reads events.
-    pub fn new(tool_use_id: impl Into<String>, text: impl Into<String>, is_error: bool) -> Self {
-        let content = ToolResultContent::Text(text.into());
-        Self { tool_use_id: tool_use_id.into(), tool_name: None, content, is_error }
-    }
-
-    /// What the tool said, as text; empty if it is a picture.
-    pub fn text(&self) -> String {
-        match &self.content {
-            ToolResultContent::Text(text) => text.clone(),
-            ToolResultContent::Blocks(blocks) => {
-                let texts = blocks.iter().filter_map(|block| match block {
-                    musher_wire::ContentBlock::Text(block) => Some(block.text.as_str()),
-                    _ => None,
-                });
-                texts.collect()
-            }
-            _ => String::new(),
-        }
-    }
-}
-
-/// One command of a hook.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Hook {
-    /// The run of hooks it belongs to.
-    pub id: String,
-    /// When hooks run.
-    pub event: HookEventName,
-    /// What the hook is for, such as a tool.
-    pub matcher: Option<String>,
-    /// The tool call it runs for.
-    pub tool_call_id: Option<String>,
-    /// The command.
-    pub command: String,
-    /// How it stands.
-    pub status: HookProgress,
-}
-
-/// How a command of a hook stands.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum HookProgress {
-    /// It began.
-    Started {
-        /// How many seconds it may take.
-        timeout: Option<Count>,
-    },
-    /// It ended.
-    Ended {
-        /// Whether the agent counts it as failed.
-        is_error: bool,
-        /// Its exit code.
-        exit_code: Option<i64>,
-        /// What it wrote.
-        stdout: String,
-        /// What it wrote as errors.
-        stderr: String,
-    },
 }

@@ -1,4 +1,4 @@
-//! Answers as Rust values: the schema comes from the type, and the answer is checked against it here, too.
+//! Answers as Rust values: the schema is derived from the type, and the answer is also checked by deserializing it.
 
 use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::{Error, Prompt, Result, Session};
 
 impl Session {
-    /// Asks for an answer of type `T`.
+    /// Sends a prompt whose answer is deserialized into a `T`.
     ///
     /// ```no_run
     /// # async fn example(session: musher::Session) -> musher::Result<()> {
@@ -41,7 +41,7 @@ pub struct Extract<T> {
 }
 
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> Extract<T> {
-    /// How often to ask again, with what was wrong, if the answer does not fit; once if not set.
+    /// Sets how often to ask again, with the error, if the answer does not match the schema; once by default.
     pub fn retries(mut self, times: usize) -> Self {
         self.retries = times;
         self
@@ -56,8 +56,10 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Extract<T> {
             other => return other,
         };
         for _ in 0..self.retries {
-            let again =
-                format!("Your answer could not be used: {failure}\nAnswer again, in the form asked for.");
+            let again = format!(
+                "Your answer could not be used: {}\nAnswer again, in the form asked for.",
+                failure.with_causes()
+            );
             failure = match attempt(ask(again)).await {
                 Err(failure) if is_about_the_output(&failure) => failure,
                 other => return other,

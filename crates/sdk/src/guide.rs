@@ -1,52 +1,52 @@
-//! The guide: one chapter for each thing one may want to do, with examples that run as tests.
+//! The guide: one chapter for each task, with examples that run as tests.
 //!
 //! **Basics.**
 //!
-//! - [Getting started](getting_started): what is needed, and the first answer.
+//! - [Getting started](getting_started): install, and get the first answer.
 //! - [One-shot runs](one_shot): one prompt, one result, nothing to close.
 //! - [Structured output](structured_output): answers that fit a schema.
 //!
 //! **Sessions.**
 //!
 //! - [Sessions](sessions): a conversation of many turns.
-//! - [Resume](resume): going on with a session that is on disk.
+//! - [Resume](resume): continue a session that is on disk.
 //! - [Fork](fork): another session with the same past.
-//! - [Compact](compact): a summary in place of a long past.
+//! - [Compact](compact): replace a long conversation by a summary.
 //! - [List](list): which sessions are on disk.
-//! - [Rename](rename): a title for people.
+//! - [Rename](rename): set the title.
 //!
 //! **Streams.**
 //!
-//! - [Streaming](streaming): a turn as it happens.
-//! - [Partial streaming](partial): words as they are written.
-//! - [Interrupt](interrupt): stopping a turn.
+//! - [Streaming](streaming): the events of a turn.
+//! - [Partial streaming](partial): text as it is written.
+//! - [Interrupt](interrupt): stop a turn.
 //!
 //! **Control.**
 //!
-//! - [Autonomy](autonomy): what the agent does without asking.
-//! - [Tools](tools): which the agent has, and taking some away.
-//! - [Permission](permission): a word in what the agent may do.
-//! - [Questions](ask_user): answering for the person.
+//! - [Autonomy](autonomy): what runs without a permission request.
+//! - [Tools](tools): list, enable and disable them.
+//! - [Permission](permission): allow or deny tool calls.
+//! - [Questions](ask_user): answer the agent's questions.
 //! - [Spec mode](spec_mode): a plan first.
-//! - [Model and effort](model): who thinks, and how hard.
-//! - [Pictures and documents with a prompt](multimodal)
+//! - [Model and effort](model): choose the model and its reasoning effort.
+//! - [Pictures and documents](multimodal): attach them to a prompt.
 //!
 //! **MCP.**
 //!
-//! - [Tools of your own](mcp_tools): functions the agent can call.
-//! - [MCP servers](mcp_servers): adding, switching, listing, removing.
+//! - [Tools of your own](mcp_tools): functions that the agent can call.
+//! - [MCP servers](mcp_servers): add, list, enable, remove.
 //!
-//! **Seeing what happens.**
+//! **Observability.**
 //!
-//! - [Hooks](hooks): watching the commands that run around tools.
-//! - [Token usage](usage): live and in the end.
-//! - [Context](context): how full it is.
-//! - [Skills](skills): what the agent can load.
-//! - [Raw notifications](notifications): all that the agent says.
+//! - [Hooks](hooks): watch the commands that run around tools.
+//! - [Token usage](usage): while a turn runs, and at its end.
+//! - [Context](context): how full the context window is.
+//! - [Skills](skills): list and disable them.
+//! - [Raw notifications](notifications): every message of the agent.
 //!
 //! **The rest.**
 //!
-//! - [Errors](errors): two kinds of things that go wrong.
+//! - [Errors](errors): failed calls and failed turns.
 //! - [The low level](low_level): every method of the protocol.
 //! - [Testing](testing): agents that play a recording.
 //! - [Configuration](configuration): every option by its name in the TypeScript SDK.

@@ -1,30 +1,26 @@
-//! Drive coding agents from Rust: one-shot runs, sessions, streams, handlers, structured output.
+//! Drive coding agents from Rust: one-shot runs, sessions, streams, permission requests, structured output.
 //!
-//! Works with Factory's `droid` from 0.36 on, and with every agent that speaks its protocol.
+//! Works with Factory's `droid` 0.36 and later, and with every agent that speaks its protocol.
 //!
 //! ```no_run
 //! # async fn example() -> musher::Result<()> {
-//! use musher::{Autonomy, Decision, Event, Permission, Session, sync};
+//! use musher::{Autonomy, Event, Session};
 //!
 //! // one shot
 //! let answer = musher::run("What is in this directory?").cwd("/workspace").await?;
 //! println!("{}", answer.text);
 //!
-//! // a session, with a word in what the agent may do
-//! let session = Session::builder()
-//!     .cwd("/workspace")
-//!     .autonomy(Autonomy::Low)
-//!     .on_permission(sync(|asked: Permission| match asked.sole_command() {
-//!         Some(command) if command.starts_with("cargo ") => Decision::allow_once(),
-//!         _ => Decision::deny(),
-//!     }))
-//!     .open()
-//!     .await?;
-//! let mut turn = session.send("Run the tests and fix what fails.").partial().start().await?;
+//! // a session; the agent's requests come on the stream of the turn
+//! let session = Session::builder().cwd("/workspace").autonomy(Autonomy::Low).open().await?;
+//! let mut turn = session.send("Run the tests and fix what fails.").partial().ask_on_stream().start().await?;
 //! while let Some(event) = turn.next().await {
 //!     match event? {
-//!         Event::TextDelta(delta) => print!("{}", delta.text_delta),
+//!         Event::TextDelta(delta) => print!("{}", delta.text),
 //!         Event::ToolCall(call) => println!("[{}]", call.name),
+//!         Event::Permission(pending) => match pending.request().commands() {
+//!             Some(commands) if commands.iter().all(|it| it.starts_with(&["cargo", "test"])) => pending.allow_once(),
+//!             _ => pending.deny(),
+//!         },
 //!         Event::Result(result) => println!("{:?}", result.end),
 //!         _ => {}
 //!     }
@@ -33,17 +29,23 @@
 //! # }
 //! ```
 //!
-//! What is promised: a turn's stream always ends, with a result or an error; nothing that needed consent runs without it;
-//! agents never outlive the program; memory does not grow with a slow reader; what a newer agent sends is kept, not
-//! dropped.
+//! The guarantees: the stream of a turn always ends, with a result or an error. A tool call that needs permission does not run without it.
+//! Agents do not outlive the program. A slow reader costs a bounded amount of memory. Unknown messages and fields of newer agents are kept.
+//!
+//! # Features
+//!
+//! - `schema` (default): [`Session::extract`], answers as Rust types.
+//! - `mcp`: `McpServer`, tools of this process for the agent.
 
 mod agent;
 mod attachment;
 pub mod blocking;
 mod budget;
 mod client;
+mod editor;
 mod error;
 mod event;
+mod event_types;
 #[cfg(feature = "schema")]
 mod extract;
 pub mod guide;
@@ -52,42 +54,79 @@ mod handlers;
 mod mcp_server;
 mod prompt;
 mod record;
+mod requests;
 mod result;
 mod run;
 mod schema_check;
 mod session;
 mod sessions_on_disk;
 mod turn;
+mod usage;
 
 pub use agent::{Agent, Connector};
 pub use attachment::{Document, Image};
 pub use budget::Budget;
 pub use client::Client;
+pub use editor::{EditorAnswer, EditorHandler};
 pub use error::{Error, Kind as ErrorKind, Result};
-pub use event::{Event, Hook, HookProgress, ToolOutcome};
+pub use event::Event;
+pub use event_types::{HookProgress, HookRun, Retry, TextDelta, ThinkingDelta, ToolCall, ToolOutcome};
 #[cfg(feature = "schema")]
 pub use extract::Extract;
-pub use handlers::{Decision, Permission, PermissionHandler, QuestionHandler, Questions, Reply, sync};
+pub use handlers::{PermissionHandler, QuestionHandler};
 #[cfg(feature = "mcp")]
-pub use mcp_server::{InProcess, ToolAnswer, Tools};
-pub use musher_rpc::{Connection, Launch, Spawner, memory};
+pub use mcp_server::{IntoToolResult, McpServer, McpTools};
 /// The protocol itself: every message as a type.
 pub use musher_wire as wire;
 pub use musher_wire::AutonomyLevel as Autonomy;
 pub use prompt::Prompt;
 pub use record::Replay;
+pub use requests::{
+    Answers, Decision, Pending, PendingPermission, PendingQuestion, PendingRequest, PermissionRequest,
+    QuestionRequest, Requests, SimpleCommand,
+};
 pub use result::{FailureKind, StoppedBy, TurnEnd, TurnResult};
-/// The MCP library whose servers can be tools of a session.
+/// The MCP library whose servers an [`McpServer`] can serve.
 #[cfg(feature = "mcp")]
 pub use rmcp;
 pub use run::{Run, run};
-pub use session::{Compacted, Notifications, ResumeBuilder, Session, SessionBuilder, SessionState};
+pub use session::{
+    Compact, Compaction, EnterSpecMode, Fork, Notifications, ResumeBuilder, Session, SessionBuilder,
+    SessionId, SessionState,
+};
 pub use sessions_on_disk::{
     ListSessions, ReadSession, StoredConversation, StoredRecord, StoredSession, list_sessions, read_session,
 };
 pub use tokio_util::sync::CancellationToken;
+pub use transport::{Connection, Launch, Spawner};
 pub use turn::Turn;
+pub use usage::{SessionUsage, TokenUsage};
+
+pub mod transport {
+    //! Connections to agents, for a [`Connector`](crate::Connector) and for tests.
+    //!
+    //! ```
+    //! # #[tokio::main(flavor = "current_thread")] async fn main() {
+    //! use musher::{Agent, transport};
+    //!
+    //! // one end for the session, the other for an agent in the same process
+    //! let (ours, theirs) = transport::memory();
+    //! let agent = Agent::connection(ours);
+    //! # drop((agent, theirs)); }
+    //! ```
+
+    pub use musher_rpc::{Connection, Launch, Spawner, memory};
+}
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+// pages of the repository, which are not part of the package
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct RepositoryReadme;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/sdk.md")]
+struct GuidePage;

@@ -1,4 +1,4 @@
-//! Tools of the host program for the agent: an MCP server on loopback that lives as long as its session.
+//! An MCP server of this process, served to the agent on loopback as long as its session lives.
 //!
 //! It is stateless HTTP with a random token for each session, so that no other program of the machine can call the tools.
 
@@ -20,29 +20,29 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use serving::Serving;
-pub use tools::{ToolAnswer, Tools};
+pub use tools::{IntoToolResult, McpTools};
 
 use crate::error::Kind;
 use crate::{Error, Result};
 
 /// An MCP server in this process, for the agent of a session.
 ///
-/// It is started before the session opens and stopped when the session is closed or its last handle is gone. Forks get one
-/// of their own, with the same handler.
+/// It starts before the session opens, and stops when the session is closed or its last handle is dropped. Forks get one
+/// of their own, with the same handler. Agents ask before they call its tools.
 ///
 /// ```no_run
 /// # async fn example() -> musher::Result<()> {
-/// use musher::{Decision, InProcess, Permission, Session, Tools, sync};
+/// use musher::{Decision, McpServer, McpTools, Session};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// struct Person { name: String }
 ///
-/// let tools = Tools::new().tool("lookup", "Looks a person up", |person: Person| async move {
+/// let tools = McpTools::new().tool("lookup", "Looks a person up", |person: Person| async move {
 ///     format!("{} is user 42", person.name)
 /// });
 /// let session = Session::builder()
-///     .mcp_tools(InProcess::new("people", tools))
-///     .on_permission(sync(|_: Permission| Decision::allow_once()))
+///     .serve_mcp(McpServer::new("people", tools))
+///     .on_permission_sync(|_| Decision::allow_once())
 ///     .open()
 ///     .await?;
 /// println!("{}", session.send("Who is Alice?").await?.text);
@@ -50,13 +50,13 @@ use crate::{Error, Result};
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct InProcess {
+pub struct McpServer {
     name: String,
     service: Arc<dyn Fn(CancellationToken) -> Arc<dyn Answer> + Send + Sync>,
     listen: Arc<dyn Fn() -> io::Result<TcpListener> + Send + Sync>,
 }
 
-/// What answers the requests of the agent.
+/// The handler of the agent's requests.
 pub(crate) trait Answer: Send + Sync {
     fn answer(&self, request: Request<Incoming>) -> BoxFuture<'_, Response<Body>>;
 }
@@ -64,10 +64,10 @@ pub(crate) trait Answer: Send + Sync {
 pub(crate) type Body = http_body_util::combinators::BoxBody<hyper::body::Bytes, std::convert::Infallible>;
 type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-impl InProcess {
-    /// A server that the model knows by this name: its tools are called `name___tool`.
+impl McpServer {
+    /// Creates a server that the model knows by this name: its tools are called `name___tool`.
     ///
-    /// The handler is any server of [`rmcp`], or [`Tools`] made of functions.
+    /// The handler is any server of [`rmcp`], or [`McpTools`] made of functions.
     pub fn new(name: impl Into<String>, handler: impl ServerHandler) -> Self {
         let handler = Arc::new(handler);
         let service = move |stop: CancellationToken| -> Arc<dyn Answer> {
@@ -84,8 +84,8 @@ impl InProcess {
         Self { name: name.into(), service: Arc::new(service), listen: Arc::new(listen) }
     }
 
-    /// Where to listen, if not at a free port of `127.0.0.1`: for an agent in another network namespace. Called once for
-    /// each session; only loopback is taken.
+    /// Sets the listener, for an agent in another network namespace; a free port of `127.0.0.1` by default. Called once for
+    /// each session; only loopback addresses are accepted.
     #[must_use]
     pub fn listen_with(
         mut self,
@@ -95,7 +95,7 @@ impl InProcess {
         self
     }
 
-    /// Starts to serve.
+    /// Starts the server.
     pub(crate) fn serve(&self) -> Result<Serving> {
         if self.name.is_empty() {
             return Err(Error::invalid_input("an MCP server needs a name"));
@@ -109,9 +109,9 @@ fn cannot_serve(error: &io::Error) -> Error {
     Error::because(Kind::Session, format!("its tools cannot be served: {error}"))
 }
 
-impl fmt::Debug for InProcess {
+impl fmt::Debug for McpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("InProcess").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("McpServer").field("name", &self.name).finish_non_exhaustive()
     }
 }
 

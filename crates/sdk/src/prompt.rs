@@ -1,4 +1,4 @@
-//! A prompt and its options: what becomes a turn.
+//! A prompt and its options. A prompt that is sent becomes a turn.
 
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
@@ -22,6 +22,7 @@ pub struct Prompt {
     session: Session,
     params: AddUserMessageParams,
     wants_partial: bool,
+    asks_on_stream: bool,
     limits: TurnLimits,
     cancel: CancellationToken,
 }
@@ -32,24 +33,25 @@ impl Prompt {
         let limits =
             TurnLimits { timeout: setup.turn_timeout, stall: setup.stall_timeout, budget: setup.budget };
         let params = AddUserMessageParams::new(text);
-        Self { session, params, wants_partial: false, limits, cancel: CancellationToken::new() }
+        let cancel = CancellationToken::new();
+        Self { session, params, wants_partial: false, asks_on_stream: false, limits, cancel }
     }
 
-    /// Adds a picture.
+    /// Adds a picture to the prompt.
     pub fn image(mut self, image: Image) -> Self {
         self.params.images.get_or_insert_default().push(image.0);
         self
     }
 
-    /// Adds a file.
+    /// Adds a file to the prompt.
     pub fn document(mut self, document: Document) -> Self {
         self.params.files.get_or_insert_default().push(document.0);
         self
     }
 
-    /// The answer must be a JSON object that fits this schema.
+    /// Sets the JSON schema of the answer. The answer is then a JSON object that matches it.
     pub fn output_schema(mut self, mut schema: serde_json::Value) -> Self {
-        // droid refuses every schema that names a dialect other than draft 7, whatever is in it
+        // droid refuses every schema that names a dialect other than draft 7, even if its content is valid
         if let Some(fields) = schema.as_object_mut() {
             fields.remove("$schema");
         }
@@ -57,48 +59,81 @@ impl Prompt {
         self
     }
 
-    /// The stream has the small pieces, too: text as it is written, progress of tools, token counts, states.
+    /// Adds the partial events to the stream: text as it is written, progress of tools, token counts, states.
     pub fn partial(mut self) -> Self {
         self.wants_partial = true;
         self
     }
 
-    /// The turn is interrupted when this is cancelled.
+    /// Emits the agent's requests on the stream of the turn, as [`Event::Permission`](crate::Event::Permission) and
+    /// [`Event::Question`](crate::Event::Question), instead of calling the handlers.
+    ///
+    /// The agent waits until the request is answered or dropped, so keep no unanswered requests: an event that is ignored is dropped, which
+    /// denies the request. Requests that come when no turn runs go to [`Session::requests`] or the handlers.
+    ///
+    /// ```no_run
+    /// # async fn example(session: musher::Session) -> musher::Result<()> {
+    /// use musher::{Answers, Event};
+    ///
+    /// let mut turn = session.send("Run the tests.").ask_on_stream().start().await?;
+    /// while let Some(event) = turn.next().await {
+    ///     match event? {
+    ///         Event::Permission(pending) => match pending.request().commands() {
+    ///             Some(commands) if commands.iter().all(|it| it.starts_with(&["cargo", "test"])) => pending.allow_once(),
+    ///             _ => pending.deny(),
+    ///         },
+    ///         Event::Question(pending) => pending.answer(Answers::Given(vec!["As you like".to_owned()])),
+    ///         Event::Result(result) => println!("{}", result.text),
+    ///         _ => {}
+    ///     }
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn ask_on_stream(mut self) -> Self {
+        self.asks_on_stream = true;
+        self
+    }
+
+    /// Sets a token that interrupts the turn when it is cancelled.
     pub fn cancel_token(mut self, token: CancellationToken) -> Self {
         self.cancel = token;
         self
     }
 
-    /// How long the turn may take; then it is interrupted.
+    /// Sets the time limit of the turn, after which it is interrupted. The session's limit by default.
     pub fn timeout(mut self, after: Duration) -> Self {
         self.limits.timeout = Some(after);
         self
     }
 
-    /// How long the turn may show no progress; then it is interrupted.
+    /// Sets how long the turn may make no progress before it is interrupted. The session's limit by default.
     pub fn stall_timeout(mut self, after: Duration) -> Self {
         self.limits.stall = Some(after);
         self
     }
 
-    /// How much the turn may use; then it is interrupted.
+    /// Sets the budget of the turn, after which it is interrupted. The session's budget by default.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.limits.budget = budget;
         self
     }
 
-    /// The id of the message and of the turn. A random one is made if this is not set.
+    /// Sets the id of the message and of the turn; a random one by default.
     pub fn message_id(mut self, id: impl Into<String>) -> Self {
         self.params.message_id = Some(id.into());
         self
     }
 
-    /// All options as they go over the wire, for what has no method here.
+    /// Returns all options in the wire's form, to set those that have no method here.
     pub fn params_mut(&mut self) -> &mut AddUserMessageParams {
         &mut self.params
     }
 
-    /// Sends the prompt, when it is its turn, and returns when the agent has taken it.
+    /// Sends the prompt once no other turn runs, and returns when the agent has accepted it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the schema is invalid, the session is closed, or the agent refuses the prompt.
     pub async fn start(mut self) -> Result<Turn> {
         if let Some(format) = &self.params.output_format {
             check_schema(&format.schema)?;
@@ -115,6 +150,7 @@ impl Prompt {
             turn_id: turn_id.clone(),
             wants_output: self.params.output_format.is_some(),
             wants_partial: self.wants_partial,
+            asks_on_stream: self.asks_on_stream,
             limits: self.limits,
             events: sender,
             cancel: self.cancel.clone(),
@@ -123,8 +159,8 @@ impl Prompt {
         };
         let handle = Arc::clone(&self.session.handle);
         // the session must know the turn before the agent does
-        let is_told = handle.commands.send(Command::Begin(Box::new(new))).await.is_ok();
-        if !is_told {
+        let is_sent = handle.commands.send(Command::Begin(Box::new(new))).await.is_ok();
+        if !is_sent {
             return Err(self.gone().await);
         }
         let turn = Turn {
@@ -139,7 +175,7 @@ impl Prompt {
         let peer = handle.client.peer();
         match peer.request_watched(AddUserMessage::NAME, params, AddUserMessage::TIMEOUT).await {
             Ok((_, watch)) => {
-                // a droid without a session says yes first and no afterwards
+                // a droid without a session first accepts the prompt and refuses it afterwards
                 let commands = handle.commands.downgrade();
                 tokio::spawn(async move {
                     let error = tokio::select! {
@@ -172,7 +208,7 @@ impl Prompt {
         }
     }
 
-    /// Why the session does not answer any more.
+    /// Returns why the session no longer answers.
     async fn gone(&self) -> Error {
         Error::closed(self.session.handle.client.peer().closed().await)
     }

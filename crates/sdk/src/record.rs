@@ -1,8 +1,8 @@
-//! Recordings of what goes over a connection, and agents that play them: for tests of programs that use this crate.
+//! Recordings of a connection, and agents that replay them: for tests of programs that use this crate.
 //!
 //! A recording is a file with one JSON object per line, in the order the client saw it:
-//! `{"dir":"c2s"|"s2c","t":<seconds>,"msg":{...}}`. A line that is no message has its text as `raw`, and the end of an agent that
-//! left first is a line with `end`. It holds everything that was said, so it is as confidential as the session was.
+//! `{"dir":"c2s"|"s2c","t":<seconds>,"msg":{...}}`. A line that is not a message has its text as `raw`, and the end of an agent that
+//! ended first is a line with `end`. A recording holds the whole conversation, so it is as confidential as the session.
 
 mod line;
 mod player;

@@ -1,96 +1,96 @@
-//! How a turn ended.
+//! The result of a turn.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use musher_wire::{AgentTurnCompletionReason, ErrorNotification, Json, Message, TokenUsage};
+use musher_wire::{AgentTurnCompletionReason, ErrorNotification, Json, Message};
 use serde::de::DeserializeOwned;
 
 use crate::error::Kind;
-use crate::{Error, Result};
+use crate::{Error, Result, TokenUsage};
 
-/// How a turn ended, and what came of it.
+/// The result of a turn: how it ended, its messages, usage and errors.
 ///
-/// A turn that failed or was stopped is a result, too; [`TurnResult::ok`] turns it into an error for who wants that.
+/// A failed or interrupted turn has a result, too; [`TurnResult::ok`] converts it to an error.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TurnResult {
-    /// The session it ran in; after a plan was handed over, the new one.
+    /// The id of the session; after a plan was handed over, the id of the new session.
     pub session_id: String,
     /// The id of the turn and of the message that began it.
     pub turn_id: String,
-    /// How it ended.
+    /// The end of the turn: completed, handed over, interrupted or failed.
     pub end: TurnEnd,
     /// The text of the last message of the assistant.
     pub text: String,
     /// All messages of the turn, in order.
     pub messages: Vec<Arc<Message>>,
-    /// The answer in the form that was asked for.
+    /// The structured answer, if a schema was set.
     pub structured_output: Option<Json>,
     /// The tokens of this turn.
     pub usage: Option<TokenUsage>,
-    /// How long it took: the agent's own count, or ours.
+    /// The duration of the turn, as the agent or else the SDK measured it.
     pub duration: Duration,
-    /// How often the model answered.
+    /// The number of the model's answers.
     pub steps: usize,
-    /// What went wrong, in order.
+    /// The errors of the turn, in order.
     pub errors: Vec<ErrorNotification>,
 }
 
-/// How a turn ended.
+/// The end of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TurnEnd {
-    /// As it should.
+    /// The turn completed.
     Completed,
     /// The plan was handed over to a new session, which did the work.
     HandedOver,
-    /// It was stopped. That is no failure.
+    /// The turn was interrupted. That is not a failure.
     Interrupted(StoppedBy),
-    /// It failed.
+    /// The turn failed.
     Failed(FailureKind),
 }
 
-/// Who stopped a turn.
+/// The reason why a turn was interrupted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoppedBy {
-    /// The caller, by an interrupt, a token or by letting go of the turn.
+    /// The caller interrupted the turn, cancelled a token or dropped the turn.
     Caller,
-    /// The turn took longer than it may.
+    /// The turn exceeded its time limit.
     Timeout,
-    /// Nothing happened for longer than it may.
+    /// The turn made no progress for longer than its stall timeout.
     Stall,
-    /// It used more than it may.
+    /// The turn exceeded its budget.
     Budget,
-    /// A permission was refused.
+    /// A permission request was denied, or questions were declined.
     Denied,
-    /// Somebody else.
+    /// The agent or another client.
     Peer,
 }
 
-/// In which way a turn failed.
+/// The kind of failure of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FailureKind {
-    /// The answer does not have the form that was asked for.
+    /// The answer does not match the schema.
     StructuredOutput(AgentTurnCompletionReason),
-    /// Anything else, as the agent names it.
+    /// Any other failure, as the agent names it.
     Execution(AgentTurnCompletionReason),
 }
 
 impl TurnResult {
-    /// Whether it failed. A turn that was stopped did not.
+    /// Returns whether the turn failed. An interrupted turn has not failed.
     pub fn is_error(&self) -> bool {
         matches!(self.end, TurnEnd::Failed(_))
     }
 
-    /// Whether it was stopped.
+    /// Returns whether the turn was interrupted.
     pub fn is_interrupted(&self) -> bool {
         matches!(self.end, TurnEnd::Interrupted(_))
     }
 
-    /// The end in the words of the TypeScript SDK: `success`, `error_during_execution` or `error_structured_output`.
+    /// Returns the subtype that the TypeScript SDK reports: `success`, `error_during_execution` or `error_structured_output`.
     pub fn subtype(&self) -> &'static str {
         match self.end {
             TurnEnd::Completed | TurnEnd::HandedOver | TurnEnd::Interrupted(_) => "success",
@@ -99,7 +99,11 @@ impl TurnResult {
         }
     }
 
-    /// Itself if the turn completed, an error if it failed or was stopped.
+    /// Returns the result if the turn completed.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the turn failed or was interrupted.
     pub fn ok(self) -> Result<Self> {
         let reason = match &self.end {
             TurnEnd::Completed | TurnEnd::HandedOver => return Ok(self),
@@ -115,7 +119,11 @@ impl TurnResult {
         Err(Error::because(Kind::Session, reason))
     }
 
-    /// Reads the structured output. Without one, the text is tried: old agents have nothing else.
+    /// Deserializes the structured output, or the text if there is none: old agents send only text.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the output does not have the form of `T`.
     pub fn read_output<T: DeserializeOwned>(&self) -> Result<T> {
         let raw = self.structured_output.as_ref().map_or(self.text.as_str(), Json::text);
         serde_json::from_str(raw)

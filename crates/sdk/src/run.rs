@@ -26,7 +26,7 @@ pub fn run(prompt: impl Into<String>) -> Run {
     }
 }
 
-/// A one-shot run. Await it.
+/// The options of a one-shot run, which begins when it is awaited. See [`run`].
 #[derive(Debug)]
 #[must_use = "a run begins when it is awaited"]
 pub struct Run {
@@ -39,17 +39,17 @@ pub struct Run {
 }
 
 impl Run {
-    /// The directory to work in.
+    /// Sets the directory to work in; the current one by default.
     pub fn cwd(self, cwd: impl AsRef<std::path::Path>) -> Self {
         self.session(|session| session.cwd(cwd))
     }
 
-    /// The model.
+    /// Sets the model. The agent chooses one by default.
     pub fn model(self, id: impl Into<String>) -> Self {
         self.session(|session| session.model(id))
     }
 
-    /// Any option of a session.
+    /// Sets any option of the session.
     ///
     /// ```no_run
     /// # async fn example() -> musher::Result<()> {
@@ -62,31 +62,31 @@ impl Run {
         self
     }
 
-    /// Adds a picture.
+    /// Adds a picture to the prompt.
     pub fn image(mut self, image: Image) -> Self {
         self.images.push(image);
         self
     }
 
-    /// Adds a file.
+    /// Adds a file to the prompt.
     pub fn document(mut self, document: Document) -> Self {
         self.documents.push(document);
         self
     }
 
-    /// The answer must be a JSON object that fits this schema.
+    /// Sets the JSON schema of the answer. The answer is then a JSON object that matches it.
     pub fn output_schema(mut self, schema: serde_json::Value) -> Self {
         self.schema = Some(schema);
         self
     }
 
-    /// The run is interrupted when this is cancelled.
+    /// Sets a token that interrupts the run when it is cancelled.
     pub fn cancel_token(mut self, token: CancellationToken) -> Self {
         self.cancel = Some(token);
         self
     }
 
-    /// How much the run may use.
+    /// Sets the budget of the run, after which it is interrupted. There is no limit by default.
     pub fn budget(self, budget: Budget) -> Self {
         self.session(|session| session.budget(budget))
     }

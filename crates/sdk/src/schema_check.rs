@@ -1,15 +1,15 @@
-//! Finds what is wrong with a JSON schema before it is sent: agents only say that it is invalid.
+//! Finds the errors of a JSON schema before it is sent: agents report only that it is invalid.
 //!
-//! It knows the keywords of draft 7, which is what agents take, and lets everything else pass. It checks schemas, not values.
+//! The check knows the keywords of draft 7, which agents accept, and ignores all others. It checks schemas, not values.
 
 use serde_json::Value;
 
-/// Schemas nest as deep as JSON may; a reader that is not ours must survive them.
-const DEEPEST: usize = 100;
+/// The maximum nesting depth, so that other readers of the schema survive it.
+const MAX_DEPTH: usize = 100;
 
 const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 
-/// Says where and why a schema is invalid.
+/// Checks a schema. The error says where and why it is invalid.
 pub(crate) fn check(schema: &Value) -> Result<(), String> {
     let Some(fields) = schema.as_object() else { return Err("it is not an object".to_owned()) };
     if let Some(other) = fields.get("type").filter(|kind| *kind != "object" && is_type(kind)) {
@@ -24,13 +24,13 @@ struct Check<'a> {
 
 impl<'a> Check<'a> {
     fn schema(&self, schema: &'a Value, path: &mut Vec<&'a str>) -> Result<(), String> {
-        if path.len() > DEEPEST {
+        if path.len() > MAX_DEPTH {
             return Err("it is nested too deeply".to_owned());
         }
         let fields = match schema {
             Value::Bool(_) => return Ok(()),
             Value::Object(fields) => fields,
-            _ => return Err(wrong(path, "is no schema")),
+            _ => return Err(wrong(path, "is not a schema")),
         };
         for (keyword, value) in fields {
             path.push(keyword);
@@ -50,7 +50,7 @@ impl<'a> Check<'a> {
             "items" if value.is_array() => return self.list(value, path),
             "allOf" | "anyOf" | "oneOf" => {
                 if value.as_array().is_none_or(Vec::is_empty) {
-                    return Err(wrong(path, "is no list of schemas"));
+                    return Err(wrong(path, "is not a list of schemas"));
                 }
                 return self.list(value, path);
             }
@@ -79,7 +79,7 @@ impl<'a> Check<'a> {
     }
 
     fn named(&self, value: &'a Value, path: &mut Vec<&'a str>) -> Result<(), String> {
-        let Some(schemas) = value.as_object() else { return Err(wrong(path, "is no object of schemas")) };
+        let Some(schemas) = value.as_object() else { return Err(wrong(path, "is not an object of schemas")) };
         for (name, schema) in schemas {
             path.push(name);
             self.schema(schema, path)?;
@@ -92,7 +92,7 @@ impl<'a> Check<'a> {
         value.as_array().into_iter().flatten().try_for_each(|schema| self.schema(schema, path))
     }
 
-    /// Whether a reference leads somewhere. Those to other documents are not looked at.
+    /// Returns whether a reference resolves. References to other documents are not checked.
     fn is_there(&self, target: &str) -> bool {
         match target.strip_prefix('#') {
             Some(pointer) if pointer.is_empty() || pointer.starts_with('/') => {
@@ -131,16 +131,16 @@ mod tests {
     }
 
     #[test]
-    fn bad_schemas_are_told_with_the_place() {
+    fn invalid_schema_error_names_the_place() {
         for (schema, reason) in [
             (json!("text"), "it is not an object"),
             (json!({"type": "array"}), "it asks for \"array\", but agents answer with objects only"),
             (json!({"type": "objekt"}), "`/type` cannot be \"objekt\""),
             (json!({"properties": {"a": {"type": "int"}}}), "`/properties/a/type` cannot be \"int\""),
-            (json!({"properties": []}), "`/properties` is no object of schemas"),
-            (json!({"properties": {"a": 1}}), "`/properties/a` is no schema"),
+            (json!({"properties": []}), "`/properties` is not an object of schemas"),
+            (json!({"properties": {"a": 1}}), "`/properties/a` is not a schema"),
             (json!({"required": "a"}), "`/required` cannot be \"a\""),
-            (json!({"anyOf": []}), "`/anyOf` is no list of schemas"),
+            (json!({"anyOf": []}), "`/anyOf` is not a list of schemas"),
             (json!({"$ref": "#/definitions/A"}), "`/$ref` cannot be \"#/definitions/A\""),
             (json!({"properties": {"a": {"enum": []}}}), "`/properties/a/enum` cannot be []"),
             (json!({"properties": {"a": {"minLength": -1}}}), "`/properties/a/minLength` cannot be -1"),

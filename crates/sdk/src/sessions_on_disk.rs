@@ -1,10 +1,9 @@
-//! Sessions as the agent keeps them on disk, read without starting one: which there are, and what was said in them.
+//! Reads stored sessions without starting an agent: the list of sessions, and the records of one session in the wire's form.
 //!
-//! It reads only, and it is lenient: a file that is damaged, half written, archived or no session at all is passed over, and a
-//! damaged line of a conversation is skipped and counted. All reads are bounded, whatever lies there.
+//! `musher-store` knows where sessions are and how they are named. Nothing is written, and reading is lenient: a file that is damaged, half written, archived or not a session is skipped, and a
+//! damaged line of a conversation is skipped and counted. All reads are bounded.
 
 mod conversation;
-mod folder;
 mod list;
 mod record;
 
@@ -16,7 +15,7 @@ pub use record::StoredRecord;
 
 use crate::{Error, Result};
 
-/// Where sessions are: in the given folder, or in the agent's own.
+/// Returns the sessions directory: the given one, or the agent's own by default.
 fn sessions_root(given: Option<&Path>) -> Result<PathBuf> {
     match given {
         Some(folder) => Ok(folder.to_owned()),
@@ -26,7 +25,7 @@ fn sessions_root(given: Option<&Path>) -> Result<PathBuf> {
     }
 }
 
-/// Runs what waits for the disk where waiting is allowed.
+/// Runs blocking disk IO on a thread that may block.
 async fn off_the_runtime<T: Send + 'static>(job: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     match tokio::task::spawn_blocking(job).await {
         Ok(result) => result,

@@ -1,4 +1,4 @@
-//! An agent in the same process, behind a connection like any other.
+//! Starts an agent in the same process, behind an ordinary connection.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use musher_rpc::{Connection, memory};
 
 use crate::serve;
 
-/// Starts an agent and connects with it. Must be called within a Tokio runtime; the agent ends when the connection is dropped.
+/// Starts an agent and connects to it. Must be called within a Tokio runtime; the agent ends when the connection is dropped.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::serve;
 pub fn connect(environment: Arc<Environment>) -> Connection {
     let (client, server) = memory();
     let (agent, events) = start(environment);
-    // it ends with the connection
+    // serving ends with the connection
     drop(tokio::spawn(serve(server, agent, events)));
     client
 }

@@ -1,82 +1,90 @@
-//! From a frame of the client to what has to be done: one list of methods, one place that says what is no message.
+//! Decides what to do about a frame of the client: finds the method, and rejects input that is not a message.
 
 use std::sync::Arc;
 
-use musher_engine::{Answer, Command, Ticket};
+use musher_engine::{Command, CommandId, UserResponse};
 use musher_wire::{Frame, Id, Json, Request, Response, RpcError};
 
 use crate::convert::from_wire;
 use crate::error_code;
 use crate::handle;
-use crate::open::{Open, Shape};
+use crate::pending::{Pending, ReplyShape};
 
-/// What a frame of the client means.
+/// What to do about a frame of the client.
 #[derive(Debug)]
-pub(crate) enum Order {
-    /// Give the agent a command; its answer comes later.
-    Submit(Ticket, Command),
-    /// Give the agent an answer to its question.
-    Answer(String, Answer),
-    /// Answer at once.
+pub(crate) enum Action {
+    /// Submit a command to the agent; its reply comes later.
+    Submit(CommandId, Command),
+    /// Pass the agent an answer to its question.
+    Answer(String, UserResponse),
+    /// Respond at once.
     Respond(Response),
-    /// Nothing.
+    /// Do nothing.
     Ignore,
 }
 
-/// What a method asks for.
+/// What a method does.
 #[derive(Debug)]
-pub(crate) enum Asked {
-    /// Something of the agent, and how the answer looks.
-    Of(Command, Shape),
-    /// Something that can be answered without it.
-    Known(Json),
+pub(crate) enum MethodOutcome {
+    /// Runs a command of the agent; the reply has this shape.
+    Command(Command, ReplyShape),
+    /// Returns a result that needs no agent.
+    Result(Json),
 }
 
-/// A handled method, or the error it is answered with.
-pub(crate) type Handled = Result<Asked, RpcError>;
+/// The outcome of handling a method, or the error to respond with.
+pub(crate) type Handled = Result<MethodOutcome, RpcError>;
 
-/// Says what to do about a frame. A request that goes to the agent is open from here on.
-pub(crate) fn dispatch(frame: Frame, open: &Open) -> Order {
+/// Decides what to do about a frame. A request that goes to the agent is pending from here on.
+pub(crate) fn dispatch(frame: Frame, pending: &Pending) -> Action {
     if let Err(reason) = frame.check_envelope() {
-        // a broken answer settles the question it names: whoever sent it will not answer again
+        // a malformed response settles the question that it names, because the client will not answer again
         let id = match &frame {
             Frame::Malformed(malformed) => malformed.id.as_ref(),
             Frame::Response(response) => Some(&response.id),
             Frame::Request(_) | Frame::Notification(_) => None,
         };
-        if let Some(id) = id.and_then(Id::as_str)
-            && open.table().settled(id).is_some()
+        if let (Some(id), Some(editor)) = (id.and_then(Id::as_str), &pending.editor)
+            && editor.broken(id, &reason.to_string())
         {
-            return Order::Answer(id.to_owned(), from_wire::broken_answer(&reason.to_string()));
+            return Action::Ignore;
         }
-        return Order::Respond(Response::new(Id::Null, Err(error_code::malformed(&reason))));
+        if let Some(id) = id.and_then(Id::as_str)
+            && pending.table().take_question(id).is_some()
+        {
+            return Action::Answer(id.to_owned(), from_wire::broken_answer(&reason.to_string()));
+        }
+        return Action::Respond(Response::new(Id::Null, Err(error_code::malformed(&reason))));
     }
     match frame {
-        Frame::Request(request) => self::request(&request, open),
-        Frame::Response(response) => answer(&response, open),
-        Frame::Notification(_) | Frame::Malformed(_) => Order::Ignore,
+        Frame::Request(request) => self::request(&request, pending),
+        Frame::Response(response) => answer(&response, pending),
+        Frame::Notification(_) | Frame::Malformed(_) => Action::Ignore,
     }
 }
 
-fn request(request: &Request, open: &Open) -> Order {
-    match handle::request(request) {
-        Ok(Asked::Of(command, shape)) => {
+fn request(request: &Request, pending: &Pending) -> Action {
+    match handle::request(request, pending) {
+        Ok(MethodOutcome::Command(command, shape)) => {
             let id: Arc<str> = request.id.as_str().unwrap_or_default().into();
-            open.table().request(Arc::clone(&id), shape);
-            Order::Submit(Ticket(id), command)
+            pending.table().add_request(Arc::clone(&id), shape);
+            Action::Submit(CommandId(id), command)
         }
-        Ok(Asked::Known(result)) => Order::Respond(Response::new(request.id.clone(), Ok(result))),
-        Err(error) => Order::Respond(Response::new(request.id.clone(), Err(error))),
+        Ok(MethodOutcome::Result(result)) => Action::Respond(Response::new(request.id.clone(), Ok(result))),
+        Err(error) => Action::Respond(Response::new(request.id.clone(), Err(error))),
     }
 }
 
-fn answer(response: &Response, open: &Open) -> Order {
-    let Some(id) = response.id.as_str() else { return Order::Ignore };
-    let Some(asked) = open.table().settled(id) else {
-        tracing::debug!(id, "an answer to a question that is not open");
-        return Order::Ignore;
+fn answer(response: &Response, pending: &Pending) -> Action {
+    if pending.editor.as_ref().is_some_and(|editor| editor.answered(response)) {
+        return Action::Ignore;
+    }
+    let Some(id) = response.id.as_str() else { return Action::Ignore };
+    let Some(asked) = pending.table().take_question(id) else {
+        tracing::debug!(id, "ignored an answer to a question that is not pending");
+        return Action::Ignore;
     };
-    Order::Answer(id.to_owned(), from_wire::answer(&asked, &response.outcome))
+    Action::Answer(id.to_owned(), from_wire::answer(&asked, &response.outcome))
 }
 
 #[cfg(test)]

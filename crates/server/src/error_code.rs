@@ -1,9 +1,9 @@
-//! Errors as the wire has them. The only place with their numbers and texts.
+//! Errors of the wire. The only module with their codes and texts.
 
 use musher_engine as engine;
 use musher_wire::{Json, Reason, RpcError};
 
-/// A line that is no message. Answered with a null id.
+/// The input is not a message. The response has a null id.
 pub(crate) fn malformed(reason: &Reason) -> RpcError {
     match reason {
         Reason::NotJson(_) => RpcError::new(RpcError::PARSE, "Invalid JSON"),
@@ -14,37 +14,37 @@ pub(crate) fn malformed(reason: &Reason) -> RpcError {
     }
 }
 
-/// A method we do not have.
+/// The method does not exist.
 pub(crate) fn unknown_method(method: &str) -> RpcError {
     RpcError::new(RpcError::METHOD_NOT_FOUND, format!("Unknown method: {method}"))
 }
 
-/// Params that are not of the method's shape; `problems` are places with reasons, such as `params.cwd: Required`.
+/// The params do not have the method's shape; `problems` are places with reasons, such as `params.cwd: Required`.
 pub(crate) fn invalid_params(method: &str, problems: &str) -> RpcError {
     RpcError::new(RpcError::INVALID_PARAMS, format!("Invalid request for {method}: {problems}"))
 }
 
-/// Something the client asked for cannot be, in plain words.
+/// The request cannot be fulfilled; `message` says why.
 pub(crate) fn refused(message: impl Into<String>) -> RpcError {
     RpcError::new(RpcError::INVALID_PARAMS, message)
 }
 
-/// Too much waits already.
+/// The agent's queue is full.
 pub(crate) fn busy(busy: &engine::Busy) -> RpcError {
     RpcError::new(RpcError::INTERNAL, format!("{busy}; try again"))
 }
 
-/// The agent ended before it answered.
+/// The agent ended before it replied.
 pub(crate) fn ended() -> RpcError {
     RpcError::new(RpcError::INTERNAL, "the agent has ended")
 }
 
-/// We do not offer this.
+/// The server does not offer this.
 pub(crate) fn unsupported(what: &str) -> RpcError {
     RpcError::new(RpcError::INTERNAL, format!("{what} is not supported"))
 }
 
-/// What the engine refused.
+/// The engine's error.
 pub(crate) fn of_engine(error: &engine::Error) -> RpcError {
     let code = match error {
         engine::Error::SessionNotFound => RpcError::NOT_FOUND,

@@ -1,10 +1,10 @@
-//! Reads the params of a request, and says what is wrong with them in the words clients know.
+//! Reads the params of a request, and reports problems in the wording that clients know from droid.
 
 use musher_wire::{Method, Request, RpcError, ShapeError};
 
 use crate::error_code;
 
-/// The params of a call of `M`.
+/// Reads the params of the method `M`.
 pub(crate) fn read<M: Method>(request: &Request) -> Result<M::Params, RpcError> {
     let received = match &request.params {
         None => return Err(error_code::invalid_params(&request.method, "params: Required")),
@@ -17,31 +17,31 @@ pub(crate) fn read<M: Method>(request: &Request) -> Result<M::Params, RpcError> 
     request.read::<M>().map_err(|error| error_code::invalid_params(&request.method, &problem(&error)))
 }
 
-/// A place in the params that is wrong, and why.
+/// Reports an invalid value and its place in the params.
 pub(crate) fn wrong(request: &Request, place: &str, why: &str) -> RpcError {
     error_code::invalid_params(&request.method, &format!("params.{place}: {why}"))
 }
 
 fn problem(error: &ShapeError) -> String {
-    // a place in a list is a name like any other
+    // list indices are written like field names
     let place = error.path.as_str().replace('[', ".").replace(']', "");
-    let said = error.source.to_string();
-    // the parser adds where it was in the text, which says nothing to whoever wrote an object
-    let said = said.split(" at line ").next().unwrap_or_default();
-    if let Some(field) = said.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
+    let message = error.source.to_string();
+    // the parser appends the position in the text, which does not help the author of an object
+    let message = message.split(" at line ").next().unwrap_or_default();
+    if let Some(field) = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
         return format!("{place}.{field}: Required");
     }
     if let Some((received, expected)) =
-        said.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "))
+        message.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "))
     {
         return format!("{place}: Expected {}, received {}", plain(expected), plain(received));
     }
-    format!("{place}: {said}")
+    format!("{place}: {message}")
 }
 
-/// The JSON word for what the parser calls a type.
-fn plain(said: &str) -> &str {
-    let first = said.trim_start_matches("an ").trim_start_matches("a ");
+/// The JSON name of a type that the parser names.
+fn plain(message: &str) -> &str {
+    let first = message.trim_start_matches("an ").trim_start_matches("a ");
     match first.split([' ', '`']).next().unwrap_or_default() {
         "map" | "object" => "object",
         "sequence" => "array",
@@ -53,7 +53,7 @@ fn plain(said: &str) -> &str {
     }
 }
 
-/// What kind of JSON value a text is.
+/// The JSON type of a text.
 fn kind(text: &str) -> &'static str {
     match text.as_bytes().first() {
         Some(b'{') => "object",
@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    fn said<M: Method>(params: &str) -> String {
+    fn problem_of<M: Method>(params: &str) -> String {
         let line = format!(r#"{{"type":"request","id":"1","method":"{}"{params}}}"#, M::NAME);
         let Frame::Request(request) = Frame::parse(line.as_bytes()) else { panic!("{line}") };
         let message = read::<M>(&request).unwrap_err().message;
@@ -79,21 +79,24 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_as_the_real_agent_says_it() {
-        assert_eq!(said::<ListTools>(""), "params: Required");
-        assert_eq!(said::<ListTools>(r#","params":[]"#), "params: Expected object, received array");
-        assert_eq!(said::<ListTools>(r#","params":null"#), "params: Expected object, received null");
-        assert_eq!(said::<InitializeSession>(r#","params":{"cwd":"/w"}"#), "params.machineId: Required");
+    fn invalid_params_are_reported_as_droid_reports_them() {
+        assert_eq!(problem_of::<ListTools>(""), "params: Required");
+        assert_eq!(problem_of::<ListTools>(r#","params":[]"#), "params: Expected object, received array");
+        assert_eq!(problem_of::<ListTools>(r#","params":null"#), "params: Expected object, received null");
         assert_eq!(
-            said::<AddUserMessage>(r#","params":{"text":5}"#),
+            problem_of::<InitializeSession>(r#","params":{"cwd":"/w"}"#),
+            "params.machineId: Required"
+        );
+        assert_eq!(
+            problem_of::<AddUserMessage>(r#","params":{"text":5}"#),
             "params.text: Expected string, received number"
         );
         assert_eq!(
-            said::<AddUserMessage>(r#","params":{"text":"","images":{}}"#),
+            problem_of::<AddUserMessage>(r#","params":{"text":"","images":{}}"#),
             "params.images: Expected array, received object"
         );
         assert_eq!(
-            said::<AddUserMessage>(r#","params":{"text":"","images":[{"type":5}]}"#),
+            problem_of::<AddUserMessage>(r#","params":{"text":"","images":[{"type":5}]}"#),
             "params.images.0.type: Expected string, received number"
         );
     }

@@ -1,33 +1,34 @@
 //! Serves one client: one reader of frames, one ordered writer, and an agent between them.
 //!
-//! The halves run side by side, so that a client which stops reading can still interrupt. Neither waits for the other.
+//! The reading and the writing half run concurrently, so a client that stops reading can still interrupt. Neither waits for the other.
 
 use std::time::Duration;
 
-use musher_engine::{AgentHandle, Answer, Busy, Command, Event, Happening, Ticket, TurnEnd};
+use musher_engine::{AgentHandle, Command, Event, SessionEvent, TurnEnd};
 use musher_rpc::{Closed, Connection, FrameReceiver, FrameSender};
 use musher_wire::{Frame, Id, Response};
 use tokio::sync::mpsc;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use crate::convert::to_wire::{Outgoing, outgoing};
-use crate::dispatch::{Order, dispatch};
+use crate::dispatch::{Action, dispatch};
+use crate::editor::EditorRequests;
 use crate::error_code;
-use crate::open::Open;
+use crate::pending::Pending;
 
-/// So many events are taken at once.
-const BATCH: usize = 256;
-/// How long an agent may take to end when its client is gone.
-const LAST_WORDS: Duration = Duration::from_secs(5);
-/// How long a request may wait until the agent has room for it.
-const BURST: Duration = Duration::from_secs(1);
-/// How long the last messages may take to be written.
-const FLUSH: Duration = Duration::from_secs(2);
+/// The number of events that are taken from the agent at once.
+const EVENT_BATCH_LIMIT: usize = 256;
+/// How long an agent may take to end after its client is gone.
+const AGENT_END_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a request waits for room in the agent's queue before it is rejected as busy.
+const SUBMIT_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long writing the last messages may take.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Why serving ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// The client asked for it, or there was no more input and all was done.
+    /// The client closed the session, or the input ended and all work was done.
     Done,
     /// The agent was stopped in the middle of a turn.
     CutShort,
@@ -37,197 +38,119 @@ pub enum End {
 
 /// Serves a client until it is done or gone, or until the agent ends.
 ///
-/// - The input ends: the agent finishes what it does within a bounded time.
-/// - The client is gone: the agent is stopped.
-/// - Whoever wants an end before that stops the agent through a clone of its handle.
-pub async fn serve(connection: Connection, agent: AgentHandle, events: mpsc::Receiver<Event>) -> End {
-    run(connection, agent, events).await
-}
-
-/// [`serve`], and nothing is ever asked for: every session runs as if its client had switched consent off.
-pub async fn serve_without_asking(
+/// - When the input ends, the agent finishes its turn within a bounded time.
+/// - When the client is gone, the agent is stopped.
+/// - To end earlier, stop the agent through a clone of its handle.
+///
+/// Pass [`AgentHandle::skipping_permissions`] to run every session without permission requests.
+pub async fn serve(
     connection: Connection,
     agent: AgentHandle,
-    events: mpsc::Receiver<Event>,
+    mut events: mpsc::Receiver<SessionEvent>,
 ) -> End {
-    run(connection, WithoutAsking(agent), events).await
-}
-
-/// An agent whose sessions ask for nothing.
-struct WithoutAsking(AgentHandle);
-
-impl Desk for WithoutAsking {
-    async fn room(&self) {
-        self.0.room().await;
-    }
-
-    fn submit(&self, ticket: Ticket, mut command: Command) -> Result<(), Busy> {
-        match &mut command {
-            Command::Create(session) => session.attach.skip_permissions = true,
-            Command::Load(session) => session.attach.skip_permissions = true,
-            _ => {}
-        }
-        self.0.submit(ticket, command)
-    }
-
-    fn answer(&self, question: String, answer: Answer) -> Result<(), Busy> {
-        self.0.answer(question, answer)
-    }
-
-    fn drain(&self) -> Result<(), Busy> {
-        self.0.drain()
-    }
-
-    fn stop(&self) -> Result<(), Busy> {
-        self.0.stop()
-    }
-}
-
-/// What the reading half wants of an agent. There is one; tests have another.
-pub(crate) trait Desk {
-    fn room(&self) -> impl Future<Output = ()> + Send;
-    fn submit(&self, ticket: Ticket, command: Command) -> Result<(), Busy>;
-    fn answer(&self, question: String, answer: Answer) -> Result<(), Busy>;
-    fn drain(&self) -> Result<(), Busy>;
-    fn stop(&self) -> Result<(), Busy>;
-}
-
-impl Desk for AgentHandle {
-    async fn room(&self) {
-        self.room().await;
-    }
-
-    fn submit(&self, ticket: Ticket, command: Command) -> Result<(), Busy> {
-        self.submit(ticket, command)
-    }
-
-    fn answer(&self, question: String, answer: Answer) -> Result<(), Busy> {
-        self.answer(question, answer)
-    }
-
-    fn drain(&self) -> Result<(), Busy> {
-        self.drain()
-    }
-
-    fn stop(&self) -> Result<(), Busy> {
-        self.stop()
-    }
-}
-
-pub(crate) async fn run(connection: Connection, desk: impl Desk, mut events: mpsc::Receiver<Event>) -> End {
     let Connection { incoming, outgoing } = connection;
-    let open = Open::default();
+    let pending = Pending::with_editor(EditorRequests::new(outgoing.clone()));
     let host = uuid::Uuid::new_v4().to_string();
     let end = {
-        let reading = read(incoming, &outgoing, &desk, &open);
-        let writing = write(&mut events, &outgoing, &open, &host);
+        let reading = read(incoming, &outgoing, &agent, &pending);
+        let writing = write(&mut events, &outgoing, &pending, &host);
         tokio::pin!(reading, writing);
         let mut is_read = false;
         loop {
             tokio::select! {
                 end = &mut writing => break end,
                 () = &mut reading, if !is_read => is_read = true,
-                // whoever waits for something to write would not notice
+                // the writing half notices a closed connection only when it has something to write
                 () = outgoing.closed() => break End::ClientGone,
             }
         }
     };
     if end == End::ClientGone {
-        let told = async {
-            insist(|| desk.stop()).await;
-            std::future::pending::<()>().await;
-        };
-        // an agent that has ended already cannot be told
-        let rest = async {
-            tokio::select! {
-                () = told => {}
-                () = async { while events.recv().await.is_some() {} } => {}
-            }
-        };
-        if timeout(LAST_WORDS, rest).await.is_err() {
+        // the events are read meanwhile, so that an agent which waits for room in their queue can end
+        let stopped = async { tokio::join!(agent.send_stop(), read_to_end(&mut events)) };
+        if timeout(AGENT_END_TIMEOUT, stopped).await.is_err() {
             tracing::warn!("the agent did not end in time");
         }
         return end;
     }
-    let unanswered = open.table().unanswered();
+    let unanswered = pending.table().take_unanswered();
     for id in unanswered {
         let response = Response::new(Id::from(&*id), Err(error_code::ended()));
         if outgoing.send(Frame::Response(response)).await.is_err() {
             return End::ClientGone;
         }
     }
-    // the process may end after this, or a client in the same process go on: what the agent has started ends before
-    timeout(LAST_WORDS, async { while events.recv().await.is_some() {} }).await.ok();
-    // a client in the same process may keep its end for as long as it likes
-    outgoing.finish(FLUSH).await;
+    // everything that the agent has started ends first: after this the process may end, or a client in the same process may continue
+    timeout(AGENT_END_TIMEOUT, read_to_end(&mut events)).await.ok();
+    // bounded, because a client in the same process may keep its end open without reading
+    outgoing.finish(FLUSH_TIMEOUT).await;
     end
 }
 
-/// Reads until the input ends, and tells the agent how it ended.
-async fn read(mut incoming: FrameReceiver, outgoing: &FrameSender, desk: &impl Desk, open: &Open) {
+/// Discards events until the agent has ended.
+async fn read_to_end(events: &mut mpsc::Receiver<SessionEvent>) {
+    while events.recv().await.is_some() {}
+}
+
+/// Reads frames until the input ends, then drains or stops the agent.
+async fn read(mut incoming: FrameReceiver, outgoing: &FrameSender, agent: &AgentHandle, pending: &Pending) {
     loop {
         let frame = match incoming.recv().await {
             Ok(frame) => frame,
-            Err(Closed::Ended | Closed::Local) => {
-                insist(|| desk.drain()).await;
-                return;
-            }
+            Err(Closed::Ended | Closed::Local) => return agent.send_drain().await,
             Err(reason) => {
                 tracing::debug!(%reason, "the client is gone");
-                insist(|| desk.stop()).await;
-                return;
+                return agent.send_stop().await;
             }
         };
-        let response = match dispatch(frame, open) {
-            Order::Submit(ticket, command) => {
-                // A burst waits for its turn. Not for long: who does not read the answers must still be able to interrupt.
+        let response = match dispatch(frame, pending) {
+            Action::Submit(command_id, command) => {
+                // A burst waits for room, but not for long: a client that does not read its responses must still be able to interrupt.
                 if !matches!(command, Command::Interrupt) {
-                    timeout(BURST, desk.room()).await.ok();
+                    timeout(SUBMIT_TIMEOUT, agent.room()).await.ok();
                 }
-                match desk.submit(ticket.clone(), command) {
+                match agent.submit(command_id.clone(), command) {
                     Ok(()) => continue,
                     Err(busy) => {
-                        open.table().answered(&ticket.0);
-                        Response::new(Id::from(&*ticket.0), Err(error_code::busy(&busy)))
+                        pending.table().take_request(&command_id.0);
+                        Response::new(Id::from(&*command_id.0), Err(error_code::busy(&busy)))
                     }
                 }
             }
-            Order::Answer(question, answer) => {
-                if desk.answer(question, answer).is_err() {
-                    tracing::warn!("an answer was not taken");
+            Action::Answer(question, answer) => {
+                if agent.respond(question, answer).is_err() {
+                    tracing::warn!("an answer was dropped: the control queue is full or the agent has ended");
                 }
                 continue;
             }
-            Order::Respond(response) => response,
-            Order::Ignore => continue,
+            Action::Respond(response) => response,
+            Action::Ignore => continue,
         };
-        // Ahead of what waits: nothing that the agent says belongs before it.
+        // Sent ahead of queued events: no event has to precede this response.
         if outgoing.send_now(Frame::Response(response)).await.is_err() {
             return;
         }
     }
 }
 
-/// Says it until it is heard: the lane may be full for a moment. Ends with whoever waits for the agent.
-async fn insist(say: impl Fn() -> Result<(), Busy>) {
-    while say().is_err() {
-        sleep(Duration::from_millis(10)).await;
-    }
-}
-
-/// Writes what happens until the agent is done.
-async fn write(events: &mut mpsc::Receiver<Event>, outgoing: &FrameSender, open: &Open, host: &str) -> End {
-    let mut batch = Vec::with_capacity(BATCH);
+/// Writes the agent's events until the agent is done.
+async fn write(
+    events: &mut mpsc::Receiver<SessionEvent>,
+    outgoing: &FrameSender,
+    pending: &Pending,
+    host: &str,
+) -> End {
+    let mut batch = Vec::with_capacity(EVENT_BATCH_LIMIT);
     let mut end = End::Done;
     loop {
-        if events.recv_many(&mut batch, BATCH).await == 0 {
+        if events.recv_many(&mut batch, EVENT_BATCH_LIMIT).await == 0 {
             return end;
         }
         for event in batch.drain(..) {
             if is_cut_short(&event) {
                 end = End::CutShort;
             }
-            match self::outgoing(event, open, host) {
+            match self::outgoing(event, pending, host) {
                 Outgoing::Frame(frame) => {
                     if outgoing.send(frame).await.is_err() {
                         return End::ClientGone;
@@ -240,9 +163,9 @@ async fn write(events: &mut mpsc::Receiver<Event>, outgoing: &FrameSender, open:
     }
 }
 
-/// Whether it tells that a turn ends because the agent does.
-fn is_cut_short(event: &Event) -> bool {
-    matches!(&event.what, Happening::TurnCompleted(completed) if completed.reason == TurnEnd::ProcessExit)
+/// Whether the event reports a turn that ended because the agent did.
+fn is_cut_short(event: &SessionEvent) -> bool {
+    matches!(&event.event, Event::TurnCompleted(completed) if completed.reason == TurnEnd::ProcessExit)
 }
 
 #[cfg(test)]

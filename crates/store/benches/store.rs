@@ -1,4 +1,4 @@
-//! How long it takes to load a session of 20 MB, and to add a record.
+//! Time to load a session of 20 MB, and to append a record.
 #![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark")]
 
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ fn main() {
     divan::main();
 }
 
-/// A turn with a call whose result is some kilobytes of code.
+/// Returns a turn with a tool call whose result is some kilobytes of code.
 fn turn(number: usize) -> Vec<Record> {
     let id = |what: &str| format!("{what}-{number:08}-0000-4000-8000-000000000000");
     let input =

@@ -1,4 +1,4 @@
-//! Makes a conversation of the records of a log: follows parents, joins what was written in parts, closes open calls. Pure.
+//! Builds a conversation from the records of a log: follows parents, joins messages written in parts, closes open tool calls. Pure.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,16 +18,16 @@ pub(super) struct Conversation {
     pub(super) title: Option<(String, bool)>,
 }
 
-/// A message and the place of its parent.
+/// A message and the position of its parent.
 #[derive(Debug)]
 struct Node {
     message: Message,
     parent: Option<usize>,
-    /// The calls whose results are in the message, once a second part of it was found.
+    /// Ids of the calls whose results are in the message; set once a second part of the message is found.
     results: Option<HashSet<String>>,
 }
 
-/// Makes the conversation: the branch that ends with the last message.
+/// Builds the conversation: the branch that ends with the last message.
 pub(super) fn conversation(records: impl IntoIterator<Item = Record>) -> Conversation {
     let mut nodes: Vec<Node> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
@@ -41,7 +41,7 @@ pub(super) fn conversation(records: impl IntoIterator<Item = Record>) -> Convers
                     join(&mut nodes[place], *message);
                 } else {
                     let parent = message.parent_id.as_ref().and_then(|id| places.get(id)).copied();
-                    // a parent that is lost was most likely the message before
+                    // a missing parent most likely was the preceding message
                     let parent = parent.or(nodes.len().checked_sub(1));
                     places.insert(message.id.clone(), nodes.len());
                     nodes.push(Node { message: *message, parent, results: None });
@@ -64,11 +64,11 @@ pub(super) fn conversation(records: impl IntoIterator<Item = Record>) -> Convers
     let mut next = nodes.len().checked_sub(1);
     while let Some(place) = next {
         is_active[place] = true;
-        // parents come first, so this ends
+        // parents precede their children, so the loop terminates
         next = nodes[place].parent;
     }
     for place in 0..nodes.len() {
-        // droid lets no message follow these
+        // in droid's logs, hook runs have no children
         let is_on_branch = nodes[place].parent.is_none_or(|parent| is_active[parent]);
         is_active[place] |= is_on_branch && nodes[place].message.is_hook_run();
     }
@@ -83,11 +83,11 @@ pub(super) fn conversation(records: impl IntoIterator<Item = Record>) -> Convers
     out
 }
 
-/// A message is written again: results of tools add up, anything else takes the place of what was there.
+/// Joins a message that was written again: tool results are added, any other content is replaced.
 fn join(node: &mut Node, new: Message) {
     let old = &mut node.message;
     if old.role == Role::Tool && new.role == Role::Tool {
-        // collected once: with one part for each result, an answer with many tool calls would take quadratic time
+        // the set is built once: otherwise an answer with many tool calls would take quadratic time
         let known = node
             .results
             .get_or_insert_with(|| old.content.iter().filter_map(result_id).map(str::to_owned).collect());
@@ -103,7 +103,8 @@ fn join(node: &mut Node, new: Message) {
     }
 }
 
-/// Gives every call a result. Returns how many had none, and the messages to be written for it, which hold only what was added.
+/// Adds a result to every tool call without one. Returns the number of such calls, and the messages to write, which hold only the added
+/// results.
 pub(super) fn close_calls(messages: &mut Vec<Message>) -> (usize, Vec<Message>) {
     let mut to_write = Vec::new();
     let mut closed = 0;
@@ -139,7 +140,7 @@ pub(super) fn close_calls(messages: &mut Vec<Message>) -> (usize, Vec<Message>) 
             let mut message = Message::new(format!("interrupted-{}", caller.id), Role::Tool, results);
             message.parent_id = Some(caller.id.clone());
             (message.created_at_ms, message.updated_at_ms) = (caller.created_at_ms, caller.updated_at_ms);
-            // further up it would begin a branch of its own, so there it is made at every loading
+            // in the middle of the log it would start a branch, so there it is created on every load instead
             if is_end {
                 to_write.push(message.clone());
             }
@@ -159,7 +160,7 @@ fn calls(message: &Message) -> Vec<String> {
     ids.filter(|id| seen.insert(id.clone())).collect()
 }
 
-/// The call a part is the result of, if it is a result.
+/// Returns the id of the call that a part is the result of.
 fn result_id(part: &Content) -> Option<&str> {
     match part {
         Content::ToolResult { tool_use_id, .. } => Some(tool_use_id),

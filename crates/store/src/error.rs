@@ -1,55 +1,55 @@
-//! What can go wrong with sessions on disk.
+//! Errors of the store.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{InvalidId, SessionId};
 
-/// Why a session could not be read or written.
+/// Error of a store operation.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// That is no id.
+    /// The text is not a valid session id.
     #[error(transparent)]
     InvalidId(#[from] InvalidId),
-    /// There is no such session.
+    /// The session does not exist.
     #[error("session {0} not found")]
     NotFound(SessionId),
-    /// There is such a session already.
-    #[error("session {0} exists already")]
+    /// A session with this id already exists.
+    #[error("session {0} already exists")]
     Exists(SessionId),
-    /// Somebody else writes it. It can still be read.
+    /// Another process is writing the session. It can still be read.
     #[error("session {id} is in use{}", .holder.map(|pid| format!(" by process {pid}")).unwrap_or_default())]
     Locked {
-        /// The session.
+        /// Id of the session.
         id: SessionId,
-        /// The process that has it, if that is known.
+        /// The process that holds the lock, if known.
         holder: Option<u32>,
     },
-    /// There is no such message in the session.
+    /// The session has no message with this id.
     #[error("session {id} has no message {message}")]
     NoMessage {
-        /// The session.
+        /// Id of the session.
         id: SessionId,
-        /// The message.
+        /// Id of the message.
         message: String,
     },
-    /// The disk said no.
-    #[error("could not {action} `{}`: {source}", .path.display())]
+    /// A file operation failed.
+    #[error("cannot {action} `{}`: {source}", .path.display())]
     Io {
-        /// What was tried.
+        /// The operation, such as `read`.
         action: &'static str,
-        /// On what.
+        /// The file or directory.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }
 
-/// What the store returns.
+/// Result of store operations.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
-/// Says what was tried when the disk says no.
+/// Adds the operation and the path to an IO error.
 pub(super) trait At<T> {
     fn at(self, action: &'static str, path: &Path) -> Result<T>;
 }
@@ -61,7 +61,7 @@ impl<T> At<T> for io::Result<T> {
 }
 
 impl StoreError {
-    /// Whether the disk is full, so that the same may work later.
+    /// Returns whether the disk is full, so that the operation may succeed later.
     pub fn is_disk_full(&self) -> bool {
         matches!(self, Self::Io { source, .. } if matches!(
             source.kind(),

@@ -1,6 +1,6 @@
-//! New sessions out of old ones: a copy, a copy of the beginning, a summary.
+//! Forks and compactions: new sessions from the whole of an old one, from its beginning, or from a summary.
 //!
-//! Records are copied as they are, so that nothing is lost that we do not know. The old session is only read, and may be in use.
+//! Records are copied verbatim, so that unknown data is preserved. The old session is only read, and may be in use.
 
 use std::collections::HashSet;
 use std::io;
@@ -12,18 +12,18 @@ use serde_json::{Map, Value};
 use super::branch;
 use super::disk;
 use super::error::{At, Result, StoreError};
-use super::paths::{self, Beside, Paths};
+use super::paths::{self, Paths, SessionFile};
 use super::record::{Compaction, Record, Start};
 use super::scan;
-use super::side::LARGEST_SIDE;
+use super::side::MAX_SIDE;
 use super::snapshots::MAX_JOURNAL;
 use super::{Durability, NewSession, SessionId, Store, settings_file, slug};
 use musher_message::Message;
 
-/// Settings that are of one session only.
+/// Settings that new sessions do not inherit.
 const NOT_INHERITED: [&str; 3] = ["tokenUsage", "lastCallTokenUsage", "archivedAt"];
 
-/// A part of a log to be copied.
+/// A part of a log to copy.
 #[derive(Debug)]
 enum Piece {
     Message { at: Range<u64>, id: String },
@@ -31,7 +31,7 @@ enum Piece {
 }
 
 impl Store {
-    /// Copies a session, or what came before a message of it. The copy is complete when this returns, and nobody has it open.
+    /// Copies a session, or the part before a message. The copy is complete when this returns, and is not open.
     pub fn fork(
         &self,
         id: &SessionId,
@@ -40,7 +40,7 @@ impl Store {
         cut_before: Option<&str>,
     ) -> Result<()> {
         let old = self.paths(id)?;
-        let (old_content, scan) = whole(&old)?;
+        let (old_content, scan) = read_log(&old)?;
         let (settings, _) = settings_file::read(&old);
         let mut start = scan.start.clone().unwrap_or_else(|| super::open::recovered(id, &settings));
 
@@ -81,7 +81,7 @@ impl Store {
         self.put_session(&Paths::new(folder, new_id.clone()), &old, &content, inherited(settings), true)
     }
 
-    /// Makes a session that begins with a summary of another, and with the messages that are kept as they are.
+    /// Creates a session that begins with a summary of another one, followed by the messages that are kept.
     pub fn compact(
         &self,
         id: &SessionId,
@@ -111,7 +111,7 @@ impl Store {
         Ok(())
     }
 
-    /// Puts the files of a session there, the log last: before that there is none.
+    /// Writes the files of a session. The log is last, because a session exists only with its log.
     pub(super) fn put_session(
         &self,
         new: &Paths,
@@ -137,8 +137,8 @@ impl Store {
         self.durability == Durability::Power
     }
 
-    /// Copies the files of a folder of a session, as far as their names are ours. What is named by its content never changes, so it can
-    /// be one file with two names.
+    /// Copies the files of a directory of a session, as far as their names are valid. A file named by its content never changes, so it
+    /// can be hard-linked.
     fn copy_all(&self, from: &Path, to: &Path, may_share: bool) -> Result<()> {
         if !disk::is_own_folder(from) {
             return Ok(());
@@ -147,19 +147,19 @@ impl Store {
         disk::make_own_folder(to)?;
         for entry in entries.flatten() {
             let (old, new) = (entry.path(), to.join(entry.file_name()));
-            let Some(beside) = paths::beside(&entry.file_name()) else { continue };
+            let Some(kind) = paths::session_file(&entry.file_name()) else { continue };
             if !entry.file_type().is_ok_and(|kind| kind.is_file()) {
                 continue;
             }
             fs_err::remove_file(&new).ok();
-            if beside == Beside::Journal || !may_share || fs_err::hard_link(&old, &new).is_err() {
-                let limit = if beside == Beside::Journal { MAX_JOURNAL } else { LARGEST_SIDE };
+            if kind == SessionFile::Journal || !may_share || fs_err::hard_link(&old, &new).is_err() {
+                let limit = if kind == SessionFile::Journal { MAX_JOURNAL } else { MAX_SIDE };
                 let mut file = match disk::open_limited(&old, limit) {
-                    // it would not be read
+                    // the copy could not be read either
                     Err(error) if error.kind() == io::ErrorKind::FileTooLarge => continue,
                     file => file.at("read", &old)?,
                 };
-                // not with its mode: the other home may have let others read it
+                // without its mode: the file may be readable by other users
                 let mut copy = self.disk.create(&new).at("write", &new)?;
                 io::copy(&mut file, &mut copy).at("copy", &old)?;
             }
@@ -171,13 +171,13 @@ impl Store {
 fn piece(at: Range<u64>, record: &Record) -> Option<Piece> {
     match record {
         Record::Message(message) => Some(Piece::Message { at, id: message.id.clone() }),
-        // what waits there does not wait here
+        // queued messages stay with the old session
         Record::Queued(_) | Record::Discarded { .. } | Record::Title { .. } => None,
         _ => Some(Piece::Other { at }),
     }
 }
 
-/// How many pieces come before a message. What was told to the model on the occasion of it belongs to it.
+/// Returns the number of pieces before a message. The context message of a message belongs to it.
 fn cut(pieces: &[Piece], active: &HashSet<&str>, message: &str) -> Option<usize> {
     let context = format!("context-{message}");
     let is_it = |piece: &Piece, wanted: &str| matches!(piece, Piece::Message { id, .. } if id == wanted);
@@ -207,8 +207,8 @@ fn inherited(mut settings: Map<String, Value>) -> Map<String, Value> {
     settings
 }
 
-/// The content of a log and what is in it. What lies aside stays there.
-pub(super) fn whole(paths: &Paths) -> Result<(Vec<u8>, scan::Scan)> {
+/// Reads the content of a log and its records, without side files.
+pub(super) fn read_log(paths: &Paths) -> Result<(Vec<u8>, scan::Scan)> {
     let path = paths.log();
     let content = disk::read_small(&path, scan::MAX_LOG).at("read", &path)?;
     let scan = scan::scan(content.as_slice(), &|_| None).at("read", &path)?;

@@ -1,14 +1,14 @@
-//! Hashes of contents, which are also the names of the files that hold them.
+//! Hashes of contents, which are also the names of the files that hold the contents.
 //!
-//! A hash that is read from disk is data: it may say `../../x` or `/etc/passwd`. Only [`ContentHash`] becomes part of a path, and
-//! there is no way to make one but to hash a content or to check a text.
+//! A hash read from disk is untrusted: it may be `../../x` or `/etc/passwd`. Only [`ContentHash`] becomes part of a path, and it can
+//! only be created by hashing a content or by validating a text.
 
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// The SHA-256 of a content: 64 lower-case hex digits, and so always a plain file name.
+/// The SHA-256 of a content: 64 lower-case hexadecimal digits, and therefore always a valid file name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub(super) struct ContentHash(String);
@@ -19,7 +19,7 @@ impl ContentHash {
         Self(hex(content))
     }
 
-    /// Checks a text that should be a hash.
+    /// Validates a text as a hash.
     pub(super) fn parse(text: &str) -> Option<Self> {
         is_hex(text).then(|| Self(text.to_owned()))
     }
@@ -33,7 +33,11 @@ impl TryFrom<String> for ContentHash {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        if is_hex(&text) { Ok(Self(text)) } else { Err("a hash has 64 hex digits") }
+        if is_hex(&text) {
+            Ok(Self(text))
+        } else {
+            Err("invalid hash: it must consist of 64 hexadecimal digits")
+        }
     }
 }
 
@@ -43,7 +47,7 @@ impl From<ContentHash> for String {
     }
 }
 
-/// The SHA-256 of some bytes, 64 hex digits.
+/// Returns the SHA-256 of bytes, as 64 hexadecimal digits.
 pub(super) fn hex(bytes: &[u8]) -> String {
     let mut hex = String::with_capacity(64);
     for byte in Sha256::digest(bytes) {
@@ -62,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_64_hex_digits_are_a_hash() {
+    fn only_64_hexadecimal_digits_are_a_hash() {
         let hash = ContentHash::of(b"content");
         assert_eq!(ContentHash::parse(hash.as_str()), Some(hash.clone()));
         let json = serde_json::to_string(&hash).unwrap();

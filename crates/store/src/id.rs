@@ -1,14 +1,14 @@
-//! Ids of sessions, and the names of the folders they lie in. An id is data and never a path: only a checked one touches the disk.
+//! Session ids, and the names of session directories. Ids are untrusted: only a validated id becomes part of a path.
 
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// The longest id.
-const LONGEST: usize = 64;
+/// Maximum length of an id in bytes.
+const MAX_LENGTH: usize = 64;
 
-/// The id of a session: letters, digits, `-` and `_` only, at most 64 of them.
+/// The id of a session: 1 to 64 ASCII letters, digits, `-` and `_`.
 ///
 /// ```
 /// use musher_store::SessionId;
@@ -19,32 +19,32 @@ const LONGEST: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(Arc<str>);
 
-/// A text that is no id of a session.
+/// A text that is not a valid session id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a session id has 1 to 64 letters, digits, `-` and `_`")]
+#[error("invalid session id: it must consist of 1 to 64 letters, digits, `-` and `_`")]
 pub struct InvalidId;
 
 impl SessionId {
-    /// Checks a text.
+    /// Validates a text as an id.
     pub fn new(id: &str) -> Result<Self, InvalidId> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-        if id.is_empty() || id.len() > LONGEST || !id.bytes().all(is_plain) {
+        if id.is_empty() || id.len() > MAX_LENGTH || !id.bytes().all(is_plain) {
             return Err(InvalidId);
         }
         Ok(Self(id.into()))
     }
 
-    /// [`SessionId::new`] for callers that report a wrong id in their own words.
+    /// Validates a text as an id, for callers with an error of their own.
     pub fn parse(id: &str) -> Option<Self> {
         Self::new(id).ok()
     }
 
-    /// An id nobody has.
+    /// Creates a unique id.
     pub fn random() -> Self {
         Self(uuid::Uuid::new_v4().to_string().into())
     }
 
-    /// The id as text.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -64,12 +64,12 @@ impl FromStr for SessionId {
     }
 }
 
-/// The folder of the sessions of one directory: `/home/me/project` is `-home-me-project`.
+/// Returns the name of the directory for the sessions of a working directory: `/home/me/project` becomes `-home-me-project`.
 pub fn slug(cwd: &Path) -> String {
     let path = cwd.to_string_lossy();
     let path = path.trim_end_matches(['/', '\\']).trim_start_matches(['/', '\\']);
     let mut slug = format!("-{}", path.replace(['/', '\\'], "-"));
-    // no name may be longer; such a one keeps its beginning and stays its own by a hash
+    // file names have at most 255 bytes; a longer one is truncated and made unique by a hash
     if slug.len() > 255 {
         let hash = super::hash::hex(path.as_bytes());
         let cut = slug.floor_char_boundary(238);
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_plain_short_names_are_ids() {
+    fn only_short_names_without_special_characters_are_ids() {
         let longest = "x".repeat(64);
         for id in ["a", "A-b_9", "-", longest.as_str()] {
             assert!(SessionId::new(id).is_ok(), "{id}");
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_is_one_folder_whatever_its_path() {
+    fn slug_is_one_file_name_for_any_path() {
         for (cwd, expected) in
             [("/workspace", "-workspace"), ("/home/user/my proj/", "-home-user-my proj"), ("/", "-")]
         {

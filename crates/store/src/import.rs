@@ -1,4 +1,4 @@
-//! Takes over a session from another home, such as droid's. There, nothing is changed.
+//! Imports sessions from another home directory, such as droid's, without changing it.
 
 use std::path::{Path, PathBuf};
 
@@ -8,18 +8,18 @@ use serde_json::Value;
 
 use super::disk;
 use super::error::Result;
-use super::fork::whole;
+use super::fork::read_log;
 use super::paths::Paths;
 use super::scan;
 use super::{SessionId, Store, settings_file, side, slug};
 
-/// The largest attachment that is taken over.
-const LARGEST_ATTACHMENT: u64 = 64 * 1024 * 1024;
+/// Maximum size of an attachment in bytes. Larger ones are not imported.
+const MAX_ATTACHMENT: u64 = 64 * 1024 * 1024;
 
 impl Store {
-    /// Takes over a session from another home. All that can be read of it is copied; attachments come into the log.
+    /// Imports a session from another home directory. Copies all readable records, and includes attachments in the log.
     ///
-    /// From the same home there is nothing to take over, and nothing happens.
+    /// Does nothing if both home directories are the same.
     pub fn import(&self, home: &Path, id: &SessionId) -> Result<()> {
         let theirs = Store::open(home);
         let old = theirs.paths(id)?;
@@ -27,7 +27,7 @@ impl Store {
         if same(theirs.sessions_folder()) == same(self.sessions_folder()) {
             return Ok(());
         }
-        let (old_content, scan) = whole(&old)?;
+        let (old_content, scan) = read_log(&old)?;
         let (settings, _) = settings_file::read(&old);
         let start = scan.start.clone().unwrap_or_else(|| super::open::recovered(id, &settings));
         let cwd = start.cwd().map(|cwd| super::open::resolved(&cwd)).unwrap_or_default();
@@ -49,13 +49,13 @@ impl Store {
     }
 }
 
-/// The folder of attachments in the folder of a session, if there is one and not a link to one.
+/// Returns the directory of attachments in the directory of a session, if it exists and is not a symbolic link.
 fn attachments(session: &Path) -> Option<PathBuf> {
     let folder = session.join("attachments");
     (disk::is_own_folder(session) && disk::is_own_folder(&folder)).then_some(folder)
 }
 
-/// The record with the attachments it points to; nothing if it points to none.
+/// Returns the record with the attachments that it refers to; `None` if there are none.
 fn with_attachments(line: &[u8], folder: Option<&Path>) -> Option<Value> {
     let folder = folder?;
     let is_likely = line.windows(DOCUMENT.len()).any(|window| window == DOCUMENT);
@@ -71,14 +71,14 @@ fn with_attachments(line: &[u8], folder: Option<&Path>) -> Option<Value> {
 
 const DOCUMENT: &[u8] = br#""document""#;
 
-/// Only what lies in the session's own folder is an attachment, whatever the log says.
+/// Adds an attachment. Only files in the session's own directory are attachments, because the log is untrusted.
 fn attach(source: &mut Value, folder: &Path) -> Option<()> {
     let path = Path::new(source["path"].as_str()?);
-    // `..` has a parent, and no name
+    // `..` has a parent, but no file name
     if path.parent()? != folder || path.file_name().is_none() {
         return None;
     }
-    let bytes = disk::read_small(path, LARGEST_ATTACHMENT).ok()?;
+    let bytes = disk::read_small(path, MAX_ATTACHMENT).ok()?;
     source["data"] = STANDARD.encode(bytes).into();
     source.as_object_mut()?.shift_remove("path");
     Some(())

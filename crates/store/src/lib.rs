@@ -1,16 +1,16 @@
-//! Sessions on disk: append-only, healed before the first write, locked against a second writer.
+//! Sessions on disk: append-only, repaired before the first write, locked against a second writer.
 //!
-//! A session is `<home>/sessions/<slug of its directory>/<id>.jsonl`, one JSON object per line, with a settings file beside it:
-//! the layout of droid, so that its SDKs list our sessions and we load its. The rules:
+//! A session is `<home>/sessions/<slug of its directory>/<id>.jsonl`, one JSON object per line, with a settings file next to it.
+//! This is droid's layout, so that droid's SDKs list the sessions of musher, and musher loads those of droid. The rules:
 //!
-//! - What was acknowledged was written. A record is one write; [`Log::append`] returns when it is in the file.
-//! - A log always opens, whatever was torn, cut or overwritten. All whole records are kept, the rest is in [`Damage`], once. Only one
-//!   that is larger than any conversation is refused, because all of it would have to be in memory.
-//! - Nothing is changed in place. Files that change, and a log whose first line gets a new title, are replaced whole.
-//! - All is private to the user, and no link is followed.
-//! - A name that is read from disk is data. Only [`SessionId`] and `ContentHash`, which check it, become part of a path.
+//! - Acknowledged records are on disk. A record is one write; [`Log::append`] returns after it is in the file.
+//! - A log opens even if it was truncated or overwritten. All complete records are kept, and the rest is reported once, in
+//!   [`Damage`]. Only a log larger than any conversation is rejected, because it would have to fit into memory.
+//! - No file is changed in place. Changed files, and a log with a new title in its first line, are replaced atomically.
+//! - All files are private to the user, and symbolic links are not followed.
+//! - Names read from disk are untrusted. Only [`SessionId`] and `ContentHash`, which validate them, become part of a path.
 //!
-//! All of it is synchronous: records are small, and whoever writes one waits for it anyway.
+//! The API is synchronous: records are small, and callers wait for their writes anyway.
 
 mod branch;
 mod disk;
@@ -40,13 +40,13 @@ pub use open::{Compacted, Damage, Loaded, NewSession, Store, Stored};
 pub use record::{Compaction, Record, Start};
 pub use snapshots::{Restored, RewindFiles, SnapshotFile, SnapshotLimits};
 
-/// What a record outlasts once it is written.
+/// The failures that a written record survives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// The end of the process, however it comes.
+    /// The end of the process, including crashes.
     #[default]
     Process,
-    /// A power cut, too: [`Log::sync`] waits for the medium.
+    /// Power loss as well: [`Log::sync`] waits for the storage medium.
     Power,
 }
 

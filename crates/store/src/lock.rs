@@ -1,4 +1,4 @@
-//! Keeps a second writer away from a log. The kernel lets the lock go when its holder ends, however that happens.
+//! Locks a log against a second writer. The kernel releases the lock when its holder ends, even after a crash.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -8,28 +8,28 @@ use super::SessionId;
 use super::disk::{self, Disk};
 use super::error::{At, Result, StoreError};
 
-/// The right to write a log, for as long as this lives.
+/// The lock of a log. Dropping it releases the lock.
 #[derive(Debug)]
 pub(super) struct Lock {
     _file: File,
-    /// Whether others are really kept away: some network file systems know no locks.
+    /// Whether other writers are locked out: some network file systems do not support locks.
     pub(super) is_exclusive: bool,
 }
 
 impl Lock {
-    /// Takes the lock, or says who has it.
+    /// Takes the lock. Fails with the process that holds it.
     pub(super) fn take(disk: &dyn Disk, path: &Path, id: &SessionId) -> Result<Self> {
         let file = disk.append_to(path).at("open", path)?;
         match file.try_lock() {
             Ok(()) => {
-                // only for people who wonder who has it
+                // only for messages that name the holder
                 let note = format!("{}\n", std::process::id());
                 file.set_len(0).and_then(|()| disk.write_all(&file, note.as_bytes())).ok();
                 Ok(Self { _file: file, is_exclusive: true })
             }
             Err(TryLockError::WouldBlock) => Err(StoreError::Locked { id: id.clone(), holder: holder(path) }),
             Err(TryLockError::Error(error)) if is_unsupported(&error) => {
-                tracing::warn!(path = %path.display(), "this file system knows no locks");
+                tracing::warn!(path = %path.display(), "the file system does not support locks");
                 Ok(Self { _file: file, is_exclusive: false })
             }
             Err(TryLockError::Error(error)) => Err(error).at("lock", path),

@@ -1,7 +1,7 @@
-//! The writer of a session: what it returns from is on disk.
+//! The writer of a session: when a method returns, its changes are on disk.
 //!
-//! A record is one write at the end of the file. A write that fails leaves the file as it was, and the next one may work. Only a
-//! new title replaces the file, whole, because lists of sessions look for it in the first line and nowhere else.
+//! A record is one write at the end of the file. A failed write leaves the file unchanged, and the next one may succeed. Only a
+//! new title replaces the file, because lists of sessions read the title from the first line.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -16,78 +16,80 @@ use super::error::{At, Result, StoreError};
 use super::lock::Lock;
 use super::paths::Paths;
 use super::record::{Record, Start};
-use super::scan::{self, Cure};
+use super::scan::{self, Repair};
 use super::snapshots::{Restored, RewindFiles, SnapshotLimits, Snapshots};
 use super::{Durability, SessionId, fork, settings_file, side};
 
-/// More than this is not kept in memory for a sync that may fail.
-const MOST_UNSYNCED: usize = 8 * 1024 * 1024;
+/// Maximum number of bytes kept in memory to write them again if a sync fails.
+const MAX_UNSYNCED: usize = 8 * 1024 * 1024;
 
-/// The log of a session, open for writing. Nobody else can write it meanwhile.
+/// The log of a session, open for writing. Other processes cannot write it in the meantime.
 #[derive(Debug)]
 pub struct Log {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) paths: Paths,
     pub(super) durability: Durability,
     pub(super) lock: Lock,
-    /// None after a failure; opened again by the next write.
+    /// `None` after a failure; the next write opens the file again.
     pub(super) file: Option<File>,
-    /// How long the file is, as far as it is ours.
+    /// Length of the file, as far as this writer knows.
     pub(super) length: u64,
     pub(super) start: Start,
     pub(super) settings: Map<String, Value>,
-    pub(super) cure: Option<Cure>,
-    /// Records that could not be written at loading.
+    /// The repair that the file needs before the next write.
+    pub(super) repair: Option<Repair>,
+    /// Records that could not be written while loading.
     pub(super) pending: Vec<Record>,
-    /// The end of the file that may not have reached the medium.
+    /// The end of the file, as far as it may not have reached the storage medium.
     pub(super) unsynced: Vec<u8>,
-    /// The file took the place of another, and after a power cut that may be there again.
+    /// Whether the file replaced another one that may reappear after power loss.
     pub(super) is_name_unsynced: bool,
-    /// The messages, and how many came before each.
+    /// The messages, with the number of messages before each.
     pub(super) order: HashMap<String, usize>,
-    /// Opened when it is first needed.
+    /// Opened on first use.
     pub(super) snapshots: Option<Snapshots>,
     pub(super) limits: SnapshotLimits,
 }
 
 impl Log {
-    /// The session.
+    /// Returns the id of the session.
     pub fn id(&self) -> &SessionId {
         self.paths.id()
     }
 
-    /// The file of the log, for those who are told where it is.
+    /// Returns the path of the log.
     pub fn path(&self) -> PathBuf {
         self.paths.log()
     }
 
-    /// The first line.
+    /// Returns the first line.
     pub fn start(&self) -> &Start {
         &self.start
     }
 
-    /// The settings, as they were last saved.
+    /// Returns the settings, as last saved.
     pub fn settings(&self) -> &Map<String, Value> {
         &self.settings
     }
 
-    /// Whether others are kept from writing. Where the file system knows no locks, load the session again before each turn.
+    /// Returns whether other writers are locked out. If the file system does not support locks, load the session again before each
+    /// turn.
     pub fn is_exclusive(&self) -> bool {
         self.lock.is_exclusive
     }
 
-    /// Adds a record. When this returns, it outlasts the process; see [`sync`](Self::sync) for a power cut.
+    /// Appends a record. After that, the record survives the end of the process; see [`sync`](Self::sync) for power loss.
     ///
-    /// After an error nothing of it is in the log, and the log can be used on.
+    /// After an error, no part of the record is in the log, and the log remains usable.
     pub fn append(&mut self, record: &Record) -> Result<()> {
         self.settle()?;
         self.add(record)?;
-        if self.unsynced.len() > MOST_UNSYNCED { self.sync() } else { Ok(()) }
+        if self.unsynced.len() > MAX_UNSYNCED { self.sync() } else { Ok(()) }
     }
 
-    /// All that was added is on the medium, if the store is to outlast a power cut; else nothing happens.
+    /// Waits until all records are on the storage medium. Does nothing unless the store uses [`Durability::Power`].
     ///
-    /// A file whose sync failed is not trusted any more: what is not known to be on the medium is written to a new one.
+    /// If a sync fails, all data that may not have reached the medium is written to a new file.
     pub fn sync(&mut self) -> Result<()> {
         if self.durability == Durability::Process {
             return Ok(());
@@ -103,8 +105,8 @@ impl Log {
             self.unsynced.clear();
             return Ok(());
         };
-        tracing::warn!(%error, "the log is written again");
-        self.cure = Some(Cure::WriteAgain);
+        tracing::warn!(%error, "sync failed; writing the log again");
+        self.repair = Some(Repair::WriteAgain);
         self.settle()?;
         self.sync_name()
     }
@@ -114,7 +116,7 @@ impl Log {
         self.write_settings(settings, true)
     }
 
-    /// Gives the session a title. One the user gave is not replaced by one that was made; then this returns `false`.
+    /// Sets the title. A generated title does not replace one that the user gave; in that case this returns `false`.
     pub fn set_title(&mut self, title: &str, is_manual: bool) -> Result<bool> {
         if self.start.is_title_manual() && !is_manual {
             return Ok(false);
@@ -122,7 +124,7 @@ impl Log {
         let mut start = self.start.clone();
         start.set("title", title);
         start.set("isSessionTitleManuallySet", is_manual);
-        // a name that droid gave would be shown in its place
+        // droid's `sessionTitle` would be shown instead of the title
         start.remove("sessionTitle");
         if !is_manual {
             start.set("sessionTitleAutoStage", "first_message");
@@ -135,21 +137,21 @@ impl Log {
             content.extend_from_slice(rest);
             self.replace(&content)?;
         } else {
-            // somebody may be adding to the file; lists show the old title
+            // another process may be appending to the file, so lists keep showing the old title
             self.append(&Record::Title { title: title.to_owned(), is_manual })?;
         }
         self.start = start;
         Ok(true)
     }
 
-    /// Keeps a file as it is, before a tool changes it because of a message. The path is absolute and without links.
+    /// Takes a snapshot of a file before a tool changes it while processing a message. The path must be absolute and without links.
     pub fn snapshot(&mut self, message_id: &str, path: &Path) -> Result<()> {
         let disk = Arc::clone(&self.disk);
         let is_synced = self.durability == Durability::Power;
         self.snapshots().take(&*disk, message_id, path, is_synced)
     }
 
-    /// The files that were changed because of a message or a later one. A message that is not known changed none.
+    /// Returns the files that changed at or after a message; none if the message is unknown.
     pub fn rewind_info(&mut self, message_id: &str) -> RewindFiles {
         let Some(&from) = self.order.get(message_id) else { return RewindFiles::default() };
         let order = std::mem::take(&mut self.order);
@@ -159,7 +161,7 @@ impl Log {
         files
     }
 
-    /// Puts files back, each with the content of that hash, and removes files. Those that no snapshot knows are refused.
+    /// Restores files to the contents with these hashes, and deletes files. Rejects files without a snapshot.
     pub fn restore(&mut self, restore: &[(PathBuf, String)], delete: &[PathBuf]) -> Restored {
         self.snapshots().restore(restore, delete)
     }
@@ -169,7 +171,7 @@ impl Log {
         self.snapshots.get_or_insert_with(|| Snapshots::open(paths, limits))
     }
 
-    /// Puts the session away: lists do not show it any more.
+    /// Archives the session, so that lists no longer show it.
     pub fn archive(&mut self) -> Result<()> {
         let mut settings = self.settings.clone();
         let now = jiff::Timestamp::now().as_millisecond();
@@ -177,7 +179,7 @@ impl Log {
         self.save_settings(settings)
     }
 
-    /// Takes it out again.
+    /// Restores the session from the archive.
     pub fn unarchive(&mut self) -> Result<()> {
         let mut settings = self.settings.clone();
         settings.shift_remove("archivedAt");
@@ -191,43 +193,43 @@ impl Log {
         Ok(())
     }
 
-    /// Tries to write what was found to be missing; it is tried again before the next record.
+    /// Tries to write the pending records. If that fails, it is retried before the next record.
     pub(super) fn settle_if_pending(&mut self) {
         if !self.pending.is_empty()
             && let Err(error) = self.settle()
         {
-            tracing::warn!(%error, session = %self.id(), "results of interrupted calls are not in the log yet");
+            tracing::warn!(%error, session = %self.id(), "cannot write results of interrupted calls yet");
         }
     }
 
-    /// Brings the file into a state in which something can be added.
+    /// Repairs the file and writes pending records, so that new records can be appended.
     fn settle(&mut self) -> Result<()> {
         let path = self.paths.log();
-        match self.cure {
+        match self.repair {
             None => {}
-            Some(Cure::WriteAnew) if self.lock.is_exclusive => {
-                let content = self.whole_records()?;
-                // a second name for the damaged file, which loses its first one
-                let kept = self.paths.damaged(jiff::Timestamp::now().as_millisecond());
-                fs_err::hard_link(&path, kept).at("keep a copy of", &path)?;
+            Some(Repair::Rewrite) if self.lock.is_exclusive => {
+                let content = self.complete_records()?;
+                // keeps the damaged file under a second name before it is replaced
+                let backup = self.paths.damaged(jiff::Timestamp::now().as_millisecond());
+                fs_err::hard_link(&path, backup).at("back up", &path)?;
                 self.replace(&content)?;
             }
-            Some(Cure::Cut { length }) if self.lock.is_exclusive => {
+            Some(Repair::Truncate { length }) if self.lock.is_exclusive => {
                 let disk = Arc::clone(&self.disk);
-                disk.truncate(self.open()?, length).at("cut", &path)?;
+                disk.truncate(self.open()?, length).at("truncate", &path)?;
                 self.length = length;
-                self.cure = None;
+                self.repair = None;
             }
-            Some(Cure::WriteAgain) if self.lock.is_exclusive => {
+            Some(Repair::WriteAgain) if self.lock.is_exclusive => {
                 let length = usize::try_from(self.length).unwrap_or(usize::MAX);
                 let mut content = self.content()?;
                 content.truncate(length.saturating_sub(self.unsynced.len()));
                 content.extend_from_slice(&self.unsynced);
                 self.replace(&content)?;
             }
-            Some(Cure::WriteAgain) => {
-                // others write here, too: all that can be done is to write it twice
-                self.cure = None;
+            Some(Repair::WriteAgain) => {
+                // other processes write to this file as well, so the data can only be appended a second time
+                self.repair = None;
                 let again = std::mem::take(&mut self.unsynced);
                 self.file = None;
                 if let Err(error) = self.write(&again) {
@@ -238,11 +240,11 @@ impl Log {
                 disk.sync(self.open()?).at("sync", &path)?;
                 self.unsynced.clear();
             }
-            // whatever stands at the end, the next record begins a line
-            Some(Cure::EndLine | Cure::WriteAnew | Cure::Cut { .. }) => {
-                self.cure = None;
+            // the next record must begin on a new line
+            Some(Repair::EndLine | Repair::Rewrite | Repair::Truncate { .. }) => {
+                self.repair = None;
                 if let Err(error) = self.write(b"\n") {
-                    self.cure = Some(Cure::EndLine);
+                    self.repair = Some(Repair::EndLine);
                     return Err(error);
                 }
             }
@@ -265,7 +267,7 @@ impl Log {
         Ok(())
     }
 
-    /// One write, all or nothing.
+    /// Writes bytes with one call, all or nothing.
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         let disk = Arc::clone(&self.disk);
         let written = loop {
@@ -282,21 +284,24 @@ impl Log {
                 }
                 return Ok(());
             }
-            Ok(_part) => io::Error::new(io::ErrorKind::StorageFull, "only a part could be written"),
+            Ok(_part) => io::Error::new(io::ErrorKind::StorageFull, "incomplete write"),
             Err(error) => error,
         };
-        self.cure =
-            Some(if self.lock.is_exclusive { Cure::Cut { length: self.length } } else { Cure::EndLine });
-        // at once if possible, else before the next record
+        self.repair = Some(if self.lock.is_exclusive {
+            Repair::Truncate { length: self.length }
+        } else {
+            Repair::EndLine
+        });
+        // repair now if possible, otherwise before the next record
         let length = self.length;
         if self.lock.is_exclusive
             && let Ok(file) = self.open()
             && disk.truncate(file, length).is_ok()
         {
-            self.cure = None;
+            self.repair = None;
         }
         self.file = None;
-        Err(failure).at("add to", &self.paths.log())
+        Err(failure).at("append to", &self.paths.log())
     }
 
     fn open(&mut self) -> Result<&File> {
@@ -307,15 +312,15 @@ impl Log {
         self.file.as_ref().ok_or_else(|| StoreError::NotFound(self.paths.id().clone()))
     }
 
-    /// The whole file as it is now.
+    /// Reads the whole file.
     fn content(&self) -> Result<Vec<u8>> {
         let path = self.paths.log();
         disk::read_small(&path, scan::MAX_LOG).at("read", &path)
     }
 
-    /// A log of all that is whole in this one.
-    fn whole_records(&self) -> Result<Vec<u8>> {
-        let (old, scan) = fork::whole(&self.paths)?;
+    /// Returns a log of all complete records.
+    fn complete_records(&self) -> Result<Vec<u8>> {
+        let (old, scan) = fork::read_log(&self.paths)?;
         let mut content = self.start.line();
         for (at, _) in scan.records {
             content.extend_from_slice(scan::slice(&old, &at));
@@ -324,17 +329,17 @@ impl Log {
         Ok(content)
     }
 
-    /// Another file takes the place of this one.
+    /// Replaces the file by a new one.
     fn replace(&mut self, content: &[u8]) -> Result<()> {
         let path = self.paths.log();
         self.file = None;
         self.disk.put(&path, content, true)?;
         self.length = content.len() as u64;
         self.unsynced.clear();
-        self.cure = None;
+        self.repair = None;
         self.is_name_unsynced = true;
         self.sync_name()
-            .inspect_err(|error| tracing::warn!(%error, "a power cut may undo a change of the log"))
+            .inspect_err(|error| tracing::warn!(%error, "power loss may undo a change of the log"))
             .ok();
         Ok(())
     }

@@ -1,7 +1,7 @@
-//! A message as it is on disk, and back. Pure.
+//! Conversion of messages to and from their form on disk. Pure.
 //!
-//! On disk the results of tools and what the system says have the role of the user, as droid has it; which it was, and the text
-//! of a result for the model where it differs, are in `musher`.
+//! As in droid's logs, tool results and system messages have the role `user` on disk. The original role, and the model's form of a
+//! result if it differs, are in the object `musher`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,10 +10,10 @@ use serde_json::{Map, Value, json};
 
 use super::record::{milliseconds, timestamp};
 
-/// A field that stands in the record, beside the message.
+/// A field of the record, not of the message in it.
 const SUMMARY: &str = "compactionSummaryId";
 
-/// The record of a message.
+/// Converts a message to a record.
 pub(super) fn write(message: &Message) -> Map<String, Value> {
     let mut inner = Map::new();
     let role = if message.role == Role::Assistant { "assistant" } else { "user" };
@@ -35,9 +35,9 @@ pub(super) fn write(message: &Message) -> Map<String, Value> {
     if message.updated_at_ms != message.created_at_ms {
         inner.insert("updatedAt".to_owned(), message.updated_at_ms.into());
     }
-    let ours = ours(message);
-    if !ours.is_empty() {
-        inner.insert("musher".to_owned(), ours.into());
+    let fields = musher_fields(message);
+    if !fields.is_empty() {
+        inner.insert("musher".to_owned(), fields.into());
     }
 
     let mut record = Map::new();
@@ -54,7 +54,7 @@ pub(super) fn write(message: &Message) -> Map<String, Value> {
     record
 }
 
-/// A part as it is on disk. Of the result of a tool only what clients see.
+/// Converts a part to its form on disk. Of a tool result, only the form for clients.
 fn part_json(part: &Content) -> Value {
     match part {
         Content::Text(text) => json!({"type": "text", "text": text}),
@@ -76,7 +76,7 @@ fn part_json(part: &Content) -> Value {
     }
 }
 
-/// What a tool said: one text is a string, anything else a list.
+/// Converts the output of a tool: a single text to a string, anything else to a list.
 fn parts_json(parts: &[Part]) -> Value {
     match parts {
         [Part::Text(text)] => text.clone().into(),
@@ -121,7 +121,7 @@ fn base64_source(media: &Media) -> Value {
     Value::Object(source)
 }
 
-/// Plain text goes as it is, anything else as base64.
+/// Returns the source of a document: plain text as text, anything else as base64.
 fn document_source(media: &Media) -> Value {
     let mut source = base64_source(media);
     if let Some(text) = media.plain_text() {
@@ -131,9 +131,9 @@ fn document_source(media: &Media) -> Value {
     source
 }
 
-/// What droid has no place for.
-fn ours(message: &Message) -> Map<String, Value> {
-    let mut ours = Map::new();
+/// Returns the fields that droid's form cannot represent.
+fn musher_fields(message: &Message) -> Map<String, Value> {
+    let mut fields = Map::new();
     let is_result = |part: &Content| matches!(part, Content::ToolResult { .. });
     let is_plain = match message.role {
         Role::System => message.is_hook_run(),
@@ -142,7 +142,7 @@ fn ours(message: &Message) -> Map<String, Value> {
         Role::Assistant => true,
     };
     if !is_plain {
-        ours.insert("role".to_owned(), message.role.name().into());
+        fields.insert("role".to_owned(), message.role.name().into());
     }
     let texts = message.content.iter().filter_map(|part| match part {
         Content::ToolResult { tool_use_id, for_client, for_model, .. } if for_client != for_model => {
@@ -152,12 +152,12 @@ fn ours(message: &Message) -> Map<String, Value> {
     });
     let texts: Map<String, Value> = texts.collect();
     if !texts.is_empty() {
-        ours.insert("modelContent".to_owned(), texts.into());
+        fields.insert("modelContent".to_owned(), texts.into());
     }
-    ours
+    fields
 }
 
-/// Reads the record of a message; nothing if it is damaged.
+/// Reads the record of a message; `None` if it is damaged.
 pub(super) fn read(mut record: Map<String, Value>) -> Option<Message> {
     let string = |value: Option<Value>| match value {
         Some(Value::String(text)) => Some(text),
@@ -169,11 +169,11 @@ pub(super) fn read(mut record: Map<String, Value>) -> Option<Message> {
     let created = created.or_else(|| inner.get("createdAt")?.as_i64()).unwrap_or_default();
     inner.shift_remove("createdAt");
     let updated = inner.shift_remove("updatedAt").and_then(|at| at.as_i64()).unwrap_or(created);
-    let mut ours = match inner.shift_remove("musher") {
-        Some(Value::Object(ours)) => ours,
+    let mut fields = match inner.shift_remove("musher") {
+        Some(Value::Object(fields)) => fields,
         _ => Map::new(),
     };
-    let mut texts = match ours.remove("modelContent") {
+    let mut texts = match fields.remove("modelContent") {
         Some(Value::Object(texts)) => texts,
         _ => Map::new(),
     };
@@ -183,13 +183,13 @@ pub(super) fn read(mut record: Map<String, Value>) -> Option<Message> {
         _ => return None,
     };
     let has_results = content.iter().any(|part| matches!(part, Content::ToolResult { .. }));
-    let said = string(ours.remove("role"));
+    let said = string(fields.remove("role"));
     let role = match said.as_deref().or(inner.get("role").and_then(Value::as_str))? {
         "assistant" => Role::Assistant,
         "system" => Role::System,
         "tool" => Role::Tool,
         "user" if said.is_none() && has_results => Role::Tool,
-        // that hooks have run, nobody has said
+        // a hook run has no author
         "user" if content.is_empty() && inner.contains_key("hookEventName") => Role::System,
         "user" => Role::User,
         _ => return None,
@@ -224,7 +224,7 @@ fn read_part(mut part: Value, texts: &mut Map<String, Value>) -> Content {
     known_part(&mut part, texts).unwrap_or(Content::Unknown(part))
 }
 
-/// The part, if we know it. Large fields are taken out of the value, and only when nothing can go wrong any more.
+/// Reads a part of a known kind. Moves large fields out of the value, but only after all checks have passed.
 fn known_part(part: &mut Value, texts: &mut Map<String, Value>) -> Option<Content> {
     let text = |key: &str| part.get(key).and_then(Value::as_str).map(str::to_owned);
     Some(match part.get("type")?.as_str()? {
@@ -258,7 +258,7 @@ fn known_part(part: &mut Value, texts: &mut Map<String, Value>) -> Option<Conten
     })
 }
 
-/// What a tool said. What is neither text nor picture is shown as the JSON it is.
+/// Reads the output of a tool. Parts that are neither text nor image become their JSON text.
 fn read_parts(content: Option<Value>) -> Vec<Part> {
     let read = |part: &Value| match part["type"].as_str() {
         Some("text") => part["text"].as_str().map(|text| Part::Text(text.to_owned())),
@@ -279,7 +279,7 @@ fn read_parts(content: Option<Value>) -> Vec<Part> {
 fn media(source: &Value) -> Option<Media> {
     let data = source["data"].as_str()?;
     let data = match source["type"].as_str()? {
-        // the bytes are elsewhere
+        // the data is in another file
         "base64" if data.is_empty() && source.get("path").is_some() => return None,
         "base64" => data.to_owned(),
         "text" => STANDARD.encode(data),
@@ -289,7 +289,7 @@ fn media(source: &Value) -> Option<Media> {
     Some(Media { media_type, data, name: source.get("name").and_then(Value::as_str).map(str::to_owned) })
 }
 
-/// What makes a vendor believe in thinking. The word for the vendor says how it is written.
+/// Reads the proof of reasoning. The name of the vendor determines its form.
 fn proof(part: &Value) -> Option<Proof> {
     let signature = part["signature"].as_str().filter(|signature| !signature.is_empty())?;
     match part["signatureProvider"].as_str() {
@@ -304,22 +304,22 @@ fn proof(part: &Value) -> Option<Proof> {
     }
 }
 
-/// A message with its large parts cut, for readers that do not know of side files.
-pub(super) fn shortened(value: &mut Value, longest: usize) {
+/// Shortens the large parts of a message, for readers without support for side files.
+pub(super) fn shortened(value: &mut Value, max_text: usize) {
     match value {
-        Value::String(text) if text.len() > longest => {
-            let end = text.floor_char_boundary(longest);
+        Value::String(text) if text.len() > max_text => {
+            let end = text.floor_char_boundary(max_text);
             text.truncate(end);
             text.push_str(" [cut]");
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| shortened(item, longest)),
+        Value::Array(items) => items.iter_mut().for_each(|item| shortened(item, max_text)),
         Value::Object(fields) => {
             let is_media = matches!(fields.get("type").and_then(Value::as_str), Some("image" | "document"))
                 && fields.get("source").is_some();
             if is_media {
                 *value = json!({"type": "text", "text": "[kept aside]"});
             } else {
-                fields.values_mut().for_each(|item| shortened(item, longest));
+                fields.values_mut().for_each(|item| shortened(item, max_text));
             }
         }
         _ => {}

@@ -1,4 +1,4 @@
-//! Makes sessions, finds them, and opens them: to write, or only to read.
+//! Creates, finds and opens sessions, for writing or read-only.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,10 +18,10 @@ use super::scan::{self, Scan};
 use super::{Durability, SessionId, SnapshotLimits, settings_file, side, slug};
 use musher_message::Message;
 
-/// The title of a session in which nothing was said.
-const NO_TITLE: &str = "New Session";
+/// Title of a session without messages.
+const DEFAULT_TITLE: &str = "New Session";
 
-/// All sessions of a home.
+/// All sessions of a home directory.
 #[derive(Debug, Clone)]
 pub struct Store {
     sessions: PathBuf,
@@ -30,88 +30,88 @@ pub struct Store {
     pub(super) disk: Arc<dyn Disk>,
 }
 
-/// A session to be made.
+/// A session to create.
 #[derive(Debug, Clone)]
 pub struct NewSession {
-    /// Its id.
+    /// Id of the session.
     pub id: SessionId,
-    /// Where it works.
+    /// Working directory.
     pub cwd: PathBuf,
-    /// Its title, if it has one already: one that the user gave.
+    /// Title, if the user has given one.
     pub title: Option<String>,
-    /// Whose it is, if that is known.
+    /// Owner, if known.
     pub owner: Option<String>,
-    /// The machine, if it has an id.
+    /// Id of the machine, if it has one.
     pub host_id: Option<String>,
-    /// The session it came from.
+    /// Id of the session that this one was forked or compacted from.
     pub parent: Option<SessionId>,
-    /// Its settings, with droid's names.
+    /// Settings, with droid's field names.
     pub settings: Map<String, Value>,
-    /// Other fields of the first line.
+    /// Additional fields of the first line.
     pub extra: Map<String, Value>,
 }
 
-/// A session that was opened for writing.
+/// A session opened for writing.
 #[derive(Debug)]
 pub struct Loaded {
-    /// To write on.
+    /// The log, for appending records.
     pub log: Log,
-    /// What is in it.
+    /// The content of the session.
     pub session: Stored,
 }
 
-/// What is in a session.
+/// The content of a session.
 #[derive(Debug)]
 pub struct Stored {
-    /// Its id.
+    /// Id of the session.
     pub id: SessionId,
-    /// The first line: title, directory, owner.
+    /// The first line: title, working directory, owner.
     pub start: Start,
-    /// The messages, from the first to the last said. Every call of a tool has a result.
+    /// The messages, oldest first. Every tool call has a result.
     pub messages: Vec<Message>,
-    /// The last summary.
+    /// The latest compaction.
     pub compaction: Option<Compacted>,
-    /// Messages that were accepted and had not had their turn.
+    /// Queued messages: accepted, but not processed yet.
     pub queued: Vec<Message>,
-    /// The list of things to do.
+    /// The to-do list.
     pub todos: Option<Value>,
-    /// The settings, with droid's names.
+    /// Settings, with droid's field names.
     pub settings: Map<String, Value>,
-    /// When it was last written.
+    /// Time of the last write, in milliseconds since 1970.
     pub modified_ms: i64,
-    /// What is wrong with it.
+    /// The damage found while reading.
     pub damage: Damage,
 }
 
-/// A summary and what it stands for.
+/// A compaction: a summary and the messages that it replaces.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compacted {
     /// The summary.
     pub summary: Compaction,
-    /// How many of the messages it stands for, from the first on. The rest is said to the model as it is.
+    /// Number of messages that the summary replaces, from the first one on. The model gets the others unchanged.
     pub removed: usize,
 }
 
-/// What was found to be wrong with a session. It is healed before the first write, so that it is reported once.
+/// The damage found in a session. It is repaired before the first write, so that it is reported once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Damage {
-    /// Lines that were not, or not wholly, understood.
+    /// Number of lines that could not be parsed completely.
     pub damaged_lines: usize,
-    /// Whether the last record was only written in part.
+    /// Whether the last record is incomplete.
     pub is_torn: bool,
-    /// Whether the first line was lost.
+    /// Whether the first line is missing.
     pub is_start_lost: bool,
-    /// Large records whose file is missing or damaged; a shortened form of them is there.
+    /// Number of large records whose file is missing or damaged, so that only their shortened form is available.
     pub missing_large_records: usize,
-    /// Whether the settings were lost; those before them are used, if there are any.
+    /// Whether the settings were lost; the previous version is used, if it exists.
     pub are_settings_lost: bool,
-    /// Calls of tools that had no result and got one that says so.
+    /// Number of tool calls without a result, which got an error result.
     pub interrupted_calls: usize,
 }
 
 impl Damage {
-    /// Whether nothing was lost. A call that was interrupted is no loss.
+    /// Returns whether no data was lost. Interrupted tool calls are not a loss.
     pub fn is_none(&self) -> bool {
         *self == Self { interrupted_calls: self.interrupted_calls, ..Self::default() }
     }
@@ -122,67 +122,71 @@ impl fmt::Display for Damage {
         let mut parts = Vec::new();
         let whole_lines = self.damaged_lines - usize::from(self.is_torn && self.damaged_lines > 0);
         if whole_lines > 0 {
-            parts.push(format!("{whole_lines} damaged lines were left out"));
+            parts.push(format!("{whole_lines} damaged lines were skipped"));
         }
         if self.is_torn {
-            parts.push("the last record was written only in part".to_owned());
+            parts.push("the last record is incomplete".to_owned());
         }
         if self.is_start_lost {
-            parts.push("the first line was lost".to_owned());
+            parts.push("the first line is missing".to_owned());
         }
         if self.missing_large_records > 0 {
-            parts.push(format!("{} large records are shortened", self.missing_large_records));
+            parts.push(format!("{} large records are truncated", self.missing_large_records));
         }
         if self.are_settings_lost {
-            parts.push("the settings were lost".to_owned());
+            parts.push("the settings are lost".to_owned());
         }
         if self.interrupted_calls > 0 {
             parts.push(format!("{} tool calls were interrupted", self.interrupted_calls));
         }
-        if parts.is_empty() { f.write_str("nothing is wrong") } else { f.write_str(&parts.join("; ")) }
+        if parts.is_empty() { f.write_str("no damage") } else { f.write_str(&parts.join("; ")) }
     }
 }
 
 impl Store {
-    /// The sessions of a home. Nothing is made before a session is.
+    /// Opens the sessions of a home directory. Creates no files before a session is created.
     pub fn open(home: impl AsRef<Path>) -> Self {
         Self::on(home.as_ref(), Arc::new(RealDisk))
     }
 
-    pub(super) fn on(home: &Path, disk: Arc<dyn Disk>) -> Self {
-        Self {
-            sessions: home.join("sessions"),
-            durability: Durability::default(),
-            limits: SnapshotLimits::default(),
-            disk,
-        }
+    /// Opens the sessions in this folder, which need not be in a home. Nothing is created before a session is.
+    pub fn in_folder(sessions: impl Into<PathBuf>) -> Self {
+        Self::with_disk(sessions.into(), Arc::new(RealDisk))
     }
 
-    /// The same with another promise.
+    pub(super) fn on(home: &Path, disk: Arc<dyn Disk>) -> Self {
+        Self::with_disk(home.join("sessions"), disk)
+    }
+
+    fn with_disk(sessions: PathBuf, disk: Arc<dyn Disk>) -> Self {
+        Self { sessions, durability: Durability::default(), limits: SnapshotLimits::default(), disk }
+    }
+
+    /// Sets the durability of records. The default is [`Durability::Process`].
     #[must_use]
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
     }
 
-    /// The same with other limits for the files that are kept to go back to.
+    /// Sets the limits for file snapshots.
     #[must_use]
     pub fn snapshot_limits(mut self, limits: SnapshotLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// The folder with all sessions, as SDKs want to be told it.
+    /// Returns the directory of all sessions, for SDKs that need its path.
     pub fn sessions_folder(&self) -> &Path {
         &self.sessions
     }
 
-    /// Makes a session.
+    /// Creates a session.
     pub fn create(&self, new: NewSession) -> Result<Log> {
         self.create_with(new, &[])
     }
 
-    /// Makes a session that begins with these records. It is there with all of them, or not at all.
+    /// Creates a session that begins with these records. Creates all of it or nothing.
     pub fn create_with(&self, new: NewSession, records: &[Record]) -> Result<Log> {
         let cwd = resolved(&new.cwd);
         let folder = self.sessions.join(slug(&cwd));
@@ -208,7 +212,7 @@ impl Store {
             length: content.len() as u64,
             start,
             settings: Map::new(),
-            cure: None,
+            repair: None,
             pending: Vec::new(),
             unsynced: Vec::new(),
             is_name_unsynced: false,
@@ -217,27 +221,27 @@ impl Store {
             limits: self.limits,
             paths,
         };
-        // the settings come first: a session without them would be one with others
+        // write the settings first: without them, the session would load with other settings
         log.write_settings(new.settings, is_synced)?;
         self.disk.replace(&log.path(), &content, is_synced)?;
         Ok(log)
     }
 
-    /// Takes the lock of a session that must not be there.
+    /// Takes the lock of a session that must not exist yet.
     pub(super) fn lock_new(&self, paths: &Paths) -> Result<Lock> {
-        let is_there = || self.find(paths.id()).is_some();
+        let is_existing = || self.find(paths.id()).is_some();
         let exists = || StoreError::Exists(paths.id().clone());
-        // before, since its writer has the lock; after, since somebody may have been quicker
-        if is_there() {
+        // check before taking the lock, because a writer holds it, and after, because another process may have been faster
+        if is_existing() {
             return Err(exists());
         }
         let lock = Lock::take(&*self.disk, &paths.lock(), paths.id())?;
-        if is_there() { Err(exists()) } else { Ok(lock) }
+        if is_existing() { Err(exists()) } else { Ok(lock) }
     }
 
-    /// Opens a session to go on with it.
+    /// Opens a session for writing, to resume it.
     ///
-    /// Fails with [`StoreError::Locked`] while somebody else writes it; [`read`](Self::read) works then, too.
+    /// Fails with [`StoreError::Locked`] while another process writes it; [`read`](Self::read) works in that case.
     pub fn load(&self, id: &SessionId) -> Result<Loaded> {
         let paths = self.paths(id)?;
         let lock = Lock::take(&*self.disk, &paths.lock(), id)?;
@@ -250,7 +254,7 @@ impl Store {
             length: scan.length,
             start: session.start.clone(),
             settings: session.settings.clone(),
-            cure: scan.cure(),
+            repair: scan.repair(),
             pending: Vec::new(),
             unsynced: Vec::new(),
             is_name_unsynced: false,
@@ -263,19 +267,19 @@ impl Store {
         Ok(Loaded { log, session })
     }
 
-    /// Reads a session. Nothing is changed, and it does not matter who writes it.
+    /// Reads a session without changing it, even while another process writes it.
     pub fn read(&self, id: &SessionId) -> Result<Stored> {
         let (scan, mut session) = read(&self.paths(id)?)?;
         fill(&mut session, scan.records.into_iter().map(|(_, record)| record), None);
         Ok(session)
     }
 
-    /// The file of a session: of two with one id the one that was written last.
+    /// Returns the path of a session's log. Of several sessions with one id, the one written last is used.
     pub fn find(&self, id: &SessionId) -> Option<PathBuf> {
         self.paths(id).ok().map(|paths| paths.log())
     }
 
-    /// Where the log of a new session goes.
+    /// Returns the path that the log of a new session would have.
     pub fn place(&self, id: &SessionId, cwd: &Path) -> PathBuf {
         Paths::new(self.sessions.join(slug(&resolved(cwd))), id.clone()).log()
     }
@@ -291,7 +295,7 @@ impl Store {
         newest.map(|(_, paths)| paths).ok_or_else(|| StoreError::NotFound(id.clone()))
     }
 
-    /// The folders in which sessions can be. Old droids put them where the folders are.
+    /// Returns the directories that may contain sessions. Old versions of droid put sessions directly into the top directory.
     pub(super) fn folders(&self) -> Vec<PathBuf> {
         let entries = fs_err::read_dir(&self.sessions).map(|entries| entries.flatten().collect::<Vec<_>>());
         let folders = entries.unwrap_or_default().into_iter().filter(|entry| {
@@ -302,7 +306,7 @@ impl Store {
     }
 }
 
-/// Reads the files of a session; the conversation is not made yet.
+/// Reads the files of a session, without building the conversation.
 fn read(paths: &Paths) -> Result<(Scan, Stored)> {
     let path = paths.log();
     let file = disk::open_limited(&path, scan::MAX_LOG).at("open", &path)?;
@@ -333,7 +337,7 @@ fn read(paths: &Paths) -> Result<(Scan, Stored)> {
     Ok((scan, session))
 }
 
-/// Makes the conversation. What it lacks is written, now or before the next record.
+/// Builds the conversation. Missing tool results are written now, or before the next record.
 fn fill(session: &mut Stored, records: impl Iterator<Item = Record>, mut log: Option<&mut Log>) {
     let records = records.inspect(|record| {
         if let (Record::Message(message), Some(log)) = (record, log.as_mut()) {
@@ -360,7 +364,7 @@ fn fill(session: &mut Stored, records: impl Iterator<Item = Record>, mut log: Op
 }
 
 fn first_line(new: &NewSession, cwd: &Path) -> Start {
-    let title = new.title.as_deref().unwrap_or(NO_TITLE);
+    let title = new.title.as_deref().unwrap_or(DEFAULT_TITLE);
     let mut start = Start::new(&new.id, title, new.owner.as_deref().unwrap_or("unknown"), cwd);
     if let Some(host) = &new.host_id {
         start.set("hostId", host.as_str());
@@ -377,7 +381,7 @@ fn first_line(new: &NewSession, cwd: &Path) -> Start {
     start
 }
 
-/// A first line for a log that has lost its own.
+/// Returns a first line for a log without one.
 pub(super) fn recovered(id: &SessionId, settings: &Map<String, Value>) -> Start {
     let known = |key: &str| settings.get("musher")?.get(key)?.as_str();
     let cwd = known("cwd").unwrap_or_default();
@@ -389,7 +393,7 @@ pub(super) fn recovered(id: &SessionId, settings: &Map<String, Value>) -> Start 
     start
 }
 
-/// A directory without links in its path, as droid names it.
+/// Returns the path of a directory without symbolic links, as droid does.
 pub(super) fn resolved(path: &Path) -> PathBuf {
     fs_err::canonicalize(path)
         .or_else(|_missing| std::path::absolute(path))

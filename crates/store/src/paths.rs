@@ -1,4 +1,4 @@
-//! The files of one session, all beside each other and named by its id.
+//! The paths of the files of a session, all in one directory and named by its id.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use super::SessionId;
 use super::hash::ContentHash;
 
-/// The journal in the folder of file contents.
+/// Name of the journal in the directory of snapshots.
 pub(super) const JOURNAL: &str = "journal.jsonl";
 const SIDE_SUFFIX: &str = ".json";
 
-/// Where the files of a session are.
+/// The paths of the files of a session.
 #[derive(Debug, Clone)]
 pub(super) struct Paths {
     folder: PathBuf,
@@ -30,41 +30,42 @@ impl Paths {
         &self.folder
     }
 
-    /// The conversation.
+    /// Returns the path of the log.
     pub(super) fn log(&self) -> PathBuf {
         self.file("jsonl")
     }
 
-    /// The settings, and those before them.
+    /// Returns the path of the settings.
     pub(super) fn settings(&self) -> PathBuf {
         self.file("settings.json")
     }
 
+    /// Returns the path of the previous version of the settings.
     pub(super) fn old_settings(&self) -> PathBuf {
         self.file("settings.json.bak")
     }
 
-    /// Whoever has it locked writes.
+    /// Returns the path of the lock file. The process that holds its lock is the writer.
     pub(super) fn lock(&self) -> PathBuf {
         self.file("lock")
     }
 
-    /// The folder of records that are too large for a line.
+    /// Returns the directory of records that are too large for a line.
     pub(super) fn sides(&self) -> PathBuf {
         self.file("large")
     }
 
-    /// A record that is too large for a line.
+    /// Returns the path of a record that is too large for a line.
     pub(super) fn side(&self, hash: &ContentHash) -> PathBuf {
         self.sides().join(format!("{}{SIDE_SUFFIX}", hash.as_str()))
     }
 
-    /// The folder of file contents to go back to.
+    /// Returns the directory of file snapshots.
     pub(super) fn snapshots(&self) -> PathBuf {
         self.file("snapshots")
     }
 
-    /// A damaged log, kept for those who want to look into it.
+    /// Returns the path of the backup of a damaged log.
     pub(super) fn damaged(&self, at_ms: i64) -> PathBuf {
         self.file(&format!("{at_ms}.damaged"))
     }
@@ -74,23 +75,27 @@ impl Paths {
     }
 }
 
-/// A file in one of the folders of a session, as far as such folders have files of ours.
+/// The kind of a file in one of the directories of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Beside {
+pub(super) enum SessionFile {
     /// Named by its content, which never changes.
     Content,
     /// The journal of file contents.
     Journal,
 }
 
-/// What the name of a file in such a folder says; nothing if it is no name of ours.
-pub(super) fn beside(name: &OsStr) -> Option<Beside> {
+/// Returns the kind of a file by its name; `None` if the name is not valid.
+pub(super) fn session_file(name: &OsStr) -> Option<SessionFile> {
     let name = name.to_str()?;
     let hash = name.strip_suffix(SIDE_SUFFIX).unwrap_or(name);
-    if name == JOURNAL { Some(Beside::Journal) } else { ContentHash::parse(hash).map(|_| Beside::Content) }
+    if name == JOURNAL {
+        Some(SessionFile::Journal)
+    } else {
+        ContentHash::parse(hash).map(|_| SessionFile::Content)
+    }
 }
 
-/// The id in the name of a log.
+/// Returns the session id in the name of a log.
 pub(super) fn id_of(log: &Path) -> Option<SessionId> {
     if log.extension() != Some(OsStr::new("jsonl")) {
         return None;

@@ -1,7 +1,7 @@
-//! One line of a log as what it says, and back. Pure.
+//! Conversion between lines of a log and typed records. Pure.
 //!
-//! The form is droid's. What is ours goes into an object `musher` that others pass over, and never into a part of a message,
-//! which others may send to a vendor as it is.
+//! The form is droid's. Fields of musher are in an object `musher`, which other programs ignore, and never in a part of a message,
+//! which other programs may send to a vendor unchanged.
 
 use std::path::{Path, PathBuf};
 
@@ -12,62 +12,62 @@ use super::SessionId;
 use super::message_form;
 use musher_message::Message;
 
-/// One record of a session, after the first.
+/// A record of a session after the first line.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Record {
-    /// A message. One with the id of an earlier one takes its place; results of tools are added to those that are there.
+    /// A message. It replaces an earlier message with the same id; tool results are added to the existing ones.
     Message(Box<Message>),
-    /// A message that was accepted and waits for its turn. It is written again as a message when its turn comes.
+    /// A queued message. It is written again as `Message` when it is processed.
     Queued(Box<Message>),
-    /// A message that waited was thrown away.
+    /// A queued message was discarded.
     Discarded {
-        /// Which.
+        /// Id of the message.
         message_id: String,
     },
-    /// A turn is over.
+    /// A turn ended.
     TurnOutcome {
-        /// Which: the id of the user's message.
+        /// Id of the turn: the id of the user message.
         turn_id: String,
-        /// How it ended, in the word of the wire.
+        /// Why the turn ended, as on the wire.
         reason: String,
     },
-    /// The list of things to do is now so.
+    /// The to-do list changed.
     Todos {
-        /// The list, as the tool keeps it.
+        /// The new list, in the form of the tool.
         todos: Value,
-        /// How many messages there were.
+        /// Number of messages at that time.
         message_index: u64,
     },
-    /// What comes before is summed up.
+    /// The earlier messages were compacted.
     Compaction(Box<Compaction>),
-    /// The title is now so. Written only where the first line cannot be replaced.
+    /// The title changed. Written only if the first line cannot be replaced.
     Title {
-        /// The title.
+        /// The new title.
         title: String,
-        /// Whether the user gave it.
+        /// Whether the user gave the title.
         is_manual: bool,
     },
-    /// Something else, as it is.
+    /// A record of an unknown type, preserved.
     Other(Map<String, Value>),
 }
 
-/// A summary of the beginning of a session.
+/// A compaction: a summary that replaces the beginning of a session.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Compaction {
-    /// Its id.
+    /// Id of the summary.
     pub id: String,
-    /// When it was made.
+    /// Creation time, in milliseconds since 1970.
     pub at_ms: i64,
-    /// The summary.
+    /// Text of the summary.
     pub summary: String,
-    /// How many tokens it has.
+    /// Number of tokens of the summary.
     pub summary_tokens: u64,
-    /// How many messages it stands for.
+    /// Number of messages that the summary replaces.
     pub removed: u64,
-    /// The last message it stands for; all before the record if absent.
+    /// Id of the last message that the summary replaces; absent means all before the record.
     pub last_removed: Option<String>,
-    /// Other fields, such as what was known about the system.
+    /// Other fields, such as information about the system.
     pub extra: Map<String, Value>,
 }
 
@@ -78,7 +78,7 @@ pub struct Start {
 }
 
 impl Start {
-    /// The first line of a new session.
+    /// Creates the first line of a new session.
     pub(super) fn new(id: &SessionId, title: &str, owner: &str, cwd: &Path) -> Self {
         let mut start = Self::default();
         start.set("type", "session_start");
@@ -90,32 +90,32 @@ impl Start {
         start
     }
 
-    /// The title.
+    /// Returns the title.
     pub fn title(&self) -> &str {
         self.text("title").unwrap_or_default()
     }
 
-    /// Whether the user gave the title.
+    /// Returns whether the user gave the title.
     pub fn is_title_manual(&self) -> bool {
         self.fields.get("isSessionTitleManuallySet").and_then(Value::as_bool).unwrap_or_default()
     }
 
-    /// Whose it is; `unknown` if nobody said.
+    /// Returns the owner; `unknown` if the session was created without one.
     pub fn owner(&self) -> &str {
         self.text("owner").unwrap_or_default()
     }
 
-    /// Where it works.
+    /// Returns the working directory.
     pub fn cwd(&self) -> Option<PathBuf> {
         self.text("cwd").map(PathBuf::from)
     }
 
-    /// The session it came from.
+    /// Returns the id of the session that this one was forked or compacted from.
     pub fn parent(&self) -> Option<&str> {
         self.text("parent")
     }
 
-    /// Any field of the line.
+    /// Returns any field of the line.
     pub fn get(&self, field: &str) -> Option<&Value> {
         self.fields.get(field)
     }
@@ -132,7 +132,7 @@ impl Start {
         self.fields.shift_remove(field);
     }
 
-    /// What is said again in the settings, should this line be lost.
+    /// Returns the fields that are repeated in the settings, in case this line is lost.
     pub(super) fn summary(&self) -> Value {
         serde_json::json!({"cwd": self.get("cwd"), "title": self.title()})
     }
@@ -146,14 +146,14 @@ impl Start {
     }
 }
 
-/// What a line turned out to be.
+/// A parsed line.
 #[derive(Debug)]
 pub(super) enum Line {
     Start(Start),
     Record(Record),
 }
 
-/// Reads a record; nothing if that is none.
+/// Parses a record; `None` if the value is not a record.
 pub(super) fn parse(value: Value) -> Option<Line> {
     let Value::Object(fields) = value else { return None };
     let kind = fields.get("type")?.as_str()?;
@@ -196,7 +196,7 @@ fn compaction(mut fields: Map<String, Value>) -> Option<Compaction> {
 }
 
 impl Record {
-    /// The record as JSON.
+    /// Returns the record as JSON.
     pub(super) fn json(&self) -> Value {
         let mut fields = Map::new();
         let mut put = |key: &str, value: Value| {
@@ -253,20 +253,20 @@ impl Record {
     }
 }
 
-/// A value as a line, with its end.
+/// Formats a value as a line, with line end.
 pub(super) fn line(value: &Value) -> Vec<u8> {
     let mut line = value.to_string().into_bytes();
     line.push(b'\n');
     line
 }
 
-/// A moment as droid writes it.
+/// Formats a time as droid does.
 pub(super) fn timestamp(milliseconds: i64) -> String {
     let moment = Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH);
     format!("{moment:.3}")
 }
 
-/// Milliseconds since 1970 of a moment.
+/// Parses a time to milliseconds since 1970.
 pub(super) fn milliseconds(text: &str) -> Option<i64> {
     Some(text.parse::<Timestamp>().ok()?.as_millisecond())
 }

@@ -1,4 +1,4 @@
-//! Takes a session away for good, with all that lies beside it.
+//! Deletes sessions with all their files.
 
 use std::io;
 use std::path::Path;
@@ -8,19 +8,20 @@ use super::lock::Lock;
 use super::{SessionId, Store};
 
 impl Store {
-    /// Deletes a session: its log first, so that whatever happens next there is no half of a session.
+    /// Deletes a session: its log first, so that whatever happens next there is no half of a session. Other files in the folder
+    /// stay, and links are removed, not followed.
     ///
-    /// Fails with [`StoreError::Locked`](super::StoreError::Locked) while somebody writes it.
+    /// Fails with [`StoreError::Locked`](super::StoreError::Locked) while a process writes the session.
     pub fn delete(&self, id: &SessionId) -> Result<()> {
         let paths = self.paths(id)?;
         let _lock = Lock::take(&*self.disk, &paths.lock(), id)?;
         let log = paths.log();
         fs_err::remove_file(&log).at("remove", &log)?;
-        // by their names: damaged logs and unfinished files of crashed writers carry names nobody remembers
-        let prefix = format!("{id}.");
         let Ok(entries) = fs_err::read_dir(paths.folder()) else { return Ok(()) };
         for entry in entries.flatten() {
-            if entry.file_name().as_encoded_bytes().starts_with(prefix.as_bytes()) {
+            let name = entry.file_name();
+            let ending = name.to_str().and_then(|name| name.strip_prefix(id.as_str())?.strip_prefix('.'));
+            if ending.is_some_and(is_part) {
                 remove(&entry.path())?;
             }
         }
@@ -28,7 +29,14 @@ impl Store {
     }
 }
 
-/// A link is removed, not what it points to.
+/// Returns whether a file or folder of a session has this ending after its id. The names of damaged logs, and of temporary files of
+/// crashed writers, contain numbers.
+fn is_part(ending: &str) -> bool {
+    let known = ["jsonl", "settings.json", "settings.json.bak", "lock", "large", "snapshots"];
+    known.contains(&ending) || matches!(ending.rsplit_once('.'), Some((_, "damaged" | "tmp")))
+}
+
+/// Removes a file or directory. Of a symbolic link, removes the link only.
 fn remove(path: &Path) -> Result<()> {
     let is_folder = fs_err::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
     let removed = if is_folder { fs_err::remove_dir_all(path) } else { fs_err::remove_file(path) };

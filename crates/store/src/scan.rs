@@ -1,7 +1,7 @@
-//! Reads a log, whatever happened to it: every record that is whole is kept, the rest is counted. It changes nothing.
+//! Reads a log, even if it is damaged: keeps every complete record and counts the rest. Does not change the log.
 //!
-//! A damaged line is searched for whole records, since one lost line end makes two records one line. Only what stands at the
-//! beginning of a line, or behind a whole record, is believed: an object inside of a damaged record may be the model's.
+//! A damaged line is searched for complete records, because a lost line end joins two records. Only objects at the beginning of a
+//! line, or directly after a complete record, are accepted: an object inside a damaged record may have been written by the model.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
@@ -10,85 +10,85 @@ use serde_json::{Deserializer, Value};
 
 use super::record::{self, Line, Record, Start};
 
-/// The longest line that is kept.
-const LONGEST_LINE: u64 = 64 * 1024 * 1024;
-/// The largest log that is read, in bytes. All records of a log are in memory at once, and what is large lies aside.
+/// Maximum length of a line in bytes. Longer lines are skipped.
+const MAX_LINE: u64 = 64 * 1024 * 1024;
+/// Maximum size of a log in bytes. All records of a log are in memory at once, except large ones, which have files of their own.
 pub(super) const MAX_LOG: u64 = 1024 * 1024 * 1024;
-/// How every record begins, ours and droid's.
+/// Beginning of every record, of musher and of droid.
 const OPENING: &[u8] = br#"{"type":""#;
 
-/// What is in a log.
+/// The content of a log.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// The first line, wherever it was found.
+    /// The `session_start` record, wherever it was found.
     pub(super) start: Option<Start>,
-    /// Where the first line is.
+    /// Position of that record.
     pub(super) start_at: Range<u64>,
-    /// All else, in order, and where it is.
+    /// All other records, in order, with their positions.
     pub(super) records: Vec<(Range<u64>, Record)>,
-    /// Lines that are damaged, in whole or in part.
+    /// Number of lines that are damaged completely or in part.
     pub(super) damaged: usize,
-    /// Records whose side file is missing or damaged.
+    /// Number of records whose side file is missing or damaged.
     pub(super) missing_sides: usize,
-    /// The end of the last line that has an end.
+    /// Position after the last line end.
     pub(super) last_line_end: u64,
-    /// How the file ends.
+    /// The state of the end of the file.
     pub(super) tail: Tail,
-    /// How long the file is.
+    /// Length of the file.
     pub(super) length: u64,
 }
 
-/// How a log ends.
+/// The state of the end of a log.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tail {
-    /// With the end of a line.
+    /// Ends with a line end.
     #[default]
-    Whole,
-    /// With a record that only lacks its line end.
+    Complete,
+    /// Ends with a complete record without line end.
     Unterminated,
-    /// With part of a record.
+    /// Ends with an incomplete record.
     Torn,
 }
 
-/// Gives the content of a side file.
+/// Returns the content of a side file.
 pub(super) type Sides<'a> = dyn Fn(&str) -> Option<Value> + 'a;
 
-/// Reads all of a log.
+/// Reads a log completely.
 pub(super) fn scan(log: impl Read, sides: &Sides<'_>) -> io::Result<Scan> {
     let mut reader = BufReader::with_capacity(256 * 1024, log);
     let mut scan = Scan::default();
     let mut line = Vec::new();
     loop {
         line.clear();
-        let read = reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)? as u64;
+        let read = reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)? as u64;
         if read == 0 {
             return Ok(scan);
         }
         let begin = scan.length;
         scan.length += read;
         let has_end = line.last() == Some(&b'\n');
-        if !has_end && read == LONGEST_LINE {
+        if !has_end && read == MAX_LINE {
             scan.length += skip_line(&mut reader)?;
             scan.damaged += 1;
             scan.last_line_end = scan.length;
             continue;
         }
-        let is_whole = scan.add(begin, &line, sides);
+        let is_complete = scan.add(begin, &line, sides);
         if has_end {
             scan.last_line_end = scan.length;
         } else {
-            scan.tail = if is_whole { Tail::Unterminated } else { Tail::Torn };
+            scan.tail = if is_complete { Tail::Unterminated } else { Tail::Torn };
         }
     }
 }
 
-/// The bytes at a place.
+/// Returns the bytes at a position.
 pub(super) fn slice<'a>(content: &'a [u8], at: &Range<u64>) -> &'a [u8] {
     let (Ok(begin), Ok(end)) = (usize::try_from(at.start), usize::try_from(at.end)) else { return &[] };
     content.get(begin..end).unwrap_or_default()
 }
 
-/// The first line of a log that is whole.
+/// Returns the first line of an intact log.
 pub(super) fn scan_start(content: &[u8]) -> Option<Start> {
     let line = content.split(|byte| *byte == b'\n').next()?;
     match record::parse(serde_json::from_slice(line).ok()?)? {
@@ -97,7 +97,7 @@ pub(super) fn scan_start(content: &[u8]) -> Option<Start> {
     }
 }
 
-/// Passes over the rest of a line; says how long it was.
+/// Skips the rest of a line and returns its length.
 fn skip_line(reader: &mut impl BufRead) -> io::Result<u64> {
     let mut skipped = 0;
     loop {
@@ -116,7 +116,7 @@ fn skip_line(reader: &mut impl BufRead) -> io::Result<u64> {
 }
 
 impl Scan {
-    /// Adds a line; says whether all of it was understood.
+    /// Adds a line. Returns whether it was parsed completely.
     fn add(&mut self, begin: u64, line: &[u8], sides: &Sides<'_>) -> bool {
         let text = line.trim_ascii();
         if text.is_empty() {
@@ -130,18 +130,18 @@ impl Scan {
             return true;
         }
         self.damaged += 1;
-        for (within, value) in whole_records(text) {
+        for (within, value) in complete_records(text) {
             self.record(begin + within.start as u64..begin + within.end as u64, value, sides);
         }
         false
     }
 
-    /// Adds a record; says whether it is one.
+    /// Adds a record. Returns whether the value is a record.
     fn record(&mut self, at: Range<u64>, mut value: Value, sides: &Sides<'_>) -> bool {
         if let Some(hash) = value["musher"]["side"].as_str() {
             match sides(hash) {
                 Some(whole) => value = whole,
-                // what is left of it is better than nothing
+                // the shortened form is better than no record
                 None => self.missing_sides += 1,
             }
         }
@@ -157,50 +157,49 @@ impl Scan {
         true
     }
 
-    /// What has to be done to the file before anything is added to it.
-    pub(super) fn cure(&self) -> Option<Cure> {
+    /// Returns the repair that the file needs before records are appended.
+    pub(super) fn repair(&self) -> Option<Repair> {
         let is_torn = usize::from(self.tail == Tail::Torn);
-        let is_tail_worth_something =
-            self.records.last().is_some_and(|(at, _)| at.start >= self.last_line_end);
+        let has_tail_records = self.records.last().is_some_and(|(at, _)| at.start >= self.last_line_end);
         if self.start.is_none()
             || self.start_at.start != 0
             || self.damaged > is_torn
-            || (self.tail == Tail::Torn && is_tail_worth_something)
+            || (self.tail == Tail::Torn && has_tail_records)
         {
-            return Some(Cure::WriteAnew);
+            return Some(Repair::Rewrite);
         }
         match self.tail {
-            Tail::Whole => None,
-            Tail::Unterminated => Some(Cure::EndLine),
-            Tail::Torn => Some(Cure::Cut { length: self.last_line_end }),
+            Tail::Complete => None,
+            Tail::Unterminated => Some(Repair::EndLine),
+            Tail::Torn => Some(Repair::Truncate { length: self.last_line_end }),
         }
     }
 }
 
-/// What has to be done to a log before anything is added to it.
+/// The repair that a log needs before records are appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cure {
-    /// All that is whole goes into a new file; the damaged one is kept beside it.
-    WriteAnew,
-    /// The last line gets an end.
+pub(super) enum Repair {
+    /// Write all complete records to a new file, and keep the damaged one as a backup.
+    Rewrite,
+    /// Append a line end.
     EndLine,
-    /// Part of a record is cut off.
-    Cut {
-        /// What stays.
+    /// Remove an incomplete record from the end.
+    Truncate {
+        /// The new length.
         length: u64,
     },
-    /// What may not have reached the disk is written again.
+    /// Write the data that may not have reached the storage medium again.
     WriteAgain,
 }
 
-/// The whole records in a damaged line.
-fn whole_records(line: &[u8]) -> Vec<(Range<usize>, Value)> {
+/// Returns the complete records in a damaged line.
+fn complete_records(line: &[u8]) -> Vec<(Range<usize>, Value)> {
     let mut found: Vec<(Range<usize>, Value)> = Vec::new();
     let mut from = 0;
     while let Some(brace) = line[from..].iter().position(|byte| *byte == b'{') {
         let mut begin = from + brace;
         if !line[begin..].starts_with(OPENING) {
-            // a line end may have become a brace
+            // a damaged line end may look like a brace
             begin += 1;
             if found.is_empty() || !line[begin..].starts_with(OPENING) {
                 break;
@@ -209,7 +208,7 @@ fn whole_records(line: &[u8]) -> Vec<(Range<usize>, Value)> {
         let mut values = Deserializer::from_slice(&line[begin..]).into_iter::<Value>();
         let Some(Ok(value)) = values.next() else { break };
         let end = begin + values.byte_offset();
-        // behind rubbish, only what the line ends with: anything else may be a part of something
+        // after invalid bytes, accept only an object at the end of the line: any other one may be part of a record
         if begin > 0 && found.is_empty() && end != line.len() {
             break;
         }

@@ -1,6 +1,6 @@
-//! The settings of a session, in a file beside its log.
+//! The settings of a session, in a file next to its log.
 //!
-//! It holds droid's fields and any other; an object `musher` says again what the first line of the log says, should that be lost.
+//! The file holds droid's fields and any others. An object `musher` repeats fields of the first line of the log, in case that is lost.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use super::disk::{self, Disk};
 use super::error::Result;
 use super::paths::Paths;
 
-/// The largest file that is read.
-const LARGEST: u64 = 4 * 1024 * 1024;
+/// Maximum size of the file in bytes.
+const MAX_SIZE: u64 = 4 * 1024 * 1024;
 
-/// Reads the settings: the newest that can be read. Also says whether those were damaged.
+/// Reads the newest readable version of the settings. Also returns whether the current version was lost.
 pub(super) fn read(paths: &Paths) -> (Map<String, Value>, bool) {
     match object(&paths.settings()) {
         Ok(settings) => (settings, false),
@@ -25,14 +25,14 @@ pub(super) fn read(paths: &Paths) -> (Map<String, Value>, bool) {
     }
 }
 
-/// The object in a file; else whether there is no file.
+/// Reads the object in a file. The error is whether the file is missing.
 fn object(path: &Path) -> Result<Map<String, Value>, bool> {
     let bytes =
-        disk::read_small(path, LARGEST).map_err(|error| error.kind() == std::io::ErrorKind::NotFound)?;
+        disk::read_small(path, MAX_SIZE).map_err(|error| error.kind() == std::io::ErrorKind::NotFound)?;
     serde_json::from_slice(&bytes).map_err(|_damaged| false)
 }
 
-/// Writes the settings, and keeps those that were there.
+/// Writes the settings, and keeps the previous version.
 pub(super) fn write(
     disk: &dyn Disk,
     paths: &Paths,
@@ -45,17 +45,17 @@ pub(super) fn write(
     disk.replace(&paths.settings(), &content, is_synced)
 }
 
-/// A second name for what is there. Without it nothing is lost but a way back.
+/// Keeps the current settings under a second name. Failures are ignored, because only the backup would be missing.
 fn keep_old(disk: &dyn Disk, paths: &Paths) {
     let old = paths.old_settings();
-    let beside = old.with_extension(format!("bak.{}.tmp", std::process::id()));
-    fs_err::remove_file(&beside).ok();
-    if fs_err::hard_link(paths.settings(), &beside).is_ok() && disk.rename(&beside, &old).is_err() {
-        fs_err::remove_file(&beside).ok();
+    let temporary = old.with_extension(format!("bak.{}.tmp", std::process::id()));
+    fs_err::remove_file(&temporary).ok();
+    if fs_err::hard_link(paths.settings(), &temporary).is_ok() && disk.rename(&temporary, &old).is_err() {
+        fs_err::remove_file(&temporary).ok();
     }
 }
 
-/// Whether the session is put away.
+/// Returns whether the session is archived.
 pub(super) fn is_archived(settings: &Map<String, Value>) -> bool {
     match settings.get("archivedAt") {
         None | Some(Value::Null | Value::Bool(false)) => false,

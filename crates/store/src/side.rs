@@ -1,4 +1,4 @@
-//! Records that are too large for a line. The line keeps a shortened form of them, for readers that know nothing of this.
+//! Side files: records that are too large for a line. The line keeps a shortened form, for readers without support for side files.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -12,36 +12,36 @@ use super::message_form::shortened;
 use super::paths::Paths;
 use super::record::line;
 
-/// The largest side file that is read.
-pub(super) const LARGEST_SIDE: u64 = 256 * 1024 * 1024;
+/// Maximum size of a side file in bytes.
+pub(super) const MAX_SIDE: u64 = 256 * 1024 * 1024;
 
-/// All side files that are read for one log, in bytes. Every line can name a file, and all can name the same one, so the size of the
-/// log is no limit.
+/// Maximum total size of the side files read for one log, in bytes. The size of the log is not a limit, because many lines can refer to
+/// the same file.
 pub(super) const MAX_SIDES_READ: u64 = 1024 * 1024 * 1024;
 
-/// The line of a record. What is too large is put aside first.
+/// Returns the line of a record. Writes a record that is too large to a side file first.
 pub(super) fn line_of(disk: &dyn Disk, paths: &Paths, mut record: Value, is_synced: bool) -> Result<Vec<u8>> {
     let whole = line(&record);
-    if whole.len() <= disk.longest_line() + 1 {
+    if whole.len() <= disk.max_line() + 1 {
         return Ok(whole);
     }
     let content = &whole[..whole.len() - 1];
     let hash = ContentHash::of(content);
     let path = paths.side(&hash);
-    // the name is the content: what is there already is the same
-    if read(&path, &hash, LARGEST_SIDE).is_none() {
+    // the name is the hash of the content, so an existing file has the same content
+    if read(&path, &hash, MAX_SIDE).is_none() {
         disk::make_own_folder(&paths.sides())?;
         disk.replace(&path, content, is_synced)?;
     }
-    for longest in [1024, 64, 8] {
-        shortened(&mut record, longest);
+    for max_text in [1024, 64, 8] {
+        shortened(&mut record, max_text);
         record["musher"] = json!({"side": hash.as_str(), "size": content.len()});
         let short = line(&record);
-        if short.len() <= disk.longest_line() {
+        if short.len() <= disk.max_line() {
             return Ok(short);
         }
     }
-    // many small things: only what it is stays
+    // many small values: keep only the fields that identify the record
     let kept = ["type", "id", "parentId", "timestamp"];
     let mut stub: Value =
         kept.iter().filter_map(|key| Some(((*key).to_owned(), record.get(*key)?.clone()))).collect();
@@ -53,7 +53,7 @@ pub(super) fn line_of(disk: &dyn Disk, paths: &Paths, mut record: Value, is_sync
     Ok(line(&stub))
 }
 
-/// Reads the side files of one log, up to a limit for all of them.
+/// Reads the side files of one log, up to a limit for their total size.
 #[derive(Debug)]
 pub(super) struct Sides<'a> {
     paths: &'a Paths,
@@ -65,10 +65,10 @@ impl<'a> Sides<'a> {
         Self { paths, left: Cell::new(limit) }
     }
 
-    /// The record in a side file, if it is there, what its name says, and not too much.
+    /// Returns the record in a side file, if the file exists, matches its hash, and is within the limit.
     pub(super) fn read_record(&self, hash: &str) -> Option<Value> {
         let hash = ContentHash::parse(hash)?;
-        let bytes = read(&self.paths.side(&hash), &hash, self.left.get().min(LARGEST_SIDE))?;
+        let bytes = read(&self.paths.side(&hash), &hash, self.left.get().min(MAX_SIDE))?;
         self.left.set(self.left.get().saturating_sub(bytes.len() as u64));
         serde_json::from_slice(&bytes).ok()
     }

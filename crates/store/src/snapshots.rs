@@ -1,11 +1,11 @@
-//! Files as they were before a tool changed them, so that a rewind can put them back.
+//! Snapshots of files before a tool changes them, so that a rewind can restore them.
 //!
-//! Contents lie beside the log under their hash, and a journal says which file had which content before which message changed
-//! it. Old contents go when there are too many; the journal remembers that they were there. Only files of the journal are ever
-//! written or removed, whatever a client asks for.
+//! Contents are stored next to the log under their hash, and a journal records which file had which content before which message
+//! changed it. Old contents are evicted when the limit is reached; the journal records that as well. Only files in the journal are
+//! ever written or deleted, regardless of what a client requests.
 //!
-//! The journal itself is not trusted: a line whose hash or path is not plain is passed over, a journal that is too large is neither read
-//! nor added to, and no set-uid bit comes out of it.
+//! The journal is untrusted: a line with an invalid hash or path is skipped, a journal that is too large is neither read nor
+//! extended, and set-uid bits are never taken from it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
@@ -19,15 +19,15 @@ use super::error::{At, Result};
 use super::hash::ContentHash;
 use super::paths::{JOURNAL, Paths};
 
-/// The largest journal that is read or written, in bytes: about 50,000 changes of files.
+/// Maximum size of the journal in bytes, enough for about 50,000 file changes.
 pub(super) const MAX_JOURNAL: u64 = 16 * 1024 * 1024;
 
-/// How much is kept.
+/// Limits for snapshots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SnapshotLimits {
-    /// The largest file, in bytes.
+    /// Maximum size of a file, in bytes. Default: 10 MiB.
     pub file: u64,
-    /// All files of a session together.
+    /// Maximum total size of all files of a session, in bytes. Default: 256 MiB.
     pub session: u64,
 }
 
@@ -37,52 +37,52 @@ impl Default for SnapshotLimits {
     }
 }
 
-/// What a rewind to a message would do to files.
+/// The files that a rewind to a message would affect.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RewindFiles {
-    /// Files whose earlier content is kept.
+    /// Files whose earlier content can be restored.
     pub available: Vec<SnapshotFile>,
-    /// Files that were not there before.
+    /// Files that did not exist before.
     pub created: Vec<PathBuf>,
-    /// Files whose earlier content is gone, and why.
+    /// Files whose earlier content is not available, with the reason.
     pub evicted: Vec<(PathBuf, String)>,
 }
 
-/// A file whose earlier content is kept.
+/// A file whose earlier content can be restored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SnapshotFile {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// The hash of the content: 64 hex digits.
+    /// Hash of the content: 64 hexadecimal digits.
     pub hash: String,
-    /// Its size.
+    /// Size of the content in bytes.
     pub size: u64,
 }
 
-/// What a rewind did to files.
+/// The result of restoring files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Restored {
-    /// Files that are as they were.
+    /// Restored files.
     pub restored: Vec<PathBuf>,
-    /// Files that are gone.
+    /// Deleted files.
     pub deleted: Vec<PathBuf>,
-    /// Files that could not be put back, and why.
+    /// Files that could not be restored, with the reason.
     pub failed_restores: Vec<(PathBuf, String)>,
-    /// Files that could not be removed, and why.
+    /// Files that could not be deleted, with the reason.
     pub failed_deletes: Vec<(PathBuf, String)>,
 }
 
-/// One line of the journal.
+/// A line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 enum Entry {
     /// The file had this content.
     Before { message_id: String, path: PathBuf, hash: ContentHash, size: u64, mode: u32 },
-    /// The file was not there.
+    /// The file did not exist.
     Absent { message_id: String, path: PathBuf },
-    /// The content could not be kept.
+    /// The content could not be stored.
     Skipped { message_id: String, path: PathBuf, reason: String },
-    /// A content was thrown away.
+    /// A content was evicted.
     Evicted { hash: ContentHash },
 }
 
@@ -92,9 +92,9 @@ pub(super) struct Snapshots {
     folder: PathBuf,
     limits: SnapshotLimits,
     entries: Vec<Entry>,
-    /// Which file was seen before which message.
+    /// Pairs of message and file that already have an entry.
     seen: HashSet<(String, PathBuf)>,
-    /// The contents that are kept: their size, and the last entry that names them.
+    /// The stored contents, with their size and the last entry that refers to them.
     kept: HashMap<ContentHash, (u64, usize)>,
     /// The size of the journal, in bytes.
     length: u64,
@@ -103,7 +103,7 @@ pub(super) struct Snapshots {
 }
 
 impl Snapshots {
-    /// Reads the journal. What is damaged in it is passed over.
+    /// Reads the journal. Skips damaged lines.
     pub(super) fn open(paths: &Paths, limits: SnapshotLimits) -> Self {
         let folder = paths.snapshots();
         let path = folder.join(JOURNAL);
@@ -114,7 +114,7 @@ impl Snapshots {
             tracing::warn!(path = %path.display(), "the journal of file snapshots is too large to be read");
         }
         let journal = read.unwrap_or_default();
-        // one that is too large has no room for more
+        // a journal that is too large accepts no more entries
         let length = if is_too_large { u64::MAX } else { journal.len() as u64 };
         let is_torn = !journal.is_empty() && !journal.ends_with(b"\n");
         let mut snapshots = Self {
@@ -134,7 +134,7 @@ impl Snapshots {
         snapshots
     }
 
-    /// Keeps a file as it is now, unless it was kept before the same message already.
+    /// Takes a snapshot of a file, unless there is one for the same message already.
     pub(super) fn take(
         &mut self,
         disk: &dyn Disk,
@@ -157,7 +157,7 @@ impl Snapshots {
                     disk::make_own_folder(&self.folder)?;
                     self.line(&entry)?;
                     self.make_room(disk, size)?;
-                    // again, because making room takes some of it: a content without an entry would never be thrown away
+                    // check again, because eviction adds entries: a content without an entry would never be evicted
                     self.line(&entry)?;
                     disk.replace(&kept, &content, is_synced)?;
                 }
@@ -168,7 +168,7 @@ impl Snapshots {
         self.write(disk, entry, is_synced)
     }
 
-    /// What a rewind would do, if `is_undone` says which messages it takes back.
+    /// Returns the files that a rewind would affect; `is_undone` selects the messages to undo.
     pub(super) fn rewind(&self, is_undone: impl Fn(&str) -> bool) -> RewindFiles {
         let mut first: BTreeMap<&Path, &Entry> = BTreeMap::new();
         for entry in &self.entries {
@@ -186,7 +186,7 @@ impl Snapshots {
                     let hash = hash.as_str().to_owned();
                     files.available.push(SnapshotFile { path, hash, size: *size });
                 }
-                Entry::Before { .. } => files.evicted.push((path, TOO_MANY.to_owned())),
+                Entry::Before { .. } => files.evicted.push((path, EVICTED.to_owned())),
                 Entry::Skipped { reason, .. } => files.evicted.push((path, reason.clone())),
                 Entry::Absent { .. } if fs_err::symlink_metadata(&path).is_ok() => files.created.push(path),
                 Entry::Absent { .. } | Entry::Evicted { .. } => {}
@@ -195,11 +195,11 @@ impl Snapshots {
         files
     }
 
-    /// Puts files back and removes files, as far as the journal knows them.
+    /// Restores and deletes files, as far as they are in the journal.
     pub(super) fn restore(&self, restore: &[(PathBuf, String)], delete: &[PathBuf]) -> Restored {
         let mut out = Restored::default();
         for (path, hash) in restore {
-            match self.put_back(path, hash) {
+            match self.restore_file(path, hash) {
                 Ok(()) => out.restored.push(path.clone()),
                 Err(error) => out.failed_restores.push((path.clone(), reason(&error))),
             }
@@ -213,35 +213,36 @@ impl Snapshots {
         out
     }
 
-    fn put_back(&self, path: &Path, hash: &str) -> io::Result<()> {
+    fn restore_file(&self, path: &Path, hash: &str) -> io::Result<()> {
         let found = self.entries.iter().find_map(|entry| match entry {
             Entry::Before { path: known, hash: kept, mode, .. } if known == path && kept.as_str() == hash => {
                 Some((kept, *mode))
             }
             _ => None,
         });
-        let (hash, mode) = found.ok_or_else(|| io::Error::other("this session never had that file"))?;
+        let (hash, mode) =
+            found.ok_or_else(|| io::Error::other("the session has no snapshot of the file"))?;
         let content = disk::read_small(&self.content(hash), self.limits.session)?;
         if ContentHash::of(&content) != *hash {
-            return Err(io::Error::other("the content that was kept is damaged"));
+            return Err(io::Error::other("the stored content is damaged"));
         }
-        check_place(path)?;
+        check_path(path)?;
         if let Some(folder) = path.parent() {
             fs_err::create_dir_all(folder)?;
         }
-        disk::write_beside(path, &content, mode)
+        disk::replace_user_file(path, &content, mode)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         let is_known = |entry: &Entry| matches!(entry, Entry::Absent { path: known, .. } if known == path);
         if !self.entries.iter().any(is_known) {
-            return Err(io::Error::other("this session did not make that file"));
+            return Err(io::Error::other("the session did not create the file"));
         }
-        check_place(path)?;
+        check_path(path)?;
         fs_err::remove_file(path)
     }
 
-    /// The file of a content.
+    /// Returns the path of a stored content.
     fn content(&self, hash: &ContentHash) -> PathBuf {
         self.folder.join(hash.as_str())
     }
@@ -250,9 +251,9 @@ impl Snapshots {
         self.kept.contains_key(hash) && fs_err::symlink_metadata(self.content(hash)).is_ok()
     }
 
-    /// Throws away what was not asked for longest, until so much more can be kept.
+    /// Evicts the contents with the oldest entries until `size` more bytes fit into the limit.
     fn make_room(&mut self, disk: &dyn Disk, size: u64) -> Result<()> {
-        // wide enough for any sizes a journal can claim
+        // wide enough for any sizes that an untrusted journal can contain
         let mut total: u128 = self.kept.values().map(|(size, _)| u128::from(*size)).sum();
         total += u128::from(size);
         let limit = u128::from(self.limits.session);
@@ -279,9 +280,9 @@ impl Snapshots {
         let line = self.line(&entry)?;
         let file = disk.append_to(&path).at("open", &path)?;
         self.length = self.length.saturating_add(line.len() as u64);
-        // until it is known to be whole
+        // until the line is known to be complete
         self.is_torn = true;
-        disk.write_all(&file, &line).at("add to", &path)?;
+        disk.write_all(&file, &line).at("append to", &path)?;
         self.is_torn = false;
         if is_synced {
             disk.sync(&file).at("sync", &path)?;
@@ -290,7 +291,7 @@ impl Snapshots {
         Ok(())
     }
 
-    /// The line of an entry. Fails if the journal has no room for it.
+    /// Formats an entry as a line. Fails if the journal would become too large.
     fn line(&self, entry: &Entry) -> Result<Vec<u8>> {
         let path = self.folder.join(JOURNAL);
         let mut line = serde_json::to_vec(entry).map_err(io::Error::from).at("write", &path)?;
@@ -299,8 +300,8 @@ impl Snapshots {
             line.insert(0, b'\n');
         }
         if self.length.saturating_add(line.len() as u64) > MAX_JOURNAL {
-            let text = format!("it would be larger than {MAX_JOURNAL} bytes");
-            return Err(io::Error::new(io::ErrorKind::FileTooLarge, text)).at("add to", &path);
+            let text = format!("larger than {MAX_JOURNAL} bytes");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, text)).at("append to", &path);
         }
         Ok(line)
     }
@@ -322,10 +323,10 @@ impl Snapshots {
     }
 }
 
-const TOO_MANY: &str = "the session has kept too much since";
+const EVICTED: &str = "evicted, because the size limit for snapshots was reached";
 
 impl Entry {
-    /// Whether the path is that of a file, absolute and without `..`. What could not be kept is neither written nor removed.
+    /// Returns whether the path is that of a file, absolute and without `..`. Entries without content are never written or deleted.
     fn is_plain(&self) -> bool {
         match self {
             Self::Before { path, .. } | Self::Absent { path, .. } => {
@@ -347,8 +348,8 @@ impl Entry {
     }
 }
 
-/// The content and mode of a file; nothing if there is none.
-fn read_file(path: &Path, most: u64) -> io::Result<Option<(Vec<u8>, u32)>> {
+/// Reads the content and mode of a file; `None` if it does not exist.
+fn read_file(path: &Path, limit: u64) -> io::Result<Option<(Vec<u8>, u32)>> {
     use std::os::unix::fs::MetadataExt as _;
 
     if !path.is_absolute() {
@@ -361,29 +362,29 @@ fn read_file(path: &Path, most: u64) -> io::Result<Option<(Vec<u8>, u32)>> {
     };
     let metadata = file.metadata()?;
     let mut content = Vec::new();
-    file.take(most + 1).read_to_end(&mut content)?;
-    if content.len() as u64 > most {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("larger than {most} bytes")));
+    file.take(limit + 1).read_to_end(&mut content)?;
+    if content.len() as u64 > limit {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("larger than {limit} bytes")));
     }
     Ok(Some((content, metadata.mode() & disk::PERMISSIONS)))
 }
 
-/// A link on the way leads to another place than the one that was agreed on.
-fn check_place(path: &Path) -> io::Result<()> {
+/// Fails if the path contains a symbolic link, which would lead to another file than the one in the journal.
+fn check_path(path: &Path) -> io::Result<()> {
     let folder = path.ancestors().skip(1).find(|folder| fs_err::symlink_metadata(folder).is_ok());
-    let folder = folder.ok_or_else(|| io::Error::other("no file"))?;
+    let folder = folder.ok_or_else(|| io::Error::other("not a file"))?;
     if fs_err::canonicalize(folder)? != folder {
-        return Err(io::Error::other("there is a link in the path now"));
+        return Err(io::Error::other("the path contains a symbolic link"));
     }
     match fs_err::symlink_metadata(path) {
-        Ok(metadata) if !metadata.is_file() => Err(io::Error::other("it is not a file any more")),
+        Ok(metadata) if !metadata.is_file() => Err(io::Error::other("no longer a file")),
         _ => Ok(()),
     }
 }
 
 fn reason(error: &io::Error) -> String {
     match error.raw_os_error() {
-        Some(code) if code == rustix::io::Errno::LOOP.raw_os_error() => "it is a link".to_owned(),
+        Some(code) if code == rustix::io::Errno::LOOP.raw_os_error() => "a symbolic link".to_owned(),
         _ => error.to_string(),
     }
 }

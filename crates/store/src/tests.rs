@@ -1,11 +1,11 @@
-//! The store as a whole: what is written is read again, whatever happens in between.
+//! Tests of the store: written records can be read again, despite damage and failures.
 
 mod branches;
 mod damage;
 mod faults;
-mod life;
+mod intact;
 mod locks;
-mod planted;
 mod removal;
 mod rewind;
-mod stage;
+mod support;
+mod untrusted_files;

@@ -1,10 +1,10 @@
-//! A stand-in for the vendor's own service, which an agent asks on start whatever model it uses.
+//! A stand-in for the vendor's own service, which an agent calls on start, whatever model it uses.
 //!
-//! It agrees to everything: 200 with an empty object for every path, unless a test sets an answer. It keeps a list of what was
-//! asked. It is no model; that is `musher-rehearse`.
+//! It answers every path with 200 and an empty object, unless a test sets another answer, and records the requests. It is not a model; that
+//! is `musher-rehearse`.
 //!
-//! Being agreeable matters: droid 0.225.2 ends within a tenth of a second if its last calls to the service were answered well, and
-//! waits five seconds if they were refused or nobody listens. A test that wants the slow end takes [`Backend::refusing`].
+//! Successful answers matter: droid 0.225.2 ends within a tenth of a second if its last calls to the service succeed, and waits five
+//! seconds if they fail or nothing listens. A test that needs the slow end uses [`Backend::refusing`].
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -20,8 +20,8 @@ use tokio::time::timeout;
 
 use crate::Sandbox;
 
-/// No connection lives longer than this; longer than any test.
-const PATIENCE: Duration = Duration::from_mins(10);
+/// The maximum lifetime of a connection; longer than any test.
+const CONNECTION_TIMEOUT: Duration = Duration::from_mins(10);
 
 const OK: &str = "200 OK";
 
@@ -41,12 +41,12 @@ struct State {
 }
 
 impl Backend {
-    /// Starts one on the sandbox's loopback that answers every path well; needs a tokio runtime.
+    /// Starts a stand-in on the sandbox's loopback that answers every path with 200; needs a tokio runtime.
     pub fn start(sandbox: &Sandbox) -> Result<Self> {
         Self::answering(sandbox, OK)
     }
 
-    /// Starts one that says 404 to every path a test set no answer for.
+    /// Starts a stand-in that answers 404 to every path without an answer of the test.
     pub fn refusing(sandbox: &Sandbox) -> Result<Self> {
         Self::answering(sandbox, "404 Not Found")
     }
@@ -59,17 +59,17 @@ impl Backend {
         Ok(Self { address, state, task })
     }
 
-    /// Its base address, for `FACTORY_API_BASE_URL`.
+    /// Returns the base URL, for `FACTORY_API_BASE_URL`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Answers this path with 200 and this body from now on.
+    /// Sets the answer to a path: 200 with this body.
     pub fn answer(&self, path: &str, body: Value) {
         self.state.answers.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), body);
     }
 
-    /// What was asked so far, as `METHOD /path`.
+    /// Returns the requests so far, as `METHOD /path`.
     pub fn asked(&self) -> Vec<String> {
         self.state.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -82,17 +82,17 @@ impl Drop for Backend {
 }
 
 async fn serve(listener: TcpListener, state: Arc<State>) {
-    // Dropped with this future, and the open connections with it.
+    // dropped with this future, which also closes the open connections
     let mut connections = JoinSet::new();
     while let Ok((stream, _peer)) = listener.accept().await {
-        connections.spawn(timeout(PATIENCE, answer_all(stream, Arc::clone(&state))));
+        connections.spawn(timeout(CONNECTION_TIMEOUT, answer_all(stream, Arc::clone(&state))));
         while connections.try_join_next().is_some() {}
     }
 }
 
-/// Requests one after the other on one connection, until the client closes it.
+/// Answers the requests of one connection, until the client closes it.
 ///
-/// The connection is kept open because that matters: droid 0.99.0 often crashes when it is closed after each answer.
+/// The connection is kept open, because droid 0.99.0 often crashes if it is closed after each answer.
 async fn answer_all(stream: TcpStream, state: Arc<State>) -> std::io::Result<()> {
     let mut stream = BufReader::new(stream);
     while let Some(request) = read_request(&mut stream).await? {
@@ -123,7 +123,7 @@ struct Request {
     path: String,
 }
 
-/// The head, and a body of the announced length, which is thrown away; `None` when there is no further request.
+/// Reads the head and discards a body of the announced length; `None` if there is no further request.
 async fn read_request(stream: &mut BufReader<TcpStream>) -> std::io::Result<Option<Request>> {
     let mut line = String::new();
     if stream.read_line(&mut line).await? == 0 {

@@ -1,8 +1,8 @@
-//! Records what a real program and a scenario say to each other, in the form of `fixtures/wire`.
+//! Records the messages between a real program and a scenario, in the format of `fixtures/wire`.
 //!
-//! A [`Scenario`] says what the client does, [`play`] does it with a running [`Program`](crate::Program), and [`record`] does that
-//! in a sandbox of its own. Every [`Record`] goes through [`sanitise`] before it is written: what is committed says nothing of the machine it was made on, and repeats none of the
-//! program's own long texts.
+//! A [`Scenario`] describes the client, [`play`] runs it with a running [`Program`](crate::Program), and [`record`] does so in its own
+//! sandbox. Every [`Record`] goes through [`sanitise`] before it is written: committed captures contain nothing of the machine they were
+//! made on, and none of the program's own long texts.
 
 mod play;
 mod record;

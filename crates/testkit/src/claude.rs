@@ -1,12 +1,12 @@
-//! What Claude Code needs in a sandbox: a key, the scripted model as its API, and the words to start it over stream-json.
+//! The setup of Claude Code in a sandbox: a key, the scripted model as its API, and its stream-json command line.
 
 use crate::peers::Installed;
 use crate::{Launch, Sandbox};
 
-/// A key that opens nothing; the agent only checks that there is one.
+/// A key without any rights; the agent only checks that it has one.
 pub const DUMMY_KEY: &str = "sk-ant-rehearsal";
 
-/// How to start Claude Code as a line-speaking agent; `model_url` is the base of the scripted model server.
+/// Returns the launch of Claude Code over stream-json; `model_url` is the base URL of the scripted model server.
 pub fn launch(sandbox: &Sandbox, claude: &Installed, model_url: &str) -> Launch {
     sandbox
         .launch(claude.entry())

@@ -1,6 +1,6 @@
-//! What `droid` needs in a sandbox: models in its settings, a key, an address for its own service, and the words to start it.
+//! The setup of `droid` in a sandbox: models in its settings, a key, a URL for its own service, and its command line.
 //!
-//! It writes no protocol: the messages are the test's business.
+//! It does not speak the protocol: tests send the messages.
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -15,12 +15,12 @@ pub const RESPONSES_MODEL: &str = "custom:rehearsal-responses";
 /// The scripted model over the messages API of Anthropic.
 pub const ANTHROPIC_MODEL: &str = "custom:rehearsal-anthropic";
 
-/// A key that opens nothing; the agent only checks that there is one.
+/// A key without any rights; the agent only checks that it has one.
 pub const DUMMY_KEY: &str = "fk-rehearsal";
 
-/// Writes the settings into the sandbox's home and says how to start `droid exec` over JSON-RPC.
+/// Writes the settings into the sandbox's home and returns the launch of `droid exec` over JSON-RPC.
 ///
-/// `model_url` is the base of the scripted model server, without a path.
+/// `model_url` is the base URL of the scripted model server, without a path.
 pub fn launch(sandbox: &Sandbox, droid: &Installed, model_url: &str, backend: &Backend) -> Result<Launch> {
     configure(sandbox, model_url)?;
     let launch = sandbox.launch(droid.entry()).args([
@@ -33,7 +33,7 @@ pub fn launch(sandbox: &Sandbox, droid: &Installed, model_url: &str, backend: &B
     Ok(with_account(launch, backend))
 }
 
-/// Gives a program what a `droid` below it needs: a key and an address for its own service.
+/// Gives a program what a `droid` below it needs: a key and a URL for its own service.
 #[must_use]
 pub fn with_account(launch: Launch, backend: &Backend) -> Launch {
     launch.env("FACTORY_API_KEY", DUMMY_KEY).env("FACTORY_API_BASE_URL", backend.url())

@@ -1,4 +1,4 @@
-//! What our own engine needs in a sandbox: the models of droid's settings, which it reads, too, and one that can think.
+//! The setup of the engine in a sandbox: the models of droid's settings, which the engine reads too, and one with reasoning efforts.
 
 use anyhow::Result;
 use serde_json::json;
@@ -7,7 +7,7 @@ use crate::{Sandbox, droid};
 
 /// Writes the settings into the sandbox's home: those of [`droid::configure`], and a model with efforts in `~/.musher`.
 ///
-/// `model_url` is the base of the scripted model server, without a path.
+/// `model_url` is the base URL of the scripted model server, without a path.
 pub fn configure(sandbox: &Sandbox, model_url: &str) -> Result<()> {
     droid::configure(sandbox, model_url)?;
     let folder = sandbox.home().join(".musher");

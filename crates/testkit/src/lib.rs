@@ -1,9 +1,9 @@
 //! Test support: real agents in a network namespace, scripted models, captures.
 //!
-//! The real programs are [`peers`], fetched once by `cargo xtask peers`. A test asks for one with [`require_peer!`], makes a
-//! [`Sandbox`], starts the scripted model inside it and talks to the [`Program`]; [`Sandbox::finish`] fails if anything is left.
+//! The real programs are [`peers`], fetched once by `cargo xtask peers`. A test requests one with [`require_peer!`], creates a [`Sandbox`],
+//! starts the scripted model inside it and talks to the [`Program`]; [`Sandbox::finish`] fails if anything is left running.
 //!
-//! Only tests and `xtask` use this crate. It is Linux only, because network namespaces are.
+//! Only tests and `xtask` use this crate. It runs on Linux only, because it needs network namespaces.
 
 pub mod bench;
 pub mod capture;

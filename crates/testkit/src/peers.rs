@@ -1,7 +1,7 @@
-//! The table of real programs the tests run against, and how each is found in the cache.
+//! The table of the real programs that tests run against, and how each is found in the cache.
 //!
-//! It never reaches the network: fetching is `peers::fetch`, which only `cargo xtask peers` calls. A test asks for a peer with
-//! [`require_peer!`](crate::require_peer) and gets it from the cache, or is told what to run.
+//! Never uses the network: `peers::fetch` does, which only `cargo xtask peers` calls. A test requests a peer with
+//! [`require_peer!`](crate::require_peer) and gets it from the cache, or a message that says what to run.
 
 mod cache;
 mod fetch;
@@ -13,7 +13,7 @@ pub use cache::{Installed, cache_dir, find};
 pub use fetch::fetch;
 pub use require::{MISSING_HINT, require};
 
-/// `droid`, the version the protocol reference describes.
+/// The version of `droid` that the protocol reference describes.
 pub const DROID: Peer = Peer {
     name: "droid",
     version: "0.225.2",
@@ -34,7 +34,7 @@ pub const DROID_OLD: Peer = Peer {
     ..DROID
 };
 
-/// Claude Code, the version the driver is written for.
+/// The version of Claude Code that the driver is written for.
 pub const CLAUDE: Peer = Peer {
     name: "claude",
     version: "2.1.325",
@@ -45,7 +45,7 @@ pub const CLAUDE: Peer = Peer {
     entry: Entry::Program("claude"),
 };
 
-/// An older Claude Code, for what changed between the two.
+/// An older Claude Code, for differences between the two.
 pub const CLAUDE_OLD: Peer = Peer {
     version: "2.1.197",
     source: Source::Npm {
@@ -55,7 +55,7 @@ pub const CLAUDE_OLD: Peer = Peer {
     ..CLAUDE
 };
 
-/// The official Python SDK, as a client of `droid` and of ours, with what its tools in process need.
+/// The official Python SDK, as a client of `droid` and of musher, with what its in-process tools need.
 pub const PYTHON_SDK: Peer = Peer {
     name: "droid-sdk-python-with-mcp",
     version: "0.5.0",
@@ -78,16 +78,16 @@ pub const ACP_SDK: Peer = Peer {
 /// Every peer, in the order `cargo xtask peers` fetches them.
 pub const ALL: [Peer; 6] = [DROID, DROID_OLD, CLAUDE, CLAUDE_OLD, PYTHON_SDK, ACP_SDK];
 
-/// One real program or library at one version.
+/// A real program or library at one version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peer {
-    /// Short name, unique together with the version.
+    /// The short name, unique together with the version.
     pub name: &'static str,
     /// Exact version.
     pub version: &'static str,
-    /// Where it comes from.
+    /// The registry it comes from.
     pub source: Source,
-    /// What of it a test starts or imports.
+    /// What a test starts or imports.
     pub entry: Entry,
 }
 
@@ -98,7 +98,7 @@ pub enum Source {
     Npm {
         /// Package name.
         package: &'static str,
-        /// What the registry published for this version; anything else is refused.
+        /// The integrity that the registry published for this version; any other is rejected.
         integrity: &'static str,
     },
     /// The Python package index.
@@ -120,12 +120,12 @@ pub enum Entry {
 }
 
 impl Peer {
-    /// `name@version`, as the commands take and print it.
+    /// Returns `name@version`, as the commands accept and print it.
     pub fn id(&self) -> String {
         format!("{}@{}", self.name, self.version)
     }
 
-    /// The peer with this `name@version`, or the first one with this plain name.
+    /// Returns the peer with this `name@version`, or the first one with this plain name.
     ///
     /// ```
     /// assert_eq!(testkit::peers::Peer::named("droid@0.99.0"), Some(testkit::peers::DROID_OLD));

@@ -1,6 +1,6 @@
-//! A running program of a sandbox, talked to line by line; every wait has a deadline.
+//! A running program of a sandbox, with line-based input and output; every wait has a deadline.
 //!
-//! Deliberately plain: no ids are matched, nothing is answered on its own. Tests of the real transport start a [`Launch`] themselves.
+//! Deliberately simple: it matches no ids and answers nothing by itself. Tests of the real transport start a [`Launch`] themselves.
 
 mod stderr;
 
@@ -20,11 +20,11 @@ use crate::{Launch, Sandbox};
 use stderr::Tail;
 
 /// How long one wait may take: real agents need ten seconds to start on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(90);
-/// How long a program that ignored the end of its input has after SIGTERM.
-const GRACE: Duration = Duration::from_secs(10);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(90);
+/// How long a program that ignored the end of its input may take after SIGTERM.
+const GRACE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A child of the sandbox with its three pipes; killed when dropped.
+/// A process of the sandbox with its three pipes; killed when dropped.
 #[derive(Debug)]
 pub struct Program {
     name: String,
@@ -33,22 +33,22 @@ pub struct Program {
     stdin: Option<ChildStdin>,
     stdout: Lines<BufReader<ChildStdout>>,
     stderr: Tail,
-    patience: Duration,
+    wait_timeout: Duration,
 }
 
 /// How a program ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// Its exit status.
+    /// The exit status.
     pub status: ExitStatus,
-    /// The lines of standard output that nobody had read.
+    /// The unread lines of standard output.
     pub stdout: Vec<String>,
-    /// The end of what it wrote to standard error.
+    /// The end of standard error.
     pub stderr: String,
 }
 
 impl Sandbox {
-    /// Starts a program in the sandbox, in a process group of its own; needs a tokio runtime.
+    /// Starts a program in the sandbox, in its own process group; needs a tokio runtime.
     pub fn spawn(&self, launch: &Launch) -> Result<Program> {
         let name =
             launch.program.file_name().unwrap_or(launch.program.as_os_str()).to_string_lossy().into_owned();
@@ -66,7 +66,7 @@ impl Sandbox {
             stdout: BufReader::new(stdout).lines(),
             stderr: Tail::follow(stderr),
             child,
-            patience: PATIENCE,
+            wait_timeout: DEFAULT_TIMEOUT,
         })
     }
 
@@ -77,66 +77,66 @@ impl Sandbox {
 }
 
 impl Program {
-    /// Its process id, and that of its group.
+    /// Returns the process id, which is also the id of the group.
     pub fn id(&self) -> i32 {
         self.group.as_raw()
     }
 
-    /// Changes how long one wait may take.
+    /// Sets how long one wait may take.
     #[must_use]
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+    pub fn wait_timeout(mut self, timeout: Duration) -> Self {
+        self.wait_timeout = timeout;
         self
     }
 
-    /// Writes one message as a line.
+    /// Writes a message as a line.
     pub async fn send(&mut self, message: &Value) -> Result<()> {
         self.send_line(&message.to_string()).await
     }
 
-    /// Writes one line.
+    /// Writes a line.
     pub async fn send_line(&mut self, line: &str) -> Result<()> {
         self.send_bytes(format!("{line}\n").as_bytes()).await
     }
 
-    /// Writes bytes as they are.
+    /// Writes bytes unchanged.
     pub async fn send_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         let stdin = self.stdin.as_mut().context("standard input is closed")?;
         let write = async {
             stdin.write_all(bytes).await?;
             stdin.flush().await
         };
-        let written = timeout(self.patience, write).await;
+        let written = timeout(self.wait_timeout, write).await;
         written
             .with_context(|| format!("{} does not read its input", self.name))?
             .with_context(|| self.report("cannot write"))
     }
 
-    /// Closes standard input: for most agents the sign to end.
+    /// Closes standard input, which ends most agents.
     pub fn close_stdin(&mut self) {
         drop(self.stdin.take());
     }
 
-    /// The next message, or `None` at the end of the output.
+    /// Returns the next message, or `None` at the end of the output.
     pub async fn next(&mut self) -> Result<Option<Value>> {
-        self.next_before("a message", Instant::now() + self.patience).await
+        self.next_before("a message", Instant::now() + self.wait_timeout).await
     }
 
-    /// The next line, of a program that does not print messages, or `None` at the end of the output.
+    /// Returns the next line of a program that does not print messages, or `None` at the end of the output.
     pub async fn next_line(&mut self) -> Result<Option<String>> {
-        match timeout(self.patience, self.stdout.next_line()).await {
+        match timeout(self.wait_timeout, self.stdout.next_line()).await {
             Ok(line) => Ok(line?),
-            Err(_elapsed) => bail!(self.report(&format!("no line in {:?}", self.patience))),
+            Err(_elapsed) => bail!(self.report(&format!("no line in {:?}", self.wait_timeout))),
         }
     }
 
-    /// Reads up to and including the first message for which `is_it` holds; gives all that were read.
+    /// Reads up to and including the first message for which `is_it` holds; returns all messages read.
     pub async fn read_until(
         &mut self,
         what: &str,
         mut is_it: impl FnMut(&Value) -> bool,
     ) -> Result<Vec<Value>> {
-        let deadline = Instant::now() + self.patience;
+        let deadline = Instant::now() + self.wait_timeout;
         let mut seen = Vec::new();
         while let Some(message) = self.next_before(what, deadline).await? {
             let found = is_it(&message);
@@ -149,14 +149,15 @@ impl Program {
         bail!("{}; last message: {last}", self.report(&format!("output ended before {what}")));
     }
 
-    /// Closes standard input and waits for the end; kills the whole process group and fails if that does not help.
+    /// Closes standard input and waits for the end; if that fails, kills the whole process group and returns an error.
     pub async fn end(mut self) -> Result<Ended> {
         self.close_stdin();
         let mut rest = Vec::new();
-        let ended = timeout(self.patience, read_and_wait(&mut self.stdout, &mut self.child, &mut rest)).await;
+        let ended =
+            timeout(self.wait_timeout, read_and_wait(&mut self.stdout, &mut self.child, &mut rest)).await;
         match ended {
             Ok(status) => {
-                Ok(Ended { status: status?, stdout: rest, stderr: self.stderr.finish(GRACE).await })
+                Ok(Ended { status: status?, stdout: rest, stderr: self.stderr.finish(GRACE_TIMEOUT).await })
             }
             Err(_elapsed) => {
                 let report = self.report("did not end when its input did");
@@ -169,20 +170,20 @@ impl Program {
     /// Ends the whole process group: SIGTERM, time to react, SIGKILL.
     pub async fn kill(&mut self) {
         for signal in [Signal::SIGTERM, Signal::SIGKILL] {
-            // Gone already is what we want.
+            // an error means that it is gone already
             killpg(self.group, signal).ok();
-            if timeout(GRACE, self.child.wait()).await.is_ok() {
+            if timeout(GRACE_TIMEOUT, self.child.wait()).await.is_ok() {
                 break;
             }
         }
-        // Those of the group that outlived their leader.
+        // processes of the group that outlived its leader
         killpg(self.group, Signal::SIGKILL).ok();
     }
 
     async fn next_before(&mut self, what: &str, deadline: Instant) -> Result<Option<Value>> {
         loop {
             let Ok(line) = timeout_at(deadline, self.stdout.next_line()).await else {
-                bail!(self.report(&format!("no {what} in {:?}", self.patience)));
+                bail!(self.report(&format!("no {what} in {:?}", self.wait_timeout)));
             };
             match line? {
                 None => return Ok(None),
@@ -195,16 +196,16 @@ impl Program {
         }
     }
 
-    /// What happened, with the program's name and what it wrote to standard error.
+    /// Formats an event with the program's name and its standard error.
     pub(crate) fn report(&self, what: &str) -> String {
         format!("{}: {what}; standard error: {:?}", self.name, self.stderr.so_far())
     }
 }
 
 impl Drop for Program {
-    /// A group outlives its leader; what is left of it is killed with it.
+    /// A group outlives its leader; its remaining processes are killed too.
     fn drop(&mut self) {
-        // Once the leader was waited for, its id may be another's.
+        // after the leader was reaped, its id may belong to another process
         if self.child.id().is_some() {
             killpg(self.group, Signal::SIGKILL).ok();
         }

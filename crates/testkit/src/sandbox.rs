@@ -1,6 +1,6 @@
-//! The place a real program runs in: no network but loopback, a home and a workspace of its own, nothing left at the end.
+//! The environment of a real program: no network but loopback, its own home and workspace, and a check for leftovers.
 //!
-//! It does not know what it starts. What an agent needs in its home is in `droid` and `claude`; talking to it is `Program`.
+//! It knows nothing about the programs. `droid` and `claude` set up the home; `Program` communicates.
 
 mod launch;
 mod listeners;
@@ -22,18 +22,18 @@ use processes::Belongs;
 pub use processes::Leftover;
 pub use workspace::README;
 
-/// The variable every process of a sandbox carries; its value names the sandbox.
+/// The variable that every process of a sandbox has; its value identifies the sandbox.
 pub const MARKER: &str = "MUSHER_SANDBOX";
 
-/// How long what was told to end may take to be gone before it counts as left over.
-const SETTLE: Duration = Duration::from_secs(3);
-/// How long a leftover has between SIGTERM and SIGKILL.
-const GRACE: Duration = Duration::from_secs(2);
+/// How long a process that was asked to end may take before it counts as a leftover.
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long a leftover may take to end between SIGTERM and SIGKILL.
+const GRACE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A network namespace with only loopback, with a home, a workspace and a folder for temporary files.
+/// A network namespace with only loopback, with a home, a workspace and a directory for temporary files.
 ///
-/// End it with [`finish`](Self::finish), which fails if a process or a listener is left. Dropping it kills what is left and, unless
-/// the test has already failed, panics if there was anything.
+/// End it with [`finish`](Self::finish), which fails if a process or a listener is left. Dropping it kills leftovers and, unless the test
+/// has already failed, panics if there were any.
 ///
 /// ```no_run
 /// # async fn example() -> anyhow::Result<()> {
@@ -52,7 +52,7 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Makes one; needs root or `CAP_SYS_ADMIN`, `ip` and `git`.
+    /// Creates a sandbox; needs root or `CAP_SYS_ADMIN`, `ip` and `git`.
     pub fn new() -> Result<Self> {
         let namespace = Namespace::new()?;
         let folder = tempfile::Builder::new().prefix("musher-sandbox-").tempdir()?;
@@ -69,22 +69,22 @@ impl Sandbox {
         Ok(sandbox)
     }
 
-    /// The home folder its programs see.
+    /// Returns the home directory of its programs.
     pub fn home(&self) -> PathBuf {
         self.folder.path().join("home")
     }
 
-    /// The git repository its programs work in.
+    /// Returns the git repository in which its programs work.
     pub fn workspace(&self) -> PathBuf {
         self.folder.path().join("workspace")
     }
 
-    /// Where its programs put temporary files.
+    /// Returns the directory for temporary files of its programs.
     pub fn temp(&self) -> PathBuf {
         self.folder.path().join("tmp")
     }
 
-    /// A program in the workspace with the clean environment: `PATH`, `HOME`, `TMPDIR`, `LANG`, `TERM` and the marker.
+    /// Returns the launch of a program in the workspace with a clean environment: `PATH`, `HOME`, `TMPDIR`, `LANG`, `TERM` and the marker.
     pub fn launch(&self, program: impl AsRef<Path>) -> Launch {
         let launch = Launch {
             program: program.as_ref().to_owned(),
@@ -101,42 +101,43 @@ impl Sandbox {
             .env(MARKER, &self.marker)
     }
 
-    /// The same launch for whoever starts agents through `musher-rpc`.
+    /// Converts a launch for callers that start agents with `musher-rpc`.
     pub fn agent(&self, launch: &Launch) -> musher_rpc::Launch {
         let agent = musher_rpc::Launch::new(&launch.program).args(&launch.args).env_clear().cwd(&launch.cwd);
         let agent = launch.env.iter().fold(agent, |agent, (key, value)| agent.env(key, value));
         agent.spawn_on(Arc::new(self.namespace.spawner()))
     }
 
-    /// Runs a closure on the thread that lives in the namespace, and waits for it.
+    /// Runs a closure on the thread in the namespace, and waits for it.
     ///
-    /// Sockets it opens and children it starts are inside; the caller's tokio runtime, if any, is entered, so they may be tokio's.
+    /// Sockets that it opens and children that it starts are inside. The caller's tokio runtime, if any, is entered, so they may be
+    /// tokio's.
     pub fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T> {
         self.namespace.run(job)
     }
 
-    /// A listener on the sandbox's loopback, at a free port.
+    /// Opens a listener on the sandbox's loopback, at a free port.
     pub fn listen(&self) -> Result<TcpListener> {
         let listener = self.run(|| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))??;
         listener.set_nonblocking(true)?;
         Ok(listener)
     }
 
-    /// The processes alive in it now, however they came to be there.
+    /// Returns the living processes of the sandbox, whatever started them.
     pub fn processes(&self) -> Vec<Leftover> {
         self.belongs().alive()
     }
 
-    /// Checks that nothing is left, kills what is, and fails if there was anything.
+    /// Checks for leftovers, kills them, and fails if there were any.
     ///
-    /// Call it after every program was told to end and every server in the sandbox was dropped.
+    /// Call it after every program was asked to end and every server in the sandbox was dropped.
     pub async fn finish(self) -> Result<()> {
         tokio::task::spawn_blocking(move || self.finish_blocking())
             .await
             .context("the check of the sandbox panicked")?
     }
 
-    /// [`finish`](Self::finish) for a caller without a runtime.
+    /// Like [`finish`](Self::finish), for a caller without a runtime.
     pub fn finish_blocking(mut self) -> Result<()> {
         self.is_checked = true;
         self.check()
@@ -157,18 +158,18 @@ impl Sandbox {
 
     fn check_processes(&self) -> Result<()> {
         let belongs = self.belongs();
-        let leftovers = belongs.wait_gone(SETTLE);
+        let leftovers = belongs.wait_gone(SETTLE_TIMEOUT);
         if leftovers.is_empty() {
             return Ok(());
         }
-        belongs.end_all(GRACE);
+        belongs.end_all(GRACE_TIMEOUT);
         let list: Vec<_> = leftovers.iter().map(ToString::to_string).collect();
         let survivors = belongs.alive().len();
         bail!("left running in the sandbox: {} ({survivors} could not be killed)", list.join(", "));
     }
 
     fn wait_no_listener(&self) -> Result<Vec<String>> {
-        let deadline = Instant::now() + SETTLE;
+        let deadline = Instant::now() + SETTLE_TIMEOUT;
         loop {
             let listeners = self.run(listeners::listening)??;
             if listeners.is_empty() || Instant::now() >= deadline {
@@ -182,15 +183,15 @@ impl Sandbox {
 impl Drop for Sandbox {
     #[expect(
         clippy::panic,
-        reason = "a leak found while nothing else failed must fail the test, and drop has no other way"
+        reason = "a leak must fail the test if nothing else has, and drop has no other way"
     )]
     fn drop(&mut self) {
         if self.is_checked {
             return;
         }
-        // Not the listeners: those of a server that was just dropped close only when its runtime gets to run.
+        // listeners are not checked: a server that was just dropped closes them only when its runtime runs
         if std::thread::panicking() {
-            self.belongs().end_all(GRACE);
+            self.belongs().end_all(GRACE_TIMEOUT);
         } else if let Err(error) = self.check_processes() {
             panic!(
                 "{error:#}; dropped without `finish`, so an error the test was returning is hidden by this one"

@@ -1,23 +1,23 @@
-//! The shell lines of a Markdown page, and which calls of `musher` are in them. Pure.
+//! Finds the shell lines of a Markdown page, and the calls of `musher` in them. Pure.
 //!
-//! A block is fenced as `sh`, or as `console` with `$ ` before each line that is typed. ```` ```sh not-run="reason" ```` is a block that is
-//! not run by tests; its calls must be right nevertheless.
+//! A block is fenced as `sh`, or as `console` with `$ ` before each typed line. ```` ```sh not-run="reason" ```` is a block that tests do
+//! not run; its calls must be valid nevertheless.
 
 /// A block of shell lines.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Where it begins.
+    /// The line where the block starts.
     pub line: usize,
-    /// Why it is not run.
+    /// The reason if it is not run.
     pub not_run: Option<String>,
     /// The lines, as typed.
     pub script: String,
 }
 
-/// How a program is run from a checkout.
+/// The command that runs the program from a checkout.
 pub const FROM_CHECKOUT: &str = "cargo run -p musher-cli --";
 
-/// All blocks of a page.
+/// Returns all blocks of a page.
 pub fn blocks(page: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut open: Option<(String, Block)> = None;
@@ -44,7 +44,7 @@ pub fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
-/// The block without its first line, which says what it is.
+/// Parses a block without its first line, which names its kind.
 fn shell(mut block: Block) -> Option<Block> {
     let (kind, script) = block.script.split_once('\n')?;
     block.script = match kind {
@@ -58,7 +58,7 @@ fn shell(mut block: Block) -> Option<Block> {
     Some(block)
 }
 
-/// The calls in indented lines, as older pages have them.
+/// Returns the calls in indented lines, as older pages have them.
 pub fn indented(page: &str) -> Vec<&str> {
     let mut is_fenced = false;
     let mut calls = Vec::new();
@@ -71,7 +71,7 @@ pub fn indented(page: &str) -> Vec<&str> {
     calls
 }
 
-/// The arguments of each call of `musher` in a script.
+/// Returns the arguments of each call of `musher` in a script.
 pub fn calls(script: &str) -> Vec<Vec<String>> {
     let script = script.replace("\\\n", " ").replace(FROM_CHECKOUT, "musher");
     let mut commands = Vec::new();
@@ -90,7 +90,7 @@ fn call(words: Vec<String>) -> Option<Vec<String>> {
 
 type Characters<'a> = std::iter::Peekable<std::str::Chars<'a>>;
 
-/// Reads commands up to the end, or up to the bracket that closes a substitution.
+/// Parses commands up to the end, or up to the bracket that closes a substitution.
 fn read(characters: &mut Characters<'_>, commands: &mut Vec<Vec<String>>, is_inner: bool) {
     let (mut words, mut word, mut skips) = (Vec::new(), None::<String>, false);
     while let Some(character) = characters.next() {
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_found_wherever_they_stand() {
+    fn calls_are_found_anywhere_in_a_line() {
         let script = "A=1 musher a 'b c' \"d $(musher e | musher f) g\" > out # musher no\n\
                       x=$(musher h); cargo run -p musher-cli -- demo && other musher i\n";
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! How long single calls take: ten reads, ten commands, a search of this workspace.
+//! Durations of single calls: ten reads, ten commands, a search of this workspace.
 //!
 //! `cargo bench -p musher-tools`. For comparison, droid 0.225.2 was measured at 19 ms per read and 35 ms per command.
 #![allow(clippy::unwrap_used, reason = "a benchmark")]

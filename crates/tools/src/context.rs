@@ -1,4 +1,4 @@
-//! What a tool gets besides its arguments: where it works, whom it tells, and what this session has seen.
+//! The context of a call besides its arguments: the workspace, the progress observer, and the files that the session has seen.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -10,46 +10,46 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::session_port::no_session;
 use crate::{Access, Editor, Processes, SessionPort, SessionRequest, ToolOutput, Workspace};
 
-/// The surroundings of a run. Cheap to clone; clones share what the session has seen and started.
+/// The context of a call. Cheap to clone; clones share the session's seen files and processes.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Context {
-    /// The folder commands start in and relative paths begin at.
+    /// The workspace: commands start in its root, and relative paths start there.
     pub workspace: Arc<Workspace>,
-    /// Whether file tools may leave it. Set per call, by who has the consent.
+    /// Whether file tools may leave the workspace. Set per call by the owner of the permission decision.
     pub access: Access,
-    /// A private folder for long outputs; made when first needed.
+    /// A private directory for long outputs, created when first needed.
     pub scratch: PathBuf,
     /// The environment of commands; see [`command_environment`](crate::command_environment).
     pub environment: Arc<[(OsString, OsString)]>,
-    /// What this session has started and not ended yet.
+    /// The processes that this session has started and not ended yet.
     pub processes: Arc<Processes>,
-    /// The files this session has seen the content of.
+    /// The files whose content this session has seen.
     pub seen: Arc<SeenFiles>,
-    /// The editor that has the workspace open, if there is one.
+    /// The editor that has the workspace open, if any.
     pub editor: Option<Arc<dyn Editor>>,
-    /// Whether commands may run in its terminals: only if they are shown to somebody.
+    /// Whether commands may run in the editor's terminals: only if a user sees them.
     pub has_terminals: bool,
-    /// Whether it has left the last question unanswered.
+    /// Whether the editor left the last request unanswered.
     pub(crate) is_silent: Arc<AtomicBool>,
-    /// The session the call belongs to, if there is one.
+    /// The session of the call, if any.
     pub session: Option<Arc<dyn SessionPort>>,
     progress: Option<Observer>,
 }
 
 type Observer = Arc<dyn Fn(Progress) + Send + Sync>;
 
-/// News of a run that goes on.
+/// A progress report of a running call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
-    /// Which command it is of, the same for all its news.
+    /// The id of the command, the same in all its reports.
     pub terminal: String,
-    /// What it has said since the last news; empty when it has just begun.
+    /// The output since the last report; empty in the first report.
     pub text: String,
 }
 
 impl Context {
-    /// A context for a workspace, with an empty environment and nothing seen.
+    /// Creates a context for a workspace, with an empty environment and no seen files.
     pub fn new(workspace: Workspace, scratch: impl Into<PathBuf>) -> Self {
         Self {
             workspace: Arc::new(workspace),
@@ -66,13 +66,13 @@ impl Context {
         }
     }
 
-    /// With the session that the call belongs to.
+    /// Sets the session of the call.
     #[must_use]
     pub fn with_session(self, session: Arc<dyn SessionPort>) -> Self {
         Self { session: Some(session), ..self }
     }
 
-    /// Asks the session for something; an error output if there is none.
+    /// Sends a request to the session; returns an error output if there is no session.
     pub(crate) async fn session_request(&self, tool: &str, request: SessionRequest) -> ToolOutput {
         match &self.session {
             Some(session) => session.request(request).await,
@@ -80,31 +80,31 @@ impl Context {
         }
     }
 
-    /// With file tools allowed to go where they are asked to.
+    /// Sets where file tools may go.
     #[must_use]
     pub fn with_access(self, access: Access) -> Self {
         Self { access, ..self }
     }
 
-    /// With the environment of commands.
+    /// Sets the environment of commands.
     #[must_use]
     pub fn with_environment(self, environment: Vec<(OsString, OsString)>) -> Self {
         Self { environment: environment.into(), ..self }
     }
 
-    /// With an editor that has the workspace open.
+    /// Sets the editor that has the workspace open.
     #[must_use]
     pub fn with_editor(self, editor: Option<Arc<dyn Editor>>) -> Self {
         Self { editor, ..self }
     }
 
-    /// With somebody to tell how a run goes. It must not block.
+    /// Sets the observer of progress. It must not block.
     #[must_use]
     pub fn with_progress(self, observer: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         Self { progress: Some(Arc::new(observer)), ..self }
     }
 
-    pub(crate) fn tell(&self, progress: impl FnOnce() -> Progress) {
+    pub(crate) fn report(&self, progress: impl FnOnce() -> Progress) {
         if let Some(observer) = &self.progress {
             observer(progress());
         }
@@ -121,7 +121,7 @@ impl fmt::Debug for Context {
     }
 }
 
-/// The files whose content a session has seen, by their real paths. Only such files are edited.
+/// The files whose content a session has seen, by their real paths. Only these files may be edited.
 #[derive(Debug, Default)]
 pub struct SeenFiles {
     // held for a few instructions only, never across an await
@@ -129,12 +129,12 @@ pub struct SeenFiles {
 }
 
 impl SeenFiles {
-    /// Remembers a file.
+    /// Adds a file.
     pub fn add(&self, path: impl Into<PathBuf>) {
         self.paths.lock().unwrap_or_else(PoisonError::into_inner).insert(path.into());
     }
 
-    /// Whether a file was seen.
+    /// Whether the session has seen a file.
     pub fn contains(&self, path: &Path) -> bool {
         self.paths.lock().unwrap_or_else(PoisonError::into_inner).contains(path)
     }

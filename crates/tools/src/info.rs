@@ -1,8 +1,8 @@
-//! The fixed facts of a tool. Each tool states its own, in its own folder; lists and offers are built from them.
+//! The static description of a tool. Each tool has its own, in its own directory; lists and the tool selection are built from them.
 
 use serde_json::{Value, json};
 
-/// The fixed facts of a tool.
+/// The static description of a tool.
 ///
 /// ```
 /// use musher_tools::{Category, Offer, ToolInfo, object_schema};
@@ -22,45 +22,45 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ToolInfo {
-    /// The name that clients use.
+    /// The id that clients use.
     pub id: &'static str,
     /// The name that the model uses.
     pub name: &'static str,
-    /// The name that people read.
+    /// The name that users read.
     pub display_name: &'static str,
-    /// What it is for.
+    /// The kind of the tool.
     pub category: Category,
-    /// What it does and when to use it, for the model.
+    /// What it does and when to use it; read by the model.
     pub description: &'static str,
-    /// The JSON schema of its arguments.
+    /// The JSON schema of the arguments.
     pub schema: fn() -> Value,
-    /// The autonomy level from which clients list it as allowed. The verdict on a call follows from its action alone.
+    /// The autonomy level from which clients list the tool as allowed. The verdict on a call depends on its action alone.
     pub listed_from: ListedFrom,
-    /// Whether clients list it as allowed in spec mode, too. Tools that are listed from the lowest level are in any case.
+    /// Whether clients list the tool as allowed in spec mode too. Tools that are listed from the lowest level always are.
     pub is_for_spec_mode: bool,
-    /// Whether subagents never have it.
+    /// Whether subagents never get the tool.
     pub is_main_session_only: bool,
-    /// Whether it changes nothing. After a call that may change something, the calls behind it are judged again.
+    /// Whether the tool changes nothing. After a call that may change something, the following calls are judged again.
     pub is_read_only: bool,
-    /// Whether calls run at the same time as their neighbours.
+    /// Whether calls may run concurrently with neighbouring calls.
     pub concurrency: Concurrency,
-    /// When the model is offered it.
+    /// When the tool is offered to the model.
     pub offer: Offer,
 }
 
-/// What a tool is for.
+/// The kind of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Category {
-    /// Looking at things.
+    /// Reads.
     Read,
-    /// Changing files.
+    /// Changes files.
     Edit,
     /// Everything else.
     Execute,
 }
 
 impl Category {
-    /// The word that clients know.
+    /// Returns the name that clients know.
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -70,42 +70,42 @@ impl Category {
     }
 }
 
-/// From which autonomy level on clients list a tool as allowed.
+/// From which autonomy level clients list a tool as allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListedFrom {
     /// At every level.
     Off,
-    /// From low on.
+    /// From level low.
     Low,
-    /// At high only.
+    /// At level high only.
     High,
-    /// At none.
+    /// At no level.
     Never,
 }
 
-/// Whether calls of a tool run at the same time as others.
+/// Whether calls of a tool run concurrently with others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Concurrency {
-    /// One call at a time, with no other beside it.
+    /// One call at a time, with no other call beside it.
     Alone,
-    /// Together with other calls that run in parallel.
+    /// Together with other parallel calls.
     Parallel,
 }
 
-/// When the model is offered a tool.
+/// When a tool is offered to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offer {
-    /// In every request, at this place: lower numbers come first. The order of the built-in tools is part of the cached prefix.
+    /// In every request, at this position: lower numbers come first. The order of the built-in tools is part of the cached prefix.
     At(u16),
-    /// After the model has searched for it, or where a client enables it. A call without a search works, too.
+    /// After the model has searched for it, or where a client enables it. A call without a search works too.
     OnSearch,
     /// Only where a client enables it.
     OnRequest,
 }
 
 impl ToolInfo {
-    /// The facts of a tool that runs alone, is listed as allowed where its category usually is, and comes last in the offer. The methods
-    /// change that.
+    /// Describes a tool that runs alone, is listed as allowed as usual for its category, and is offered last. The other methods change
+    /// these defaults.
     pub const fn new(
         id: &'static str,
         name: &'static str,
@@ -132,50 +132,50 @@ impl ToolInfo {
         }
     }
 
-    /// Sets the name that people read.
+    /// Sets the name that users read.
     #[must_use]
     pub const fn display_name(self, display_name: &'static str) -> Self {
         Self { display_name, ..self }
     }
 
-    /// Sets the autonomy level from which clients list it as allowed.
+    /// Sets the autonomy level from which clients list the tool as allowed.
     #[must_use]
     pub const fn listed_from(self, listed_from: ListedFrom) -> Self {
         Self { listed_from, ..self }
     }
 
-    /// Lists it as allowed in spec mode.
+    /// Lists the tool as allowed in spec mode.
     #[must_use]
     pub const fn for_spec_mode(self) -> Self {
         Self { is_for_spec_mode: true, ..self }
     }
 
-    /// Keeps it from subagents.
+    /// Withholds the tool from subagents.
     #[must_use]
     pub const fn main_session_only(self) -> Self {
         Self { is_main_session_only: true, ..self }
     }
 
-    /// States that it changes nothing.
+    /// Declares that the tool changes nothing.
     #[must_use]
     pub const fn read_only(self) -> Self {
         Self { is_read_only: true, ..self }
     }
 
-    /// Lets calls run at the same time as their neighbours.
+    /// Lets calls run concurrently with neighbouring calls.
     #[must_use]
     pub const fn parallel(self) -> Self {
         Self { concurrency: Concurrency::Parallel, ..self }
     }
 
-    /// Sets when the model is offered it.
+    /// Sets when the tool is offered to the model.
     #[must_use]
     pub const fn offer(self, offer: Offer) -> Self {
         Self { offer, ..self }
     }
 }
 
-/// The schema of an object that has these properties and no others.
+/// Returns the schema of an object with these properties and no others.
 pub fn object_schema(properties: &Value, required: &[&str]) -> Value {
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }

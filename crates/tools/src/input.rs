@@ -1,4 +1,4 @@
-//! Reads the arguments of a call: typed, with an error that names the argument.
+//! Parses the arguments of a call; errors name the argument.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -6,39 +6,40 @@ use serde_json::Value;
 
 use crate::{Input, ToolOutput};
 
-/// The arguments as a type, or the output that says what is wrong with them.
+/// Parses the arguments as a type; the error output names the invalid argument.
 pub(crate) fn parse<T: DeserializeOwned>(input: Input) -> Result<T, ToolOutput> {
     T::deserialize(Value::Object(input)).map_err(|error| {
-        let reason = format!("Invalid tool arguments: {error}");
+        let reason = format!("Invalid tool arguments: {error}. Correct them and call the tool again.");
         ToolOutput::error(&reason, &reason)
     })
 }
 
-/// A text argument, if it is there and one.
+/// Returns a text argument. `None` if it is absent or not a text.
 pub(crate) fn text<'a>(input: &'a Input, key: &str) -> Option<&'a str> {
     input.get(key).and_then(Value::as_str)
 }
 
-/// A text argument that a call cannot do without.
+/// Returns a required text argument.
 pub(crate) fn required<'a>(input: &'a Input, key: &str) -> Result<&'a str, String> {
-    text(input, key).ok_or_else(|| format!("Invalid tool arguments: `{key}` is required"))
+    text(input, key)
+        .ok_or_else(|| format!("Invalid tool arguments: `{key}` is required. Call the tool again with it."))
 }
 
-/// A path argument; the workspace if it is absent or empty.
+/// Returns a path argument; the workspace if it is absent or empty.
 pub(crate) fn path_or_workspace<'a>(input: &'a Input, key: &str) -> &'a str {
     text(input, key).filter(|path| !path.is_empty()).unwrap_or(".")
 }
 
-/// One text or a list of them, as models send either.
+/// One text or a list of texts; models send either.
 #[derive(Debug, Default, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum OneOrMany {
-    /// Nothing.
+    /// Absent.
     #[default]
     None,
-    /// One.
+    /// One text.
     One(String),
-    /// Several.
+    /// A list.
     Many(Vec<String>),
 }
 
@@ -52,7 +53,7 @@ impl OneOrMany {
     }
 }
 
-/// A count; models send `5`, `5.0` and `"5"`.
+/// Reads a count. Models send `5`, `5.0` and `"5"`.
 pub(crate) fn count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let value = Option::<Value>::deserialize(deserializer)?;
     let number = match &value {
@@ -63,6 +64,6 @@ pub(crate) fn count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result
     let number = number
         .filter(|number| number.is_finite())
         .ok_or_else(|| serde::de::Error::custom("expected a number"))?;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped before")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the range first")]
     Ok(Some(number.clamp(0.0, 9e15) as u64))
 }

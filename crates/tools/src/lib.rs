@@ -1,7 +1,7 @@
-//! The [`Tool`] trait and the built-in tools of the engine: files, search, commands, patches, pages.
+//! The [`Tool`] trait and the built-in tools of the engine: files, search, commands, patches, web pages.
 //!
-//! A tool takes JSON arguments and a [`Context`] and always gives a [`ToolOutput`] with two texts: a short one for people and a full
-//! one for the model. What goes wrong is an output too.
+//! A tool takes JSON arguments and a [`Context`] and always returns a [`ToolOutput`] with two texts: a short one for the client and a full
+//! one for the model. A failure is an output too.
 //!
 //! ```
 //! use musher_tools::{Context, Registry, Workspace};
@@ -19,11 +19,11 @@
 //! # Ok(()) }
 //! ```
 //!
-//! - [`Processes`] knows what was started, and ends it with everything below it.
-//! - [`ToolInfo`] has the fixed facts of a tool, and [`Tool::action`] what a call does, for the permission rules.
+//! - [`Processes`] tracks started processes, and ends them with all their descendants.
+//! - [`ToolInfo`] describes a tool, and [`Tool::action`] describes what a call does, for the permission rules.
 //! - [`SessionPort`] is how a tool reaches its session: to ask the user, load a skill, start a subagent.
 //!
-//! What is not here: whether a call is allowed (the engine decides, before it runs a tool), sessions, models, the wire.
+//! Not here: whether a call may run (the engine decides before it runs a tool), sessions, models, the wire.
 
 mod builtin;
 mod context;

@@ -1,28 +1,28 @@
-//! How much a tool takes and gives, in one place.
+//! The limits of tool inputs and outputs, in one place.
 
-/// Lines of a file that are read at once.
-pub const READ_LINES: usize = 2400;
-/// Characters of a file that are read at once.
-pub const READ_CHARS: usize = 60_000;
-/// The largest file a tool opens as text.
-pub const FILE_BYTES: u64 = 64 << 20;
-/// The largest picture that is shown to a model.
-pub const IMAGE_BYTES: u64 = 5 << 20;
-/// Matching lines of a search.
-pub const GREP_MATCHES: usize = 500;
-/// The longest line of a search that is shown whole, in bytes.
-pub const GREP_LINE: usize = 2000;
-/// Files of a listing.
-pub const GLOB_FILES: usize = 2000;
-/// Output of a command that is kept in memory at its beginning, and again at its end.
-pub const OUTPUT_KEPT: usize = 128 << 10;
-/// Output of a command that is shown whole.
-pub const OUTPUT_SHOWN: usize = 32 << 10;
-/// Lines shown of the beginning of a longer output, and again of its end.
-pub const OUTPUT_LINES: usize = 30;
-/// Output of a command that is saved to a file.
-pub const OUTPUT_SAVED: u64 = 64 << 20;
-/// Bytes of a web page.
-pub const FETCH_BYTES: usize = 5 << 20;
-/// Characters of a web page that are given to the model.
-pub const FETCH_CHARS: usize = 60_000;
+/// Maximum number of lines that one Read call returns.
+pub const MAX_READ_LINES: usize = 2400;
+/// Maximum number of characters that one Read call returns.
+pub const MAX_READ_CHARS: usize = 60_000;
+/// Maximum size of a file that a tool opens as text, in bytes.
+pub const MAX_FILE_BYTES: u64 = 64 << 20;
+/// Maximum size of an image for a model, in bytes.
+pub const MAX_IMAGE_BYTES: u64 = 5 << 20;
+/// Default maximum number of matches of a search.
+pub const MAX_GREP_MATCHES: usize = 500;
+/// Lines of a search result longer than this many bytes are shortened.
+pub const MAX_GREP_LINE_BYTES: usize = 2000;
+/// Maximum number of files of a Glob result.
+pub const MAX_GLOB_FILES: usize = 2000;
+/// Bytes of command output that are kept in memory from its beginning, and as many from its end.
+pub const MAX_KEPT_OUTPUT_BYTES: usize = 128 << 10;
+/// Command output up to this many bytes is shown whole.
+pub const MAX_SHOWN_OUTPUT_BYTES: usize = 32 << 10;
+/// Number of lines that are shown from the beginning of a longer output, and as many from its end.
+pub const MAX_SHOWN_OUTPUT_LINES: usize = 30;
+/// Maximum number of bytes of command output that are saved to a file.
+pub const MAX_SAVED_OUTPUT_BYTES: u64 = 64 << 20;
+/// Maximum size of a web page, in bytes.
+pub const MAX_FETCH_BYTES: usize = 5 << 20;
+/// Maximum number of characters of a web page for the model.
+pub const MAX_FETCH_CHARS: usize = 60_000;

@@ -1,16 +1,16 @@
-//! Shell commands: the only place of this crate that starts programs, made so that none of them outlives its session.
+//! Shell commands: the only module of this crate that starts programs. No program outlives its session.
 //!
-//! `musher-process` starts them and ends them with everything below them, also if this process is killed. Here is what commands are given, what
-//! becomes of their output, and what a session remembers of them.
+//! `musher-process` starts programs and ends them with all their descendants, also if this process is killed. This module decides what
+//! commands are given, captures their output, and tracks what a session has started.
 
 mod capture;
 mod environment;
-mod first;
 mod job;
 mod piped;
 mod plain;
 mod processes;
 mod shell;
+mod shell_prelude;
 mod terminal;
 
 use std::io;
@@ -30,12 +30,12 @@ pub use processes::{Background, Processes};
 pub(crate) use shell::Shell;
 pub(crate) use terminal::run_in_terminal;
 
-/// How long a command may take to end by itself when it is asked to.
-const GRACE: Duration = Duration::from_millis(800);
-/// How long output may still come after the command has ended.
-const LATE: Duration = Duration::from_millis(300);
-/// How often news of a run is told.
-const NEWS: Duration = Duration::from_millis(100);
+/// How long a command may take to end after it is asked to.
+const GRACE_TIMEOUT: Duration = Duration::from_millis(800);
+/// How long output is awaited after the command has ended.
+const OUTPUT_TIMEOUT: Duration = Duration::from_millis(300);
+/// The interval of progress reports.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,29 +45,29 @@ pub enum Ended {
     Exited(i32),
     /// By this signal.
     Killed(i32),
-    /// By us, because it took too long.
+    /// Ended by musher after its timeout.
     TimedOut,
-    /// By us, because nobody wants it any more.
+    /// Ended by musher because the call was cancelled.
     Cancelled,
 }
 
-/// What came of a command.
+/// The outcome of a command.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) ended: Ended,
     pub(crate) output: Captured,
 }
 
-/// Runs a command to its end, its limit, or its cancellation. Output goes to `news` as it comes.
+/// Runs a command until it ends, its timeout passes, or it is cancelled. Output goes to `report` as it arrives.
 ///
-/// Returns soon after the command itself has ended, also if something it started in the background holds on to its output.
+/// Returns soon after the command itself has ended, also if a background process of it keeps the output open.
 pub(crate) async fn run(
     shell: Shell<'_>,
     limit: Duration,
     scratch: &Path,
     processes: &Processes,
     cancel: &CancellationToken,
-    mut news: impl FnMut(String),
+    mut report: impl FnMut(String),
 ) -> io::Result<Finished> {
     let (reader, writer) = io::pipe()?;
     let errors = writer.try_clone()?;
@@ -75,27 +75,27 @@ pub(crate) async fn run(
     let mut output =
         Output { pipe: pipe::Receiver::from_owned_fd(reader.into())?, capture: Capture::new(scratch) };
     let deadline = Instant::now() + limit;
-    let mut next_news = Instant::now() + NEWS;
+    let mut next_report = Instant::now() + PROGRESS_INTERVAL;
     let mut is_open = true;
     let ended = loop {
         tokio::select! {
             status = job.exited() => break status,
             () = cancel.cancelled() => {
-                job.end(GRACE).await;
+                job.end(GRACE_TIMEOUT).await;
                 break Ended::Cancelled;
             }
             () = sleep_until(deadline) => {
-                job.end(GRACE).await;
+                job.end(GRACE_TIMEOUT).await;
                 break Ended::TimedOut;
             }
             more = output.read(), if is_open => is_open = more,
-            () = sleep_until(next_news), if output.capture.has_news() => {
-                next_news = Instant::now() + NEWS;
-                news(output.capture.take_news());
+            () = sleep_until(next_report), if output.capture.has_unreported() => {
+                next_report = Instant::now() + PROGRESS_INTERVAL;
+                report(output.capture.take_unreported());
             }
         }
     };
-    let last = Instant::now() + LATE;
+    let last = Instant::now() + OUTPUT_TIMEOUT;
     while is_open {
         let left = last.saturating_duration_since(Instant::now());
         match timeout(left, output.read()).await {
@@ -103,8 +103,8 @@ pub(crate) async fn run(
             Err(_elapsed) => break,
         }
     }
-    if output.capture.has_news() {
-        news(output.capture.take_news());
+    if output.capture.has_unreported() {
+        report(output.capture.take_unreported());
     }
     let Output { pipe, capture } = output;
     if is_open {
@@ -116,7 +116,7 @@ pub(crate) async fn run(
     Ok(Finished { ended, output: capture.finish() })
 }
 
-/// Starts a command that goes on by itself; its output goes to a file.
+/// Starts a background command; its output goes to a file.
 pub(crate) async fn start(shell: Shell<'_>, scratch: &Path, processes: &Processes) -> io::Result<Background> {
     let (file, path) = capture::new_file(scratch, "out")?;
     let errors = file.try_clone()?;
@@ -130,7 +130,7 @@ struct Output {
 }
 
 impl Output {
-    /// Takes what is there. Whether more may come. Loses nothing if it is dropped while it waits.
+    /// Reads available output. Returns whether more may come. Cancel-safe: nothing is lost if it is dropped while it waits.
     async fn read(&mut self) -> bool {
         if self.pipe.readable().await.is_err() {
             return false;

@@ -1,4 +1,4 @@
-//! The tools of an engine, by name. Lists and offers are built from it.
+//! The tools of an engine, by name. Lists and the tool selection are built from it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::builtin;
 use crate::{AddressRule, Tool, ToolInfo};
 
-/// Tools that can be called, by the name the model uses. Cheap to clone.
+/// The tools that can be called, by the name that the model uses. Cheap to clone.
 ///
 /// ```
 /// use musher_tools::Registry;
@@ -21,12 +21,12 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// No tools.
+    /// Creates an empty registry.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// All tools of this crate.
+    /// Creates a registry with all tools of this crate.
     pub fn builtin() -> Self {
         let mut registry = Self::new();
         registry.add(builtin::Read);
@@ -49,28 +49,28 @@ impl Registry {
         registry
     }
 
-    /// Adds a tool; one of the same name is replaced.
+    /// Adds a tool. Replaces a tool of the same name.
     pub fn add(&mut self, tool: impl Tool + 'static) {
         let name = tool.info().name.to_owned();
         Arc::make_mut(&mut self.tools).insert(name, Arc::new(tool));
     }
 
-    /// A tool by the name the model uses.
+    /// Returns a tool by the name that the model uses.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.tools.get(name)
     }
 
-    /// The facts of a tool, by the name the model uses.
+    /// Returns the description of a tool by the name that the model uses.
     pub fn info(&self, name: &str) -> Option<&ToolInfo> {
         self.get(name).map(|tool| tool.info())
     }
 
-    /// The facts of all tools, by name.
+    /// Returns the descriptions of all tools, sorted by name.
     pub fn infos(&self) -> impl Iterator<Item = &ToolInfo> {
         self.iter().map(|tool| tool.info())
     }
 
-    /// All tools, by name.
+    /// Returns all tools, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
         self.tools.values()
     }

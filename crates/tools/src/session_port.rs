@@ -1,4 +1,4 @@
-//! What a tool can ask of the session it runs in: questions for the user, skills, other tools, subagents.
+//! The requests of a tool to its session: questions for the user, skills, other tools, subagents.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use crate::{Run, ToolOutput, UserQuestion};
 
-/// The session behind a call. The engine implements it; see [`Context::session`](crate::Context::session).
+/// The session of a call. The engine implements it; see [`Context::session`](crate::Context::session).
 pub trait SessionPort: fmt::Debug + Send + Sync {
-    /// Asks the session for something and waits for what comes of it.
+    /// Sends a request to the session and waits for its output.
     ///
-    /// The run that waits is dropped, without an answer, if the user declines and the turn ends with that.
+    /// The waiting run is dropped without an output if the user declines and the turn ends with that.
     fn request(&self, request: SessionRequest) -> Run<'_>;
 }
 
-/// What a tool wants of its session.
+/// A request of a tool to its session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SessionRequest {
@@ -27,7 +27,7 @@ pub enum SessionRequest {
     ExitSpecMode {
         /// The plan, as Markdown.
         plan: String,
-        /// Its title.
+        /// The title of the plan.
         title: Option<String>,
     },
     /// Returns the instructions of a skill.
@@ -35,47 +35,47 @@ pub enum SessionRequest {
         /// The name of the skill.
         name: String,
     },
-    /// Makes tools available that were not offered.
+    /// Makes more tools available to the model.
     SearchTools {
         /// `select:Name,Name`, or words that describe them.
         query: String,
     },
     /// Starts a subagent, or resumes one.
     StartSubagent(SubagentTask),
-    /// Returns the result of a subagent that runs in the background.
+    /// Returns the result of a background subagent.
     SubagentOutput {
         /// The id of its session.
         id: String,
-        /// How long to wait for it.
+        /// The maximum time to wait.
         wait: Duration,
     },
-    /// Stops a subagent that runs in the background.
+    /// Stops a background subagent.
     StopSubagent {
         /// The id of its session.
         id: String,
     },
 }
 
-/// What a subagent is to do.
+/// The task of a subagent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SubagentTask {
-    /// The name of the subagent; empty for one that is resumed.
+    /// The name of the subagent; empty if one is resumed.
     pub subagent: String,
-    /// A few words for the user.
+    /// The task in a few words, for the user.
     pub description: String,
     /// The task.
     pub prompt: String,
-    /// Pictures for the subagent.
+    /// Images for the subagent.
     pub images: Vec<PathBuf>,
-    /// Whether the turn goes on without waiting for it.
+    /// Whether the turn continues without waiting for the result.
     pub is_background: bool,
-    /// The session of a subagent that is resumed.
+    /// The session id of the subagent to resume.
     pub resume: Option<String>,
 }
 
-/// The output of a tool that needs a session where there is none.
+/// The output of a tool that needs a session when there is none.
 pub(crate) fn no_session(tool: &str) -> ToolOutput {
-    let text = format!("{tool} is not available here");
+    let text = format!("{tool} is not available here. Continue without it.");
     ToolOutput::error(&text, &text)
 }

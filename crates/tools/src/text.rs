@@ -1,7 +1,7 @@
-//! The text of files: as the editor has it, if there is one that tells, and as the disk has it otherwise.
+//! Reads and writes the text of files: through the editor if it supports that, else on disk.
 //!
-//! Only files of the workspace are asked of the editor; it has no others open. What was read on the disk because the editor did not
-//! answer is written there, too: an editor that would take it later might throw away what is not saved.
+//! The editor is used only for files of the workspace; it has no others open. A text that was read from disk because the editor did not
+//! answer is also written to disk: an editor that accepted the write later could discard unsaved changes.
 
 use std::io;
 use std::path::Path;
@@ -13,20 +13,20 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::Resolved;
-use crate::limits::FILE_BYTES;
+use crate::limits::MAX_FILE_BYTES;
 use crate::{Context, EditorOffers, FileKind};
 
-/// How long the editor may take to tell a text. After that the disk counts.
-const READING: Duration = Duration::from_secs(5);
-/// How long it may take if it has left the last question unanswered.
-const READING_AGAIN: Duration = Duration::from_millis(500);
-/// How long it may take to write one.
-const WRITING: Duration = Duration::from_secs(10);
+/// How long the editor may take to return a text. After that the text on disk is used.
+const READ_TIMEOUT: Duration = Duration::from_secs(5);
+/// The same, if the editor left the last request unanswered.
+const READ_RETRY_TIMEOUT: Duration = Duration::from_millis(500);
+/// How long the editor may take to write a text.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Where a text comes from.
+/// The source of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// There was none: it is a new one, or replaces all there was.
+    /// None: the file is new, or all of it is replaced.
     New,
     /// The disk.
     Disk,
@@ -42,21 +42,21 @@ enum NoAnswer {
 }
 
 impl Context {
-    /// The content of a file, with what is not saved. Blocks: not for a task.
+    /// Reads a file, including unsaved changes. Blocks: not for a task.
     pub(crate) fn read(&self, file: &Resolved, cancel: &CancellationToken) -> io::Result<(Vec<u8>, Source)> {
-        let on_disk = file.read(FILE_BYTES)?;
+        let on_disk = file.read(MAX_FILE_BYTES)?;
         let Some(editor) = self.editor.as_ref().filter(|editor| editor.offers().reads) else {
             return Ok((on_disk, Source::Disk));
         };
-        // what is no text stays with the disk
+        // files that are not text are read from disk
         let (Some(path), Ok(saved)) = (self.workspace.as_given(&file.path), str::from_utf8(&on_disk)) else {
             return Ok((on_disk, Source::Disk));
         };
-        let limit = if self.is_silent.load(Ordering::Relaxed) { READING_AGAIN } else { READING };
+        let limit = if self.is_silent.load(Ordering::Relaxed) { READ_RETRY_TIMEOUT } else { READ_TIMEOUT };
         let answered = wait(limit, cancel, editor.read_text(path));
         self.is_silent.store(matches!(answered, Err(NoAnswer::Late)), Ordering::Relaxed);
         match answered {
-            Ok(text) if text.len() as u64 <= FILE_BYTES => {
+            Ok(text) if text.len() as u64 <= MAX_FILE_BYTES => {
                 Ok((as_saved(&text, saved).into_bytes(), Source::Editor))
             }
             Err(NoAnswer::Cancelled) => Err(io::ErrorKind::Interrupted.into()),
@@ -64,7 +64,7 @@ impl Context {
         }
     }
 
-    /// Puts a text into a file: through the editor if it is its to write, never both. Blocks: not for a task.
+    /// Writes a file: through the editor or to disk, never both. Blocks: not for a task.
     pub(crate) fn write(
         &self,
         file: &Resolved,
@@ -76,53 +76,57 @@ impl Context {
         let (Some(editor), Some(path)) = (editor, self.workspace.as_given(&file.path)) else {
             return file.write(text.as_bytes());
         };
-        // the editor follows links: it must not be led elsewhere than where consent was given for
+        // the editor follows links: the path must still lead to the file that the permission covers
         let now = self.workspace.resolve(&file.path)?;
         if now.path != file.path || !matches!(now.kind, FileKind::File | FileKind::Missing) {
-            let reason = format!("`{}` is not the same file any more", file.path.display());
+            let reason = format!(
+                "`{}` is no longer the same file. Read it again before you change it.",
+                file.path.display()
+            );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
         }
         file.make_folders()?;
-        wait(WRITING, cancel, editor.write_text(path, text.to_owned())).map_err(|reason| match reason {
+        wait(WRITE_TIMEOUT, cancel, editor.write_text(path, text.to_owned())).map_err(|reason| match reason {
             NoAnswer::Cancelled => io::ErrorKind::Interrupted.into(),
             NoAnswer::Late => io::Error::new(
                 io::ErrorKind::TimedOut,
-                "the editor has not answered, so that it is not known whether it was written; read the file",
+                "the editor did not answer, so it is unknown whether the file was written. Call Read to check it.",
             ),
-            NoAnswer::Refused(reason) => io::Error::other(format!("the editor has not written it: {reason}")),
+            NoAnswer::Refused(reason) => io::Error::other(format!("the editor did not write the file: {reason}")),
         })
     }
 
-    /// The text of a file as a tool would see it; nothing if it is no text, or larger than `most`. Blocks: not for a task.
-    pub fn text_of(&self, path: &Path, most: u64, cancel: &CancellationToken) -> Option<String> {
+    /// Returns the text of a file as a tool would see it. `None` if it is not text, or larger than `max_bytes`. Blocks: not for a task.
+    pub fn text_of(&self, path: &Path, max_bytes: u64, cancel: &CancellationToken) -> Option<String> {
         let file = self.workspace.resolve(path).ok()?;
-        if !fs_err::metadata(&file.path).is_ok_and(|found| found.is_file() && found.len() <= most) {
+        if !fs_err::metadata(&file.path).is_ok_and(|found| found.is_file() && found.len() <= max_bytes) {
             return None;
         }
         let (bytes, _) = self.read(&file, cancel).ok()?;
-        String::from_utf8(bytes).ok().filter(|text| text.len() as u64 <= most)
+        String::from_utf8(bytes).ok().filter(|text| text.len() as u64 <= max_bytes)
     }
 }
 
-/// Whether a text goes to the editor.
+/// Whether a text is written through the editor.
 fn is_editors(offers: EditorOffers, source: Source) -> bool {
-    let was_asked_in_vain = offers.reads && source == Source::Disk;
-    offers.writes && !was_asked_in_vain
+    let was_unanswered = offers.reads && source == Source::Disk;
+    offers.writes && !was_unanswered
 }
 
-/// A text as the editor would save it: it has one kind of line end, and no mark at the beginning, whatever the file has.
+/// Converts an editor's text to the form in which it would be saved: editors use one kind of line ending and no byte order mark, whatever
+/// the file has.
 fn as_saved(text: &str, saved: &str) -> String {
     let is_crlf = |text: &str| text.contains("\r\n") && !text.replace("\r\n", "").contains('\n');
     let mut text =
         if is_crlf(saved) && !text.contains('\r') { text.replace('\n', "\r\n") } else { text.to_owned() };
-    if saved.starts_with(MARK) && !text.starts_with(MARK) {
-        text.insert(0, MARK);
+    if saved.starts_with(BYTE_ORDER_MARK) && !text.starts_with(BYTE_ORDER_MARK) {
+        text.insert(0, BYTE_ORDER_MARK);
     }
     text
 }
 
-/// What some programs put at the beginning of a text.
-const MARK: char = '\u{feff}';
+/// The byte order mark.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 fn wait<T>(
     limit: Duration,
@@ -146,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_goes_to_the_editor_unless_it_was_asked_for_it_in_vain() {
+    fn text_goes_to_the_editor_unless_its_read_was_unanswered() {
         let offers = |reads, writes| EditorOffers { reads, writes, terminals: false };
         for (offers, source, expected) in [
             (offers(true, true), Source::Editor, true),
@@ -161,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_and_the_mark_stay_what_they_are_in_the_file() {
+    fn line_endings_and_byte_order_mark_of_the_file_are_kept() {
         assert_eq!(as_saved("a\nb\n", "x\r\ny\r\n"), "a\r\nb\r\n");
         assert_eq!(as_saved("a\r\nb\r\n", "x\r\ny\r\n"), "a\r\nb\r\n");
         assert_eq!(as_saved("a\nb\n", "x\ny\r\n"), "a\nb\n");

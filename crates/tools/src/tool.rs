@@ -1,6 +1,6 @@
-//! The `Tool` trait: fixed facts, an action for the permission rules, and a run that always ends in an output.
+//! The `Tool` trait: a static description, an action for the permission rules, and a run that always ends with an output.
 //!
-//! A tool does not ask for permission. The caller has it before it runs the tool.
+//! A tool does not check permissions. The caller does so before it runs the tool.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -16,73 +16,73 @@ use crate::{Context, ToolInfo};
 /// The arguments of a call.
 pub type Input = Map<String, Value>;
 
-/// A run under way. Dropping it ends the run; processes it started are ended in the background.
+/// A running call. Dropping it ends the call; processes that it started are ended in the background.
 pub type Run<'a> = Pin<Box<dyn Future<Output = ToolOutput> + Send + 'a>>;
 
-/// Something the model can call.
+/// A tool that the model can call.
 ///
-/// A tool is one folder: its facts, what a call does for the permission rules, and how it runs. Adding it to a [`Registry`] lists it,
-/// offers it, and lets it run.
+/// A tool is one directory: its description, what a call does for the permission rules, and how it runs. Adding it to a [`Registry`] lists
+/// it, offers it to the model, and lets it run.
 ///
 /// [`Registry`]: crate::Registry
 pub trait Tool: fmt::Debug + Send + Sync {
-    /// Returns its fixed facts.
+    /// Returns the static description.
     fn info(&self) -> &ToolInfo;
 
-    /// Returns what a call with these arguments does, for the permission rules; or why the arguments are invalid.
+    /// Returns what a call with these arguments does, for the permission rules. The error says why the arguments are invalid.
     fn action<'a>(&self, input: &'a Input) -> Result<Action<'a>, String>;
 
-    /// Runs a call that may run. Failures are outputs with `is_error`, for the model to read.
+    /// Runs a permitted call. Failures are outputs with `is_error`, for the model to read.
     fn run<'a>(&'a self, input: Input, context: &'a Context, cancel: CancellationToken) -> Run<'a>;
 }
 
-/// What came of a call: two texts, a short one for people and a full one for the model.
+/// The output of a call: a short text for the client and a full text for the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolOutput {
-    /// What a client is shown.
-    pub for_wire: Vec<Part>,
-    /// What the model reads.
+    /// The content for the client.
+    pub for_client: Vec<Part>,
+    /// The content for the model.
     pub for_model: Vec<Part>,
-    /// Whether it failed.
+    /// Whether the call failed.
     pub is_error: bool,
     /// The files that were changed.
     pub changed: Vec<PathBuf>,
 }
 
 impl ToolOutput {
-    /// The same text for both.
+    /// Creates an output with the same text for client and model.
     pub fn text(text: impl Into<String>) -> Self {
         let text = text.into();
         Self::two(text.clone(), text)
     }
 
-    /// A short text for people, a full one for the model.
-    pub fn two(for_wire: impl Into<String>, for_model: impl Into<String>) -> Self {
+    /// Creates an output with a short text for the client and a full text for the model.
+    pub fn two(for_client: impl Into<String>, for_model: impl Into<String>) -> Self {
         Self {
-            for_wire: vec![Part::Text(for_wire.into())],
+            for_client: vec![Part::Text(for_client.into())],
             for_model: vec![Part::Text(for_model.into())],
             is_error: false,
             changed: Vec::new(),
         }
     }
 
-    /// A failure: `Error: ` and the short text for people, `Error: ` and the reason for the model.
-    pub fn error(for_wire: &str, reason: &str) -> Self {
-        Self { is_error: true, ..Self::two(format!("Error: {for_wire}"), format!("Error: {reason}")) }
+    /// Creates a failure: `Error: ` and the short text for the client, `Error: ` and the reason for the model.
+    pub fn error(for_client: &str, reason: &str) -> Self {
+        Self { is_error: true, ..Self::two(format!("Error: {for_client}"), format!("Error: {reason}")) }
     }
 
-    /// The user does not want it any more.
+    /// The output of a call that the user cancelled.
     pub fn cancelled() -> Self {
         Self::error("Tool execution cancelled by user", "Tool execution cancelled by user")
     }
 
-    /// The text for people, without pictures.
-    pub fn wire_text(&self) -> String {
-        joined(&self.for_wire)
+    /// Returns the text for the client, without images.
+    pub fn client_text(&self) -> String {
+        joined(&self.for_client)
     }
 
-    /// The text for the model, without pictures.
+    /// Returns the text for the model, without images.
     pub fn model_text(&self) -> String {
         joined(&self.for_model)
     }

@@ -1,6 +1,6 @@
-//! How fast recorded lines become typed values, beside plain `serde_json::Value` on the same lines.
+//! Throughput of parsing recorded lines into typed values, compared with `serde_json::Value` on the same lines.
 //!
-//! `cargo bench -p musher-wire`; the figure is lines per second (items/s), the goal: typed is not slower.
+//! Run with `cargo bench -p musher-wire`. The unit is lines per second (items/s); typed parsing must not be slower.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, clippy::print_stdout, reason = "a benchmark")]
 
@@ -23,7 +23,7 @@ struct Record<'a> {
     msg: Option<&'a RawValue>,
 }
 
-/// The notifications of all recorded turns, in the mix in which they came.
+/// Returns the notifications of all recorded turns, in recorded order.
 fn notifications() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/wire/droid-0.225.2");
     let mut lines = Vec::new();
@@ -32,7 +32,7 @@ fn notifications() -> Vec<String> {
         if path.extension().is_some_and(|ending| ending == "jsonl") {
             let text = std::fs::read_to_string(path).unwrap();
             let records = text.lines().map(|line| serde_json::from_str::<Record<'_>>(line).unwrap());
-            // the message's own text: the order of its keys is part of what is measured
+            // the original text, because the order of its keys affects the measurement
             let messages = records.filter_map(|record| record.msg).map(|message| message.get().to_owned());
             lines.extend(
                 messages.filter(|line| matches!(Frame::parse(line.as_bytes()), Frame::Notification(_))),
@@ -70,7 +70,7 @@ fn frame(bencher: Bencher<'_, '_>) {
 #[divan::bench]
 fn typed(bencher: Bencher<'_, '_>) {
     run(bencher, |line| {
-        let Frame::Notification(news) = Frame::parse(line.as_bytes()) else { unreachable!() };
-        black_box(news.session().unwrap());
+        let Frame::Notification(frame) = Frame::parse(line.as_bytes()) else { unreachable!() };
+        black_box(frame.session().unwrap());
     });
 }

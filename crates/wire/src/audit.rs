@@ -1,47 +1,47 @@
-//! Finds in a parsed value what this version of the crate does not know: fields, enum values, kinds.
+//! Finds the parts of a parsed value that this version of the crate does not know: fields, enum values, tags.
 //!
-//! Nothing here affects parsing. It is how `wire-check` tells that the protocol has moved.
+//! This does not affect parsing. `wire-check` uses it to detect protocol changes.
 
 use std::collections::BTreeMap;
 
 use crate::{Count, Json};
 
-/// A type that can say what in a value of it is unknown.
+/// A type that can report the unknown parts of its values.
 pub trait Audit {
     /// Reports everything unknown in `self`.
     fn audit(&self, found: &mut Findings);
 }
 
-/// Unknown parts by their place, as `message.content.[].newField` or `newState="napping"`, and how often each was seen.
+/// Unknown parts by place, such as `message.content.[].newField` or `newState="napping"`, with the number of occurrences.
 #[derive(Debug, Default)]
 pub struct Findings {
     path: Vec<&'static str>,
-    /// Fields and enum values.
+    /// Unknown fields and enum values.
     pub unknown: BTreeMap<String, usize>,
-    /// Whole objects, of a kind not known at their place.
+    /// Objects with a tag that is unknown at their place.
     pub unknown_kinds: BTreeMap<String, usize>,
 }
 
 impl Findings {
-    /// Looks into the field `name`.
+    /// Audits the value of the field `name`.
     pub fn field<T: Audit + ?Sized>(&mut self, name: &'static str, value: &T) {
         self.path.push(name);
         value.audit(self);
         self.path.pop();
     }
 
-    /// Notes a field that the type at this place does not name.
+    /// Records a field that the type at this place does not declare.
     pub fn unknown_field(&mut self, name: &str) {
         let dot = if self.path.is_empty() { "" } else { "." };
         *self.unknown.entry(format!("{}{dot}{name}", self.place())).or_default() += 1;
     }
 
-    /// Notes an enum value that is not known at this place.
+    /// Records an enum value that is unknown at this place.
     pub fn unknown_value(&mut self, value: &str) {
         *self.unknown.entry(format!("{}={value:?}", self.place())).or_default() += 1;
     }
 
-    /// Notes an object of a kind that is not known at this place.
+    /// Records an object with a tag that is unknown at this place.
     pub fn unknown_kind(&mut self, tag: &str) {
         *self.unknown_kinds.entry(format!("{}={tag:?}", self.place())).or_default() += 1;
     }
@@ -51,7 +51,7 @@ impl Findings {
     }
 }
 
-/// Types without an inside that could be unknown.
+/// Types without parts that could be unknown.
 macro_rules! plain {
     ($($T:ty),*) => { $(impl Audit for $T { fn audit(&self, _: &mut Findings) {} })* };
 }

@@ -1,23 +1,23 @@
-//! The nesting limit, checked before anything recurses into a value.
+//! The nesting limit of messages, checked before any code recurses into a value.
 //!
-//! Raw values are skipped without recursion, so the JSON parser's own limit does not see what is inside them; this one does.
+//! The JSON parser skips raw values without recursion, so its own limit does not apply inside them. This limit does.
 
-/// How deep a message may nest.
+/// Maximum nesting depth of a message.
 pub const MAX_DEPTH: usize = 128;
 
-/// Whether `text` nests deeper than [`MAX_DEPTH`]. Meant for valid JSON; on other text the answer means nothing.
+/// Returns whether `text` is nested deeper than [`MAX_DEPTH`]. Meaningful only if `text` is valid JSON.
 pub(crate) fn is_too_deep(text: &str) -> bool {
-    // Few brackets cannot nest deep: counting, which the compiler turns into vector code, settles nearly every message.
+    // Few brackets cannot nest deep. Counting them is vectorized and decides nearly every message.
     opening_brackets(text.as_bytes()) > MAX_DEPTH && deepest(text.as_bytes()) > MAX_DEPTH
 }
 
-/// Whether `text`, as a member of an object, has enough brackets to nest too deep. Cheap, and wrong only on the safe side.
+/// Returns whether `text`, as a member of an object, has enough brackets to nest too deep. Cheap: `true` may be wrong, `false` never is.
 pub(crate) fn may_be_too_deep(text: &str) -> bool {
     opening_brackets(text.as_bytes()) >= MAX_DEPTH
 }
 
 fn opening_brackets(text: &[u8]) -> usize {
-    // `[` and `{` differ in one bit; a part of 255 bytes can be summed up in one byte, which suits vector code best
+    // `[` and `{` differ in one bit; counts of 255 bytes fit into one byte, which suits vector code best
     let in_part = |part: &[u8]| part.iter().map(|byte| u8::from(byte | 0x20 == b'{')).sum::<u8>();
     text.chunks(255).map(|part| usize::from(in_part(part))).sum()
 }
@@ -39,7 +39,7 @@ fn deepest(text: &[u8]) -> usize {
     deepest
 }
 
-/// The place of the quote that ends the string whose text begins at `at`.
+/// Returns the position of the quote that ends the string whose text begins at `at`.
 fn end_of_string(text: &[u8], mut at: usize) -> usize {
     while let Some(found) = memchr::memchr2(b'"', b'\\', text.get(at..).unwrap_or_default()) {
         at += found;
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_limit_is_exact_and_strings_do_not_count() {
+    fn is_too_deep_uses_the_exact_limit_and_ignores_brackets_in_strings() {
         let nested = |n: usize| format!("{}1{}", "[".repeat(n), "]".repeat(n));
         assert!(!is_too_deep(&nested(MAX_DEPTH)));
         assert!(is_too_deep(&nested(MAX_DEPTH + 1)));

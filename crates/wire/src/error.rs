@@ -1,26 +1,26 @@
-//! What can be wrong with a message, as values: reading a line never fails, reading its payload may.
+//! Errors in messages. Parsing a line never fails; reading its payload as a type may.
 
 use std::fmt;
 
-/// A payload that does not have the shape its method or type promises. The frame still holds its text.
+/// A payload that does not match the type of its method. The frame still holds its text.
 #[derive(Debug, thiserror::Error)]
 #[error("`{method}`: {path}{source}")]
 pub struct ShapeError {
-    /// The method whose payload it is.
+    /// The method that the payload belongs to.
     pub method: Box<str>,
-    /// Where in the payload, as `params.toolUses[0].details`.
+    /// Place of the error in the payload, such as `params.toolUses[0].details`.
     pub path: Path,
-    /// What the parser says.
+    /// The error of the parser.
     #[source]
     pub source: serde_json::Error,
 }
 
-/// A place in a payload; prints as `params.a.b: ` or as nothing when the payload is missing or no JSON.
+/// A place in a payload. Displayed as `params.a.b: `, or as nothing if the payload is missing or not JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path(pub(crate) String);
 
 impl Path {
-    /// The path as text, such as `params.toolUses[0].details`.
+    /// Returns the path as text, such as `params.toolUses[0].details`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -32,7 +32,7 @@ impl fmt::Display for Path {
     }
 }
 
-/// Why a line is no message.
+/// Why a line is not a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
@@ -42,16 +42,16 @@ pub enum Reason {
     /// The text is JSON, but not an object.
     #[error("not a JSON object")]
     NotAnObject,
-    /// The text nests deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
+    /// The text is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
     #[error("nested deeper than {}", crate::MAX_DEPTH)]
     TooDeep,
-    /// The line was longer than the reader allows; only its beginning was kept.
+    /// The line exceeds the reader's limit; only its beginning was kept.
     #[error("longer than {limit} bytes")]
     TooLong {
         /// The limit, in bytes.
         limit: usize,
     },
-    /// The object is neither request, response nor notification.
+    /// The object is not a request, response or notification.
     #[error("{0}")]
-    NoMessage(&'static str),
+    NotAMessage(&'static str),
 }

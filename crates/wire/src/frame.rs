@@ -1,8 +1,8 @@
-//! One line of the protocol as a value. Parsing is total: every input is a [`Frame`], bad input included.
+//! Frames: one line of the protocol as a value. Parsing is total: invalid input becomes a [`Frame`] as well.
 //!
-//! The parser is liberal: it takes what it can tell apart and keeps the envelope as it came. Whether a frame is good
-//! enough to act on is for the layers above; [`Frame::check_envelope`] answers as strictly as the real agent does.
-//! Payloads stay text until someone asks for them by type.
+//! The parser is liberal: it accepts every message whose kind is clear and keeps the envelope as received. Callers
+//! decide whether a frame is acceptable; [`Frame::check_envelope`] is as strict as the real agent.
+//! Payloads stay text until they are read as a type.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,20 +13,20 @@ use serde_json::value::RawValue;
 use crate::object::Key;
 use crate::{Extra, Json, Reason, RpcError, depth};
 
+mod fast_path;
 mod print;
-mod usual;
 
-/// The value of `jsonrpc` in every message.
+/// Value of `jsonrpc` in every message.
 pub const JSONRPC: &str = "2.0";
-/// The value of `factoryApiVersion` in every message.
+/// Value of `factoryApiVersion` in every message.
 pub const API_VERSION: &str = "1.0.0";
-/// The protocol version whose shapes this crate knows, as droid 0.225.2 names it.
+/// The protocol version that this crate implements, as announced by droid 0.225.2.
 pub const PROTOCOL_VERSION: &str = "1.220.0";
 
-/// A short word that nearly always has one of a few values, which then cost no allocation.
+/// A short string that usually is one of a few constants, which need no allocation.
 pub type Word = Cow<'static, str>;
 
-/// One message, or one line that is none.
+/// One message, or one line that is not a message.
 ///
 /// ```
 /// use musher_wire::Frame;
@@ -40,75 +40,75 @@ pub type Word = Cow<'static, str>;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Frame {
-    /// A call that wants an answer with its id.
+    /// A call, which expects a response with its id.
     Request(Request),
-    /// The answer to a call.
+    /// The response to a call.
     Response(Response),
-    /// News that wants no answer.
+    /// A message that expects no response.
     Notification(Notification),
-    /// A line that is no message, with the reason and the text.
+    /// A line that is not a message, with the reason and the text.
     Malformed(Malformed),
 }
 
-/// A call that wants an answer with its id.
+/// A call, which expects a response with its id.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// What the answer will carry.
+    /// Id that the response will carry.
     pub id: Id,
-    /// Which method is called, such as `droid.initialize_session`.
+    /// The method, such as `droid.initialize_session`.
     pub method: Word,
-    /// The arguments. Always sent by a correct peer.
+    /// The parameters. Correct peers always send them.
     pub params: Option<Json>,
-    /// The rest of the message.
+    /// The other fields of the message.
     pub envelope: Box<Envelope>,
 }
 
-/// The answer to a call.
+/// The response to a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Response {
-    /// The id of the call; null in errors about messages whose id the peer could not read, or did not care to.
+    /// Id of the call. Null in errors about messages whose id the peer could not or did not read.
     pub id: Id,
-    /// What came of it.
+    /// The result or the error.
     pub outcome: Result<Json, RpcError>,
-    /// The rest of the message.
+    /// The other fields of the message.
     pub envelope: Box<Envelope>,
 }
 
-/// News that wants no answer.
+/// A message that expects no response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Notification {
-    /// What kind of news, nearly always `droid.session_notification`.
+    /// The method, nearly always `droid.session_notification`.
     pub method: Word,
-    /// The news.
+    /// The parameters.
     pub params: Option<Json>,
-    /// The rest of the message.
+    /// The other fields of the message.
     pub envelope: Box<Envelope>,
 }
 
-/// A line that is no message.
+/// A line that is not a message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Malformed {
-    /// What is wrong with it.
+    /// Why the line is not a message.
     pub reason: Reason,
-    /// Its id, if one could be read: who waits for that id can stop waiting.
+    /// The id, if one could be read, so that a pending call with that id can fail at once.
     pub id: Option<Id>,
-    /// Its text. Invalid UTF-8 is replaced; of a line that was too long only the beginning is here.
+    /// The text. Invalid UTF-8 is replaced; a line that was too long is truncated.
     pub raw: Box<str>,
 }
 
-/// What identifies a call.
+/// The id of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Id {
-    /// A string: the only kind that a correct peer sends.
+    /// A string, the only form that correct peers send.
     Text(Box<str>),
     /// A number, as its text.
     Number(Box<str>),
-    /// `null`, in errors that answer no particular call.
+    /// `null`, in errors that belong to no particular call.
     Null,
 }
 
 impl Id {
-    /// The id if it is a string.
+    /// Returns the id if it is a string.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -138,20 +138,20 @@ impl fmt::Display for Id {
     }
 }
 
-/// What surrounds the payload of every message, as it came. Frames keep it boxed: they are moved often, and it is large.
+/// The fields around the payload of a message, as received. Boxed in frames, because it is large and frames are moved often.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Envelope {
-    /// `jsonrpc`
+    /// JSON-RPC version, `2.0`. Wire name: `jsonrpc`.
     pub jsonrpc: Option<Word>,
-    /// `type`: `request`, `response` or `notification`
+    /// `request`, `response` or `notification`. Wire name: `type`.
     pub kind: Option<Word>,
-    /// `factoryApiVersion`
+    /// API version, `1.0.0`. Wire name: `factoryApiVersion`.
     pub api_version: Option<Word>,
-    /// `factoryProtocolVersion`, which 0.57 and older do not send
+    /// Version of the sender's protocol; not sent by 0.57 and older. Wire name: `factoryProtocolVersion`.
     pub protocol_version: Option<Word>,
-    /// `_meta`, mostly a trace id
+    /// Metadata, usually a trace id. Wire name: `_meta`.
     pub meta: Option<Json>,
-    /// Fields this version of the crate does not name.
+    /// Fields that this version of the crate does not declare.
     pub extra: Extra,
 }
 
@@ -169,28 +169,28 @@ impl Envelope {
 }
 
 impl Request {
-    /// A call as we send it.
+    /// Creates a call with the current envelope.
     pub fn new(id: impl Into<Id>, method: impl Into<Word>, params: Json) -> Self {
         Self { id: id.into(), method: method.into(), params: Some(params), envelope: Envelope::of(REQUEST) }
     }
 }
 
 impl Response {
-    /// An answer as we send it.
+    /// Creates a response with the current envelope.
     pub fn new(id: Id, outcome: Result<Json, RpcError>) -> Self {
         Self { id, outcome, envelope: Envelope::of(RESPONSE) }
     }
 }
 
 impl Notification {
-    /// News as we send it.
+    /// Creates a notification with the current envelope.
     pub fn new(method: impl Into<Word>, params: Json) -> Self {
         Self { method: method.into(), params: Some(params), envelope: Envelope::of(NOTIFICATION) }
     }
 }
 
 impl Malformed {
-    /// A line of which only the beginning was read, because it is longer than `limit`.
+    /// Creates the value for a line longer than `limit` bytes, of which only the beginning was read.
     pub fn too_long(limit: usize, beginning: &[u8]) -> Self {
         let raw = String::from_utf8_lossy(beginning).into_owned().into();
         Self { reason: Reason::TooLong { limit }, id: None, raw }
@@ -202,11 +202,11 @@ const RESPONSE: &str = "response";
 const NOTIFICATION: &str = "notification";
 
 impl Frame {
-    /// Reads one line, with or without its line end. Never fails: what is no message is [`Frame::Malformed`].
+    /// Parses one line, with or without its line end. Never fails: a line that is not a message is [`Frame::Malformed`].
     ///
-    /// Invalid UTF-8 is replaced by U+FFFD and read on, as the real agent does.
+    /// Invalid UTF-8 is replaced by U+FFFD, as in the real agent.
     pub fn parse(line: &[u8]) -> Self {
-        // checking first is several times faster than the lossy conversion, which looks at each byte
+        // the check is several times faster than the lossy conversion, which handles each byte
         let text = str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);
         let text = text.trim_end_matches(['\n', '\r']);
         match classify(text) {
@@ -215,17 +215,17 @@ impl Frame {
         }
     }
 
-    /// Whether a line holds nothing: such lines are skipped by every peer, without an answer.
+    /// Returns whether a line is blank. Peers skip such lines without a response.
     pub fn is_blank(line: &[u8]) -> bool {
         line.iter().all(u8::is_ascii_whitespace)
     }
 
-    /// The line, without a line end and without a line break inside. A malformed frame gives back the text it came from.
+    /// Prints the frame as one line without line breaks. A malformed frame returns the text it was parsed from.
     pub fn to_line(&self) -> String {
         print::line(self)
     }
 
-    /// What the real agent would reject in this frame's envelope, which answers -32700 without an id.
+    /// Checks the envelope as strictly as the real agent, which answers invalid ones with -32700 and a null id.
     pub fn check_envelope(&self) -> Result<(), Reason> {
         let (envelope, kind, id) = match self {
             Self::Request(it) => (&it.envelope, REQUEST, Some(&it.id)),
@@ -244,11 +244,11 @@ impl Frame {
         } else {
             return Ok(());
         };
-        Err(Reason::NoMessage(wrong))
+        Err(Reason::NotAMessage(wrong))
     }
 }
 
-/// The fields of any message, before it is known which kind it is.
+/// The fields of a message before its kind is known.
 #[derive(Default)]
 struct Fields<'a> {
     envelope: Box<Envelope>,
@@ -262,15 +262,16 @@ struct Fields<'a> {
 type Rejected = (Reason, Option<Id>);
 
 fn classify(text: &str) -> Result<Frame, Rejected> {
-    if let Some(notification) = usual::notification(text) {
+    if let Some(notification) = fast_path::notification(text) {
         return Ok(Frame::Notification(notification));
     }
-    let fields: Fields<'_> = serde_json::from_str(text).map_err(|error| (no_object(text, &error), None))?;
+    let fields: Fields<'_> =
+        serde_json::from_str(text).map_err(|error| (not_an_object(text, &error), None))?;
     if depth::is_too_deep(text) {
         return Err((Reason::TooDeep, None));
     }
     let id = fields.id.map(read_id).transpose().map_err(|reason| (reason, None))?;
-    let reject = |reason: &'static str, id: Option<Id>| Err((Reason::NoMessage(reason), id));
+    let reject = |reason: &'static str, id: Option<Id>| Err((Reason::NotAMessage(reason), id));
 
     let has_answer = fields.result.is_some() || fields.error.is_some();
     match (fields.envelope.kind.as_deref(), &fields.method) {
@@ -317,7 +318,7 @@ fn response(fields: Fields<'_>, id: Option<Id>) -> Result<Frame, Rejected> {
     if let Some(method) = fields.method {
         envelope.extra.push("method", Json::from(serde_json::Value::from(method.as_str())));
     }
-    let reject = |reason: &'static str, id: Option<Id>| Err((Reason::NoMessage(reason), id));
+    let reject = |reason: &'static str, id: Option<Id>| Err((Reason::NotAMessage(reason), id));
     let is_null = |value: &&RawValue| value.get() == "null";
     let outcome = match (fields.result, fields.error) {
         (Some(result), None) => Ok(result.into()),
@@ -343,10 +344,10 @@ fn response(fields: Fields<'_>, id: Option<Id>) -> Result<Frame, Rejected> {
     }
 }
 
-/// Why `text` is no object: the parser's error, unless the text is valid JSON of another kind.
-fn no_object(text: &str, error: &serde_json::Error) -> Reason {
+/// Returns why `text` is not an object: the parser's error, unless the text is valid JSON of another type.
+fn not_an_object(text: &str, error: &serde_json::Error) -> Reason {
     match serde_json::from_str::<&RawValue>(text) {
-        Ok(raw) if raw.get().starts_with('{') => Reason::NoMessage("an envelope field has the wrong type"),
+        Ok(raw) if raw.get().starts_with('{') => Reason::NotAMessage("an envelope field has the wrong type"),
         Ok(_) => Reason::NotAnObject,
         Err(_) => Reason::NotJson(error.to_string().into()),
     }
@@ -359,12 +360,12 @@ fn read_id(raw: &RawValue) -> Result<Id, Reason> {
             .map_err(|error| Reason::NotJson(error.to_string().into())),
         Some(b'-' | b'0'..=b'9') => Ok(Id::Number(raw.get().into())),
         Some(b'n') => Ok(Id::Null),
-        _ => Err(Reason::NoMessage(r#""id" must be a string"#)),
+        _ => Err(Reason::NotAMessage(r#""id" must be a string"#)),
     }
 }
 
 fn word(key: Key<'_>) -> Word {
-    const USUAL: [&str; 8] = [
+    const COMMON: [&str; 8] = [
         JSONRPC,
         REQUEST,
         RESPONSE,
@@ -374,8 +375,8 @@ fn word(key: Key<'_>) -> Word {
         "1.15.0",
         "droid.session_notification",
     ];
-    match USUAL.iter().find(|usual| **usual == key.as_str()) {
-        Some(usual) => Word::Borrowed(usual),
+    match COMMON.iter().find(|common| **common == key.as_str()) {
+        Some(common) => Word::Borrowed(common),
         None => Word::Owned(key.into_string()),
     }
 }

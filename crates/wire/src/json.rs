@@ -1,7 +1,7 @@
-//! Values the protocol leaves open, kept as the text they came in.
+//! Untyped JSON values, kept as the text they were received in.
 //!
-//! [`Json`] is one value, [`Extra`] the fields of an object which we do not know. Both hold the sender's own text, so
-//! that numbers of any size and keys in any order survive, and nothing is built that nobody looks at.
+//! [`Json`] is one value, [`Extra`] the unknown fields of an object. Both hold the sender's own text, so that numbers
+//! of any size and keys in any order survive, and no tree is built unless it is requested.
 
 use std::fmt;
 
@@ -27,32 +27,32 @@ use crate::object::Key;
 pub struct Json(Box<str>);
 
 impl Json {
-    /// Prints `value` as JSON text.
+    /// Serializes `value` to JSON text.
     pub fn new<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<Self> {
         serde_json::to_string(value).map(|text| Self(text.into()))
     }
 
-    /// The value `null`.
+    /// Returns the value `null`.
     pub fn null() -> Self {
         Self("null".into())
     }
 
-    /// The value `{}`.
+    /// Returns the value `{}`.
     pub fn empty_object() -> Self {
         Self("{}".into())
     }
 
-    /// The value that `text` is. Whoever calls this has seen that it is one, and that nothing surrounds it.
+    /// Copies `text`, which the caller has checked to be a JSON value without surrounding space.
     pub(crate) fn known(text: &str) -> Self {
         Self(text.into())
     }
 
-    /// The text of the value, without surrounding space.
+    /// Returns the text of the value, without surrounding space.
     pub fn text(&self) -> &str {
         &self.0
     }
 
-    /// Whether the value is `null`.
+    /// Returns whether the value is `null`.
     pub fn is_null(&self) -> bool {
         self.text() == "null"
     }
@@ -62,7 +62,7 @@ impl Json {
         serde_json::from_str(self.text())
     }
 
-    /// Reads the value as a tree.
+    /// Reads the value as a tree of [`Value`]s.
     pub fn to_value(&self) -> serde_json::Result<Value> {
         self.to()
     }
@@ -70,7 +70,7 @@ impl Json {
 
 impl From<&Value> for Json {
     fn from(value: &Value) -> Self {
-        // A tree has string keys only, so printing it cannot fail.
+        // printing cannot fail, because a tree has string keys only
         Self::new(value).unwrap_or_else(|_| Self::null())
     }
 }
@@ -93,7 +93,7 @@ impl From<&RawValue> for Json {
     }
 }
 
-/// Two values are equal when their texts are, or when they mean the same.
+/// Two values are equal if their texts are equal, or if they represent the same JSON value.
 impl PartialEq for Json {
     fn eq(&self, other: &Self) -> bool {
         self.text() == other.text() || matches!((self.to_value(), other.to_value()), (Ok(a), Ok(b)) if a == b)
@@ -114,7 +114,7 @@ impl fmt::Display for Json {
 
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // only a raw value is printed as it is; to look at the text once more is the price of having read it without one
+        // serde_json prints only a `RawValue` verbatim, so the text is parsed once more to get one
         serde_json::from_str::<&RawValue>(&self.0).map_err(S::Error::custom)?.serialize(serializer)
     }
 }
@@ -125,7 +125,7 @@ impl<'de> Deserialize<'de> for Json {
     }
 }
 
-/// The fields of an object that its type does not name, in the order they came.
+/// The fields of an object that its type does not declare, in the order of the input.
 ///
 /// ```
 /// use musher_wire::{AssistantTextDelta, Json};
@@ -140,13 +140,13 @@ impl<'de> Deserialize<'de> for Json {
 pub struct Extra(Vec<(Box<str>, Json)>);
 
 impl Extra {
-    /// The value of `key`.
+    /// Returns the value of `key`.
     pub fn get(&self, key: &str) -> Option<&Json> {
-        // of two fields with one name the later counts, as in every JSON parser
+        // the last of several fields of one name wins, as in other JSON parsers
         self.0.iter().rfind(|(k, _)| **k == *key).map(|(_, value)| value)
     }
 
-    /// Sets `key`, in place if it is there.
+    /// Sets `key`, in place if it exists.
     pub fn insert(&mut self, key: &str, value: impl Into<Json>) {
         let value = value.into();
         match self.0.iter_mut().find(|(k, _)| **k == *key) {
@@ -155,34 +155,34 @@ impl Extra {
         }
     }
 
-    /// Adds a field without looking for an older one: reading stays linear, whatever a peer sends.
+    /// Appends a field without looking for a duplicate, so that reading stays linear for any input.
     pub(crate) fn push(&mut self, key: &str, value: Json) {
         self.0.push((key.into(), value));
     }
 
-    /// Takes `key` out.
+    /// Removes `key` and returns its value.
     pub fn remove(&mut self, key: &str) -> Option<Json> {
         let at = self.0.iter().rposition(|(k, _)| **k == *key)?;
         Some(self.0.remove(at).1)
     }
 
-    /// All keys and values.
+    /// Iterates over all keys and values.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Json)> {
         self.0.iter().map(|(key, value)| (&**key, value))
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no fields.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many there are.
+    /// Returns the number of fields.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 }
 
-/// Order does not matter: these are the members of a JSON object.
+/// The order of the fields is ignored, as in a JSON object.
 impl PartialEq for Extra {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.iter().all(|(key, value)| other.get(key) == Some(value))

@@ -1,14 +1,14 @@
-//! The Droid stream-jsonrpc protocol as types: parses and prints, does no IO.
+//! Types of the Droid stream-jsonrpc protocol. Parses and prints messages; does no IO.
 //!
 //! A coding agent that speaks this protocol writes one JSON object per line. [`Frame::parse`] turns any line into a
-//! value, [`Frame::to_line`] turns it back, and typed payloads are read on request:
+//! value, [`Frame::to_line`] turns the value back into a line, and payloads are read as types on request:
 //!
 //! ```
 //! use musher_wire::{Frame, SessionNotification};
 //!
 //! let line = br#"{"jsonrpc":"2.0","type":"notification","factoryApiVersion":"1.0.0","method":"droid.session_notification","params":{"notification":{"type":"droid_working_state_changed","newState":"idle"}}}"#;
 //! match Frame::parse(line) {
-//!     Frame::Notification(news) => match news.session()?.notification {
+//!     Frame::Notification(notification) => match notification.session()?.notification {
 //!         SessionNotification::DroidWorkingStateChanged(changed) => assert_eq!(changed.new_state.as_str(), "idle"),
 //!         other => println!("something else: {}", other.tag()),
 //!     },
@@ -17,13 +17,13 @@
 //! # Ok::<(), musher_wire::ShapeError>(())
 //! ```
 //!
-//! Three promises, each kept by a test over recorded traffic and by property tests:
+//! The crate makes three guarantees. Tests over recorded traffic and property tests check them:
 //!
-//! - **Total.** Every input is a [`Frame`]; bad input is [`Frame::Malformed`] with the reason and the text.
-//! - **Lossless.** Unknown methods, kinds, enum values and fields survive reading and printing.
-//! - **Open.** Nothing a newer peer adds is an error: see [`Extra`], [`Unknown`] and the `Unrecognized` variants.
+//! - **Total.** Every input parses as a [`Frame`]; invalid input is [`Frame::Malformed`] with the reason and the text.
+//! - **Lossless.** Unknown methods, tags, enum values and fields survive reading and printing.
+//! - **Open.** Additions of newer peers are not errors: see [`Extra`], [`Unknown`] and the `Unrecognized` variants.
 //!
-//! Names are mechanical: `droid.initialize_session` is [`InitializeSession`] with [`InitializeSessionParams`] and
+//! Rust names follow from wire names: `droid.initialize_session` is [`InitializeSession`] with [`InitializeSessionParams`] and
 //! [`InitializeSessionResult`]; the notification `assistant_text_delta` is [`AssistantTextDelta`].
 
 mod agent;

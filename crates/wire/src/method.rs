@@ -1,4 +1,4 @@
-//! The table of methods: wire name, params, result, and how long a client waits. The one list everything reads.
+//! The table of methods: wire name, parameters, result, client timeout. Everything else derives from it.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,23 +8,24 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     Accepted, AddMcpServerParams, AddUserMessageParams, Addressed, ArchiveSessionResult, ArchiveStateChanged,
-    AskUserParams, AskUserResult, Audit, AuthenticateParams, AuthenticateResult, CloseSessionParams,
-    CompactSessionParams, CompactSessionResult, ConnectionStatus, Empty, ExecuteRewindParams,
-    ExecuteRewindResult, FilesParams, FilesResult, Findings, ForkSessionParams, ForkSessionResult,
-    GetContextBreakdownResult, GetContextStatsResult, GetRewindInfoParams, GetRewindInfoResult,
-    GetSessionMessagesParams, GetSessionMessagesResult, InitializeSessionParams, InitializeSessionResult,
-    Json, KillWorkerSessionParams, ListCommandsResult, ListMcpRegistryResult, ListMcpServersResult,
-    ListMcpToolsResult, ListModelsParams, ListModelsResult, ListSessionsParams, ListSessionsResult,
-    ListSkillsResult, ListToolsParams, ListToolsResult, LoadSessionParams, LoadSessionResult,
-    McpServerNameParams, RemoveMcpServerParams, RenameSessionParams, RequestPermissionParams,
-    RequestPermissionResult, SearchSessionsParams, SearchSessionsResult, SessionIdParams,
-    SessionNotificationParams, SetSkillDisabledParams, ShapeError, SubmitBugReportParams,
-    SubmitBugReportResult, SubmitMcpAuthCodeParams, SubmitMcpAuthErrorParams, Success, ToggleMcpServerParams,
-    ToggleMcpToolParams, UpdateSessionSettingsParams, ValidateWorkingDirectoryParams,
-    ValidateWorkingDirectoryResult, typed,
+    AskUserParams, AskUserResult, Audit, AuthenticateParams, AuthenticateResult, CancelRequestParams,
+    CloseSessionParams, CompactSessionParams, CompactSessionResult, ConnectionStatus, CreateTerminalParams,
+    CreateTerminalResult, Empty, ExecuteRewindParams, ExecuteRewindResult, FilesParams, FilesResult,
+    Findings, ForkSessionParams, ForkSessionResult, GetContextBreakdownResult, GetContextStatsResult,
+    GetRewindInfoParams, GetRewindInfoResult, GetSessionMessagesParams, GetSessionMessagesResult,
+    InitializeSessionParams, InitializeSessionResult, Json, KillWorkerSessionParams, ListCommandsResult,
+    ListMcpRegistryResult, ListMcpServersResult, ListMcpToolsResult, ListModelsParams, ListModelsResult,
+    ListSessionsParams, ListSessionsResult, ListSkillsResult, ListToolsParams, ListToolsResult,
+    LoadSessionParams, LoadSessionResult, McpServerNameParams, ReadTextFileParams, ReadTextFileResult,
+    RemoveMcpServerParams, RenameSessionParams, RequestPermissionParams, RequestPermissionResult,
+    SearchSessionsParams, SearchSessionsResult, SessionIdParams, SessionNotificationParams,
+    SetSkillDisabledParams, ShapeError, SubmitBugReportParams, SubmitBugReportResult,
+    SubmitMcpAuthCodeParams, SubmitMcpAuthErrorParams, Success, TerminalOutputResult, TerminalParams,
+    ToggleMcpServerParams, ToggleMcpToolParams, UpdateSessionSettingsParams, ValidateWorkingDirectoryParams,
+    ValidateWorkingDirectoryResult, WaitForTerminalExitResult, WriteTextFileParams, typed,
 };
 
-/// A call: its name on the wire and the types of its payloads.
+/// A method: its wire name and the types of its payloads.
 ///
 /// ```
 /// use musher_wire::{InitializeSession, Method};
@@ -32,42 +33,42 @@ use crate::{
 /// assert_eq!(InitializeSession::NAME, "droid.initialize_session");
 /// ```
 pub trait Method {
-    /// The name on the wire.
+    /// The wire name.
     const NAME: &'static str;
-    /// How long clients wait for the answer.
+    /// How long a client waits for the response.
     const TIMEOUT: Duration;
-    /// The arguments.
+    /// The type of the parameters.
     type Params: Payload;
-    /// The answer.
+    /// The type of the result.
     type Result: Payload;
 }
 
-/// What a call or notification carries.
+/// The payload of a call or notification.
 pub trait Payload: Serialize + DeserializeOwned + Audit + fmt::Debug + Send + 'static {}
 
 impl<T: Serialize + DeserializeOwned + Audit + fmt::Debug + Send + 'static> Payload for T {}
 
-/// Which payload of a method is meant.
+/// One of the two payloads of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// The arguments of a call, or the content of a notification.
+    /// The parameters of a call or notification.
     Params,
-    /// The answer to a call.
+    /// The result of a call.
     Result,
 }
 
-/// A payload read by its type and printed again, with all that was not known in it.
+/// A payload that was read as its type and printed again, with its unknown parts.
 #[derive(Debug)]
 pub struct Inspected {
-    /// The payload as our types print it.
+    /// The payload as printed by its type.
     pub printed: Json,
-    /// What our types do not name.
+    /// The parts that its type does not know.
     pub findings: Findings,
 }
 
-/// Reads a payload by the type the table gives it. `None` if the method is not in the table.
+/// Reads a payload as the type given by the table of methods. Returns `None` if the method is not in the table.
 ///
-/// This is for tools that look at any traffic; code that knows its method uses [`Json::read_as`].
+/// For tools that inspect any traffic; code that knows its method uses [`Json::read_as`].
 pub fn inspect(method: &str, side: Side, payload: &Json) -> Option<Result<Inspected, ShapeError>> {
     let inspector = inspector(method, side)?;
     Some(inspector(method, side, payload))
@@ -92,7 +93,7 @@ macro_rules! methods {
      ; notifications $($nwire:literal ($NParams:ty);)*
      ; daemon $($dwire:literal ($DParams:ty) -> $DResult:ty;)*) => {
         $(
-            #[doc = concat!("`", $wire, "`")]
+            #[doc = concat!("The method `", $wire, "`.")]
             #[derive(Debug, Clone, Copy)]
             pub enum $Name {}
 
@@ -104,7 +105,7 @@ macro_rules! methods {
             }
         )*
 
-        /// The names of all calls of exec mode.
+        /// The wire names of all calls of exec mode.
         pub const METHODS: &[&str] = &[$($wire),*];
 
         fn inspector(method: &str, side: Side) -> Option<Inspector> {
@@ -155,12 +156,22 @@ methods! {
     SubmitMcpAuthCode = "droid.submit_mcp_auth_code" (SubmitMcpAuthCodeParams) -> Success, 30 s;
     SubmitMcpAuthError = "droid.submit_mcp_auth_error" (SubmitMcpAuthErrorParams) -> Success, 30 s;
 
-    // agent to client; the time is how long people may think, and the agent itself never gives up
+    // agent to client; a long timeout, because a user answers and the agent itself waits forever
     RequestPermission = "droid.request_permission" (RequestPermissionParams) -> RequestPermissionResult, 86_400 s;
     AskUser = "droid.ask_user" (AskUserParams) -> AskUserResult, 86_400 s;
 
+    // agent to client, our extension: only sent to clients that announced it
+    ReadTextFile = "musher.read_text_file" (ReadTextFileParams) -> ReadTextFileResult, 86_400 s;
+    WriteTextFile = "musher.write_text_file" (WriteTextFileParams) -> Empty, 86_400 s;
+    CreateTerminal = "musher.create_terminal" (CreateTerminalParams) -> CreateTerminalResult, 86_400 s;
+    TerminalOutput = "musher.terminal_output" (TerminalParams) -> TerminalOutputResult, 86_400 s;
+    WaitForTerminalExit = "musher.wait_for_terminal_exit" (TerminalParams) -> WaitForTerminalExitResult, 86_400 s;
+    KillTerminal = "musher.kill_terminal" (TerminalParams) -> Empty, 86_400 s;
+    ReleaseTerminal = "musher.release_terminal" (TerminalParams) -> Empty, 86_400 s;
+
     ; notifications
     "droid.session_notification" (SessionNotificationParams);
+    "musher.cancel_request" (CancelRequestParams);
     "daemon.session_notification" (SessionNotificationParams);
     "daemon.connection_status" (ConnectionStatus);
     "daemon.session.archive_state_changed" (ArchiveStateChanged);
@@ -205,7 +216,7 @@ methods! {
     "daemon.validate_working_directory" (ValidateWorkingDirectoryParams) -> ValidateWorkingDirectoryResult;
     "daemon.request_permission" (RequestPermissionParams) -> Addressed<RequestPermissionResult>;
     "daemon.ask_user" (AskUserParams) -> Addressed<AskUserResult>;
-    // around the sessions, of no use to us yet: known, their content left open
+    // known, but unused so far: results stay untyped
     "daemon.get_default_settings" (Empty) -> Json;
     "daemon.get_git_diff" (Empty) -> Json;
     "daemon.get_proxy_token" (Empty) -> Json;

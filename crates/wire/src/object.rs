@@ -1,8 +1,8 @@
-//! How protocol types are declared: objects, open enums and tagged unions.
+//! Macros that declare protocol types: objects, open enums and tagged unions.
 //!
-//! Serde's derive can read the protocol but not keep it: `flatten` and internally tagged enums buffer every value, lose
-//! the difference between `null` and absent, and cost more than the parse. These three macros declare the same things
-//! with three promises: what is unknown is kept, what is read is printed back equal, nothing is buffered.
+//! Serde's derive can read the protocol but cannot preserve it: `flatten` and internally tagged enums buffer every
+//! value, lose the difference between `null` and absent, and cost more than the parse itself. These three macros
+//! guarantee that unknown parts are kept, that a value prints back equal to its input, and that nothing is buffered.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,14 +15,14 @@ use crate::Extra;
 
 /// An object type: known fields plus [`Extra`].
 pub trait Object {
-    /// Prints all fields into `map`.
+    /// Serializes all fields into `map`.
     fn print_fields<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error>;
 
-    /// The fields that the type does not name.
+    /// Returns the fields that the type does not declare.
     fn extra_mut(&mut self) -> &mut Extra;
 }
 
-/// A string of the input, borrowed where it has no escapes.
+/// A string of the input, borrowed unless it contains escapes.
 pub(crate) struct Key<'de>(Cow<'de, str>);
 
 impl Key<'_> {
@@ -59,7 +59,9 @@ impl<'de> Deserialize<'de> for Key<'de> {
     }
 }
 
-/// Reads a tagged object whose tag is not its first key, by putting the tag first. Rare: peers print the tag first.
+/// Reads a tagged object whose tag is not its first key, by moving the tag to the front.
+///
+/// This buffers the object. It is rare, because all known peers print the tag first.
 pub(crate) fn read_with_tag_first<'de, A, T>(
     tag: &str,
     first_key: &Key<'de>,
@@ -86,20 +88,21 @@ where
 
 /// Declares an object type.
 ///
-/// Each field is `name: Type = "wireName"`. Required fields come first, then those which may be absent. An absent field
-/// is `None`; a `null` one too, but the null is kept in `extra` so that it is printed again.
+/// Each field is `name: Type = "wireName"` and must have a doc comment: its meaning, unit, default and sender, as far as
+/// they are known. Required fields come first, optional ones follow. A field that is absent or `null` reads as `None`;
+/// a `null` is kept in `extra`, so that it is printed again.
 macro_rules! object {
     (
         $(#[$meta:meta])*
-        pub struct $Name:ident { $($(#[$rmeta:meta])* $rf:ident : $RT:ty = $rw:literal),* $(,)? }
-        $(optional { $($(#[$ometa:meta])* $of:ident : $OT:ty = $ow:literal),* $(,)? })?
+        pub struct $Name:ident { $($(#[doc = $rdoc:literal])+ $rf:ident : $RT:ty = $rw:literal),* $(,)? }
+        $(optional { $($(#[doc = $odoc:literal])+ $of:ident : $OT:ty = $ow:literal),* $(,)? })?
     ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq)]
         pub struct $Name {
-            $(#[doc = concat!("`", $rw, "`")] $(#[$rmeta])* pub $rf: $RT,)*
-            $($(#[doc = concat!("`", $ow, "`")] $(#[$ometa])* pub $of: Option<$OT>,)*)?
-            /// Fields this version of the crate does not name.
+            $($(#[doc = $rdoc])+ #[doc = concat!("\n\nWire name: `", $rw, "`.")] pub $rf: $RT,)*
+            $($($(#[doc = $odoc])+ #[doc = concat!("\n\nWire name: `", $ow, "`.")] pub $of: Option<$OT>,)*)?
+            /// Fields that this version of the crate does not declare.
             pub extra: $crate::Extra,
         }
 
@@ -124,7 +127,7 @@ macro_rules! object {
             fn audit(&self, found: &mut $crate::Findings) {
                 $(found.field($rw, &self.$rf);)*
                 $($(if let Some(value) = &self.$of { found.field($ow, value); })*)?
-                // a kept `null` of a known field is not news
+                // a preserved `null` of a known field is not an unknown field
                 for (key, value) in self.extra.iter() {
                     let known = [$($($ow),*)?].contains(&key) && value.is_null();
                     if !known {
@@ -182,7 +185,7 @@ macro_rules! object {
         }
     };
 
-    // no required fields: `Default` says it all
+    // without required fields, `Default` is the constructor
     (@make $Name:ident { } { $($of:ident = $ow:literal),* }) => {
         impl Default for $Name {
             fn default() -> Self {
@@ -191,7 +194,7 @@ macro_rules! object {
         }
 
         impl $Name {
-            /// Takes over what `newer` has: its fields replace ours, its nulls clear ours, the rest stays.
+            /// Merges `newer` into `self`: its fields replace ours, its nulls clear ours, absent fields stay.
             pub fn merge(&mut self, newer: Self) {
                 $(if newer.$of.is_some() || newer.extra.get($ow).is_some() {
                     self.$of = newer.$of;
@@ -204,8 +207,8 @@ macro_rules! object {
     };
     (@make $Name:ident { $($rf:ident : $RT:ty = $rw:literal,)+ } { $($of:ident = $ow:literal),* }) => {
         impl $Name {
-            /// Makes one from the required fields; all others are absent.
-            #[allow(clippy::too_many_arguments, reason = "as many as the protocol requires")]
+            /// Creates a value from the required fields; all others are absent.
+            #[allow(clippy::too_many_arguments, reason = "the protocol requires that many fields")]
             pub fn new($($rf: impl Into<$RT>),*) -> Self {
                 Self { $($rf: $rf.into(),)* $($of: None,)* extra: $crate::Extra::default() }
             }
@@ -214,23 +217,23 @@ macro_rules! object {
 }
 pub(crate) use object;
 
-/// Declares an enum of strings that stays open: a value we do not know is kept in `Unrecognized`.
+/// Declares an open enum of strings: unknown values are kept in `Unrecognized`.
 macro_rules! open_enum {
     ($(#[$meta:meta])* pub enum $Name:ident { $($(#[$vmeta:meta])* $V:ident = $w:literal),* $(,)? }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum $Name {
-            $(#[doc = concat!("`", $w, "`")] $(#[$vmeta])* $V,)*
-            /// A value this version of the crate does not know.
+            $($(#[$vmeta])* #[doc = concat!("\n\nWire value: `", $w, "`.")] $V,)*
+            /// A value that this version of the crate does not know.
             Unrecognized(Box<str>),
         }
 
         impl $Name {
-            /// All values this version of the crate knows, as they stand on the wire.
+            /// All known wire values.
             pub const KNOWN: &'static [&'static str] = &[$($w),*];
 
-            /// The value as it stands on the wire.
+            /// Returns the wire value.
             pub fn as_str(&self) -> &str {
                 match self { $(Self::$V => $w,)* Self::Unrecognized(text) => text }
             }
@@ -271,7 +274,7 @@ macro_rules! open_enum {
 }
 pub(crate) use open_enum;
 
-/// Declares a union of objects told apart by the string under one key.
+/// Declares a tagged union: objects distinguished by the string value of one key.
 macro_rules! tagged {
     (
         $(#[$meta:meta])*
@@ -281,16 +284,16 @@ macro_rules! tagged {
         #[derive(Debug, Clone, PartialEq)]
         #[non_exhaustive]
         pub enum $Name {
-            $(#[doc = concat!("`", $w, "`")] $(#[$vmeta])* $V($T),)*
-            /// A kind this version of the crate does not know.
+            $($(#[$vmeta])* #[doc = concat!("Tag: `", $w, "`.")] $V($T),)*
+            /// An object whose tag this version of the crate does not know.
             Unknown($crate::Unknown),
         }
 
         impl $Name {
-            /// All kinds this version of the crate knows.
+            /// All known tags.
             pub const KNOWN: &'static [&'static str] = &[$($w),*];
 
-            #[doc = concat!("The kind: what stands under `", $tag, "`.")]
+            #[doc = concat!("Returns the tag: the value of `", $tag, "`.")]
             pub fn tag(&self) -> &str {
                 match self { $(Self::$V(_) => $w,)* Self::Unknown(unknown) => &unknown.tag }
             }
@@ -364,12 +367,12 @@ macro_rules! tagged {
 }
 pub(crate) use tagged;
 
-/// An object of a kind this version of the crate does not know, whole.
+/// An object with a tag that this version of the crate does not know, preserved in full.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unknown {
-    /// What its tag says.
+    /// The value of the tag.
     pub tag: Box<str>,
-    /// All its other fields.
+    /// All other fields.
     pub fields: Extra,
 }
 

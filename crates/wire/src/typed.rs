@@ -1,20 +1,20 @@
-//! From raw payloads to types and back.
+//! Conversion between raw payloads and typed values.
 
 use serde::de::DeserializeOwned;
 
 use crate::error::Path;
-use crate::notify::usual_delta;
+use crate::notify::fast_delta;
 use crate::{Id, Json, Method, Notification, Request, SessionNotificationParams, ShapeError};
 
 impl Json {
-    /// Reads the payload of `method`; `root` is what the payload is called in error messages.
+    /// Reads the payload of `method` as a `T`; `root` names the payload in error messages.
     pub fn read_as<T: DeserializeOwned>(&self, method: &str, root: &str) -> Result<T, ShapeError> {
         read(method, root, self)
     }
 }
 
 impl Request {
-    /// A call of `M` as we send it.
+    /// Creates a call of `M` with the current envelope.
     ///
     /// ```
     /// use musher_wire::{AddUserMessage, AddUserMessageParams, Request};
@@ -28,14 +28,14 @@ impl Request {
         Ok(Self::new(id, M::NAME, params))
     }
 
-    /// The arguments as those of `M`. Absent ones read as `{}`.
+    /// Reads the parameters as those of `M`. Absent parameters read as `{}`.
     pub fn read<M: Method>(&self) -> Result<M::Params, ShapeError> {
         read_params(&self.method, self.params.as_ref())
     }
 }
 
 impl Notification {
-    /// The content as that of `droid.session_notification`.
+    /// Reads the parameters as those of `droid.session_notification`.
     ///
     /// ```
     /// use musher_wire::{Frame, SessionNotification};
@@ -43,20 +43,20 @@ impl Notification {
     /// let line = br#"{"jsonrpc":"2.0","type":"notification","factoryApiVersion":"1.0.0",
     ///   "method":"droid.session_notification","params":{"sessionId":"s","notification":
     ///   {"type":"assistant_text_delta","messageId":"m","blockIndex":0,"textDelta":"Hi"}}}"#;
-    /// let Frame::Notification(news) = Frame::parse(line) else { panic!("not a notification") };
-    /// let SessionNotification::AssistantTextDelta(delta) = news.session()?.notification else { panic!("not text") };
+    /// let Frame::Notification(frame) = Frame::parse(line) else { panic!("not a notification") };
+    /// let SessionNotification::AssistantTextDelta(delta) = frame.session()?.notification else { panic!("not text") };
     /// assert_eq!(delta.text_delta, "Hi");
     /// # Ok::<(), musher_wire::ShapeError>(())
     /// ```
     pub fn session(&self) -> Result<SessionNotificationParams, ShapeError> {
-        if let Some(delta) = self.params.as_ref().and_then(usual_delta) {
+        if let Some(delta) = self.params.as_ref().and_then(fast_delta) {
             return Ok(delta);
         }
         read_params(&self.method, self.params.as_ref())
     }
 }
 
-/// Reads the params of a message; absent ones read as `{}`.
+/// Reads the parameters of a message. Absent parameters read as `{}`.
 fn read_params<T: DeserializeOwned>(method: &str, params: Option<&Json>) -> Result<T, ShapeError> {
     match params {
         Some(params) => read(method, "params", params),
@@ -64,7 +64,7 @@ fn read_params<T: DeserializeOwned>(method: &str, params: Option<&Json>) -> Resu
     }
 }
 
-/// Reads `payload`; only if that fails, reads it again to find where.
+/// Reads `payload`. If that fails, reads it again while tracking the path, which is slower.
 pub(crate) fn read<T: DeserializeOwned>(method: &str, root: &str, payload: &Json) -> Result<T, ShapeError> {
     serde_json::from_str(payload.text()).or_else(|_| {
         let mut deserializer = serde_json::Deserializer::from_str(payload.text());

@@ -1,13 +1,13 @@
-//! The capture format: one object per line, who sent it and what.
+//! The capture format: one object per line, with the sender and the message.
 //!
-//! Exec captures have `dir` and `msg`, or `raw` where the exact text matters; daemon captures have `d`, `m` and which
-//! client `c`. Other directions are remarks of the recorder.
+//! Exec captures have `dir` and `msg`, or `raw` where the exact text matters; daemon captures have `d`, `m` and the client `c`. Other
+//! directions are comments of the recorder.
 
 use anyhow::{Context, Result};
 use musher_wire::{Frame, Json};
 use serde::Deserialize;
 
-/// Who sent a line.
+/// The sender of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sender {
     Client,
@@ -17,19 +17,19 @@ pub(crate) enum Sender {
 /// One recorded message.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// Line of the capture file.
+    /// The line number in the capture file.
     pub(crate) line: usize,
     pub(crate) sender: Sender,
-    /// Which connection, where there are several.
+    /// The connection, if there are several.
     client: Option<String>,
     pub(crate) text: String,
     pub(crate) frame: Frame,
-    /// Sent as exact text, mostly to see what the peer makes of it.
+    /// Whether it was sent as exact text, mostly to see how the peer handles it.
     pub(crate) is_raw: bool,
 }
 
 impl Entry {
-    /// Whether this was sent on the same connection from the other side.
+    /// Whether this was sent on the same connection by the other side.
     pub(crate) fn is_reply_to(&self, other: &Self) -> bool {
         self.sender != other.sender && self.client == other.client
     }
@@ -55,13 +55,13 @@ pub(crate) fn read(text: &str) -> Result<Vec<Entry>> {
             "s2c" | "<" => Sender::Agent,
             _ => continue,
         };
-        // a string in place of a message is exact text as well
+        // a string instead of a message is exact text as well
         let as_text = record.msg.as_ref().and_then(|message| message.to::<String>().ok());
         let is_raw = record.raw.is_some() || as_text.is_some();
         let sent = record.raw.or(as_text).or_else(|| record.msg.map(|message| message.text().to_owned()));
-        let sent = sent.with_context(|| format!("line {}: neither a message nor a text", number + 1))?;
+        let sent = sent.with_context(|| format!("line {}: not a message and not a text", number + 1))?;
         for text in sent.split('\n').filter(|text| !Frame::is_blank(text.as_bytes())) {
-            // of a huge message the recorder kept only the size
+            // of a huge message, the recorder kept only the size
             if text.ends_with(" bytes)") || text.starts_with(r#"{"_elided_bytes""#) {
                 continue;
             }

@@ -21,7 +21,7 @@ fn all_recorded_traffic_passes() {
 }
 
 #[test]
-fn our_types_name_all_parts_of_recorded_traffic_but_the_listed_ones() {
+fn types_cover_recorded_traffic_except_listed_parts() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/wire");
     let list = fs::read_to_string(fixtures.join("known-unknown.txt")).unwrap();
     let listed: Vec<_> = list.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
@@ -30,17 +30,17 @@ fn our_types_name_all_parts_of_recorded_traffic_but_the_listed_ones() {
 }
 
 #[test]
-fn a_notification_of_an_unknown_kind_is_a_problem() {
-    let news = line(
+fn notification_of_an_unknown_kind_is_a_problem() {
+    let notification = line(
         "s2c",
         r#""type":"notification","method":"droid.session_notification","params":{"notification":{"type":"nap"}}"#,
     );
-    let problems = report(&news).problems;
+    let problems = report(&notification).problems;
     assert!(problems[0].contains(r#"notification="nap""#), "{problems:?}");
 }
 
 #[test]
-fn an_unknown_method_is_a_problem_unless_the_peer_refused_it() {
+fn unknown_method_is_a_problem_unless_the_peer_rejected_it() {
     let call = line("c2s", r#""type":"request","id":"1","method":"droid.nope","params":{}"#);
     let refusal = line("s2c", r#""type":"response","id":"1","error":{"code":-32601,"message":"no"}"#);
     assert_eq!(report(&call).problems, ["capture.jsonl:1: unknown method `droid.nope`"]);
@@ -48,17 +48,17 @@ fn an_unknown_method_is_a_problem_unless_the_peer_refused_it() {
 }
 
 #[test]
-fn a_payload_of_the_wrong_shape_is_a_problem_with_its_place() {
-    let news = line(
+fn payload_of_the_wrong_shape_is_a_problem_with_its_place() {
+    let notification = line(
         "s2c",
         r#""type":"notification","method":"droid.session_notification","params":{"notification":{"type":"tool_result","toolUseId":7,"content":""}}"#,
     );
-    let problems = report(&news).problems;
+    let problems = report(&notification).problems;
     assert!(problems[0].contains("params.notification.toolUseId"), "{problems:?}");
 }
 
 #[test]
-fn answers_are_checked_against_the_call_they_answer() {
+fn responses_are_checked_against_their_request() {
     let call = line("c2s", r#""type":"request","id":"1","method":"droid.fork_session","params":{}"#);
     let answer = line("s2c", r#""type":"response","id":"1","result":{"new":1}"#);
     let problems = report(&(call + &answer)).problems;
@@ -66,12 +66,12 @@ fn answers_are_checked_against_the_call_they_answer() {
 }
 
 #[test]
-fn parts_our_types_do_not_name_are_listed() {
-    let news = line(
+fn parts_without_a_type_are_listed() {
+    let notification = line(
         "s2c",
         r#""type":"notification","method":"droid.session_notification","params":{"notification":{"type":"llm_retry","reason":"bored","x":1}}"#,
     );
-    let unknown: Vec<_> = report(&news).unknown.into_keys().collect();
+    let unknown: Vec<_> = report(&notification).unknown.into_keys().collect();
     assert_eq!(
         unknown,
         [
@@ -82,7 +82,7 @@ fn parts_our_types_do_not_name_are_listed() {
 }
 
 #[test]
-fn a_malformed_line_of_the_agent_is_a_problem() {
-    let news = r#"{"dir":"s2c","t":0,"raw":"oops"}"#;
-    assert_eq!(report(news).problems.len(), 1);
+fn malformed_line_of_the_agent_is_a_problem() {
+    let notification = r#"{"dir":"s2c","t":0,"raw":"oops"}"#;
+    assert_eq!(report(notification).problems.len(), 1);
 }

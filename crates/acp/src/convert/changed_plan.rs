@@ -4,18 +4,18 @@ use agent_client_protocol::v1::schema::{
     ElicitationAction, ElicitationContentValue, ElicitationSchema, StringPropertySchema,
 };
 
-/// What stands above the form.
+/// The heading of the form.
 pub(crate) const MESSAGE: &str = "Change the plan before it is carried out";
 
 const FIELD: &str = "plan";
 
-/// A form with the plan as it is.
+/// Returns a form with the current plan.
 pub(crate) fn form(plan: &str) -> ElicitationSchema {
     let field = StringPropertySchema::new().title("Plan").default_value(plan.to_owned());
     ElicitationSchema::new().property(FIELD, field, true)
 }
 
-/// The plan of a form that was filled in; nothing if there is none in it.
+/// Returns the plan of a submitted form, or `None` if it has none.
 pub(crate) fn changed(action: &ElicitationAction) -> Option<String> {
     let ElicitationAction::Accept(accepted) = action else { return None };
     match accepted.content.as_ref()?.get(FIELD)? {
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_form_begins_with_the_plan_and_gives_the_changed_one_back() {
+    fn form_starts_with_the_plan_and_returns_the_edited_one() {
         let form = serde_json::to_value(form("# Plan")).unwrap();
         assert_eq!(form["properties"]["plan"]["default"], "# Plan");
         let filled = |text: &str| {

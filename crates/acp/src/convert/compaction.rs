@@ -1,8 +1,8 @@
-//! Tells that a conversation is being summed up, to editors that want to know.
+//! Notifies editors that support it that a conversation is being compacted.
 
 use agent_client_protocol::v1::schema::{CompactionStatus, CompactionUpdate, SessionUpdate};
 
-/// The summing up of one session: at most one at a time.
+/// The compaction of one session: at most one at a time.
 #[derive(Debug)]
 pub(crate) struct Compaction {
     is_wanted: bool,
@@ -16,7 +16,7 @@ impl Compaction {
         Self { is_wanted, is_running: false, count: 0 }
     }
 
-    /// What the editor is told when this is how it stands; nothing if that is no news.
+    /// Returns the update for a new status, or `None` if the status has not changed or the editor does not support it.
     pub(crate) fn moves(&mut self, status: CompactionStatus, error: Option<&str>) -> Option<SessionUpdate> {
         let begins = status == CompactionStatus::InProgress;
         if !self.is_wanted || begins == self.is_running {
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn an_editor_that_does_not_want_to_know_is_not_told() {
+    fn editor_without_support_gets_no_compaction_updates() {
         assert_eq!(Compaction::new(false).moves(CompactionStatus::InProgress, None), None);
     }
 }

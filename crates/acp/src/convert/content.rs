@@ -7,7 +7,7 @@ use agent_client_protocol::v1::schema::{ContentBlock, EmbeddedResourceResource, 
 use musher::Image;
 use musher::wire::{ContentBlock as WireBlock, Message, Source};
 
-/// What embedded text begins with; all behind the first of them is not the person's own words.
+/// The start of embedded text; everything after the first one is not the user's own text.
 const ATTACHED: &str = "\n\n<attachment uri=\"";
 
 /// A prompt as the agent takes it.
@@ -27,7 +27,7 @@ impl Parts {
         self.attached += &[ATTACHED, uri, "\">\n", text, "\n</attachment>"].concat();
     }
 
-    /// All text, with what is attached.
+    /// All text, with its attachments.
     pub(crate) fn whole_text(&self) -> String {
         [self.text.as_str(), &self.attached].concat()
     }
@@ -45,7 +45,7 @@ pub(crate) fn parts(prompt: &[ContentBlock]) -> Result<Parts, Error> {
             }
             ContentBlock::Image(image) => {
                 let image = Image::base64(&image.mime_type, &*image.data);
-                parts.images.push(image.map_err(|error| invalid(&error.to_string()))?);
+                parts.images.push(image.map_err(|error| invalid(&error.with_causes().to_string()))?);
             }
             ContentBlock::Resource(embedded) => match &embedded.resource {
                 EmbeddedResourceResource::TextResourceContents(text) => {
@@ -59,7 +59,7 @@ pub(crate) fn parts(prompt: &[ContentBlock]) -> Result<Parts, Error> {
                     }
                     Some(kind) if kind.starts_with("image/") => {
                         let image = Image::base64(kind, &*blob.blob);
-                        parts.images.push(image.map_err(|error| invalid(&error.to_string()))?);
+                        parts.images.push(image.map_err(|error| invalid(&error.with_causes().to_string()))?);
                     }
                     other => return Err(invalid(&format!("cannot attach {}", other.unwrap_or("this blob")))),
                 },
@@ -116,7 +116,7 @@ fn file(uri: &str) -> Option<(String, &str)> {
     Some((decoded(path), place))
 }
 
-/// Without the escapes of addresses. What is no escape stays as it is.
+/// Decodes percent escapes. Invalid escapes stay as they are.
 fn decoded(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_address_of_a_file_becomes_its_path() {
+    fn file_uri_becomes_a_path() {
         for (uri, shown) in [
             ("file:///w/a%20b.rs", "/w/a b.rs"),
             ("file:///w/%C3%A4.rs#L10:20", "/w/ä.rs#L10:20"),
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_agent_cannot_take_is_refused() {
+    fn unsupported_content_is_rejected() {
         for block in [
             json!({"type": "image", "mimeType": "image/bmp", "data": "Qk0="}),
             json!({"type": "audio", "mimeType": "audio/wav", "data": "UklGRg=="}),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loaded_message_shows_only_what_the_person_wrote() {
+    fn loaded_message_shows_only_the_users_text() {
         let sent = read(json!([
             {"type": "text", "text": "Explain "},
             {"type": "resource", "resource": {"uri": "file:///w/b.rs", "text": "fn b() {}"}},

@@ -9,5 +9,5 @@ pub(crate) mod permission;
 pub(crate) mod plan;
 pub(crate) mod question;
 pub(crate) mod tool_call;
-pub(crate) mod update;
+pub(crate) mod translate;
 pub(crate) mod usage;

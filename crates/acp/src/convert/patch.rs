@@ -44,7 +44,7 @@ impl Change {
         let (goes, comes) = match chars.next() {
             Some('-') => (true, false),
             Some('+') => (false, true),
-            // an empty line stands for an empty line that stays
+            // an empty line is an unchanged empty line
             _ => (true, true),
         };
         let text = chars.as_str();
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_patch_changes_nothing() {
+    fn text_that_is_not_a_patch_changes_nothing() {
         assert_eq!(changes("hello\n+world"), []);
     }
 }

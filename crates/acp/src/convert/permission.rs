@@ -23,8 +23,8 @@ pub(crate) fn options(offered: &[Offered], can_change_plan: bool) -> Vec<Permiss
     if can_change_plan {
         let ours = Offered::new("Yes, with changes", Outcome::ProceedEdit);
         let change = button(offered.iter().find(is_change).unwrap_or(&ours));
-        let is_no = |option: &PermissionOption| &*option.option_id.0 == Outcome::Cancel.as_str();
-        let last_yes = options.iter().position(is_no).unwrap_or(options.len());
+        let is_cancel = |option: &PermissionOption| &*option.option_id.0 == Outcome::Cancel.as_str();
+        let last_yes = options.iter().position(is_cancel).unwrap_or(options.len());
         options.insert(last_yes, change);
     }
     if offered.iter().all(|option| option.value != Outcome::Cancel) {
@@ -46,7 +46,7 @@ pub(crate) fn decision(outcome: &RequestPermissionOutcome) -> Decision {
     }
 }
 
-/// What exactly would happen, if the agent tells more than the call itself.
+/// The details of the action, if the agent sends more than the call itself.
 pub(crate) fn content(details: &PermissionDetails, cwd: &Path) -> Vec<ToolCallContent> {
     match details {
         PermissionDetails::Edit(edit) => match &edit.new_content {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_choice_is_a_yes() {
+    fn only_a_selected_option_is_an_approval() {
         let chosen = SelectedPermissionOutcome::new("proceed_always_tools");
         let chosen = decision(&RequestPermissionOutcome::Selected(chosen));
         assert_eq!(chosen.outcome(), &Outcome::ProceedAlwaysTools);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_change_is_shown_before_it_is_made() {
+    fn whole_diff_is_shown_before_the_change() {
         let shown = |details| {
             let details: PermissionDetails = serde_json::from_value(details).unwrap();
             serde_json::to_value(content(&details, Path::new("/w"))).unwrap()

@@ -69,7 +69,7 @@ pub(crate) fn chosen(question: &Question, button: &str) -> Option<String> {
     choices(question).get(button.parse::<usize>().ok()?).cloned()
 }
 
-/// The questions as text, for who has to answer them by the next prompt.
+/// Returns the questions as text, for editors that answer them with the next prompt.
 pub(crate) fn as_text(asked: &[Question]) -> String {
     let lines = asked.iter().map(|question| {
         let choices = choices(question);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_button_stands_for_its_answer() {
+    fn button_maps_to_its_answer() {
         let asked = question("Which colour?", &["Red", "Blue"], false);
         let names: Vec<_> = buttons(&asked).into_iter().map(|button| button.name).collect();
         assert_eq!(names, ["Red", "Blue", "Skip"]);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn declining_a_form_is_no_answer_and_accepting_it_is() {
+    fn declined_form_gives_no_answer_and_accepted_form_does() {
         let action = |fields: &[(&str, ElicitationContentValue)]| {
             let fields: BTreeMap<_, _> =
                 fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();

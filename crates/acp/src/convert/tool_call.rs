@@ -1,6 +1,6 @@
 //! What an editor is shown of a tool call: title, kind, files, and what it would change.
 //!
-//! Total: a tool that nobody knows, or one with an input of the wrong shape, is shown by its name.
+//! Never fails: an unknown tool, or one with an input of the wrong shape, is shown by its name.
 
 use std::path::{Path, PathBuf};
 
@@ -13,11 +13,11 @@ use super::patch;
 pub(crate) const EXECUTE: &str = "Execute";
 
 /// The longest title; editors show it in one line.
-const LONGEST_TITLE: usize = 200;
+const MAX_TITLE_LENGTH: usize = 200;
 
 /// What is shown of a call.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Shown {
+pub(crate) struct ToolCallView {
     pub(crate) title: String,
     pub(crate) kind: ToolKind,
     pub(crate) content: Vec<ToolCallContent>,
@@ -25,7 +25,7 @@ pub(crate) struct Shown {
 }
 
 /// What to show of a call of `name`. Paths become absolute by `cwd`.
-pub(crate) fn show(name: &str, input: &Value, cwd: &Path) -> Shown {
+pub(crate) fn show(name: &str, input: &Value, cwd: &Path) -> ToolCallView {
     let text = |keys: &[&str]| keys.iter().find_map(|key| input[*key].as_str()).map(str::to_owned);
     let path = text(&["file_path", "path", "directory_path", "folder"]).map(|path| absolute(cwd, &path));
     let named = |verb: &str, what: Option<String>| match what {
@@ -95,7 +95,7 @@ pub(crate) fn show(name: &str, input: &Value, cwd: &Path) -> Shown {
             None => (other.to_owned(), ToolKind::Other),
         },
     };
-    Shown { title: one_line(&title), kind, content, locations }
+    ToolCallView { title: one_line(&title), kind, content, locations }
 }
 
 /// The whole change of a file.
@@ -144,8 +144,8 @@ fn shorter(path: &Path, cwd: &Path) -> String {
 fn one_line(title: &str) -> String {
     let mut lines = title.lines();
     let first = lines.next().unwrap_or_default();
-    let is_cut = lines.next().is_some() || first.chars().count() > LONGEST_TITLE;
-    let mut line: String = first.chars().take(LONGEST_TITLE).collect();
+    let is_cut = lines.next().is_some() || first.chars().count() > MAX_TITLE_LENGTH;
+    let mut line: String = first.chars().take(MAX_TITLE_LENGTH).collect();
     if is_cut {
         line.push('…');
     }

@@ -1,55 +1,51 @@
-//! Token counts: of a turn, for its answer, and of the model's context, for the editor's gauge.
+//! Token counts: of a turn, for its response, and of the model's context, for the editor's display.
 
 use agent_client_protocol::v1::schema::{SessionUpdate, Usage, UsageUpdate};
-use musher::wire::{Count, SessionTokenUsageChanged, TokenUsage};
+use musher::{SessionUsage, TokenUsage};
 
-/// What a turn used.
-pub(crate) fn of_turn(used: &TokenUsage) -> Usage {
-    let number = |count: &Option<Count>| count.as_ref().map(Count::get);
-    let (input, output) = (used.input_tokens.get(), used.output_tokens.get());
-    let (read, written) = (number(&used.cache_read_tokens), number(&used.cache_creation_tokens));
-    let cached = read.unwrap_or_default() + written.unwrap_or_default();
+/// Returns the tokens that a turn used.
+pub(crate) fn turn_usage(used: &TokenUsage) -> Usage {
     // thoughts are part of the output already
-    Usage::new(input + output + cached, input, output)
-        .thought_tokens(number(&used.thinking_tokens))
-        .cached_read_tokens(read)
-        .cached_write_tokens(written)
+    Usage::new(used.total(), used.input_tokens, used.output_tokens)
+        .thought_tokens(used.thinking_tokens)
+        .cached_read_tokens(used.cache_read_tokens)
+        .cached_write_tokens(used.cache_creation_tokens)
 }
 
-/// How full the model's context is, as far as it is known.
+/// The usage of the model's context window, as far as it is known.
 #[derive(Debug, Default)]
-pub(crate) struct Gauge {
+pub(crate) struct ContextUsage {
     size: Option<u64>,
-    told: Option<(u64, u64)>,
+    /// The numbers that were last sent.
+    sent: Option<(u64, u64)>,
 }
 
-impl Gauge {
-    /// The agent counted.
+impl ContextUsage {
+    /// Takes the agent's count of the whole context.
     pub(crate) fn counted(&mut self, used: u64, size: u64) -> Option<SessionUpdate> {
         self.size = Some(size);
-        let is_news = self.told.replace((used, size)) != Some((used, size));
-        is_news.then(|| SessionUpdate::UsageUpdate(UsageUpdate::new(used, size)))
+        let has_changed = self.sent.replace((used, size)) != Some((used, size));
+        has_changed.then(|| SessionUpdate::UsageUpdate(UsageUpdate::new(used, size)))
     }
 
-    /// The model was asked: what that call took is in the context now. The totals of a session say nothing about that.
-    pub(crate) fn called(&mut self, usage: &SessionTokenUsageChanged) -> Option<SessionUpdate> {
-        let last = usage.last_call_token_usage.as_ref()?;
-        let counts = [&last.input_tokens, &last.cache_read_tokens, &last.output_tokens];
-        let used = counts.into_iter().flatten().map(Count::get).sum();
-        self.counted(used, self.size?)
+    /// Takes the tokens of one model call, which are the context now. The totals of a session say nothing about that.
+    pub(crate) fn called(&mut self, usage: &SessionUsage) -> Option<SessionUpdate> {
+        self.counted(usage.last_call?.total(), self.size?)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use musher::wire;
     use serde_json::json;
 
     use super::*;
 
     #[test]
-    fn a_turn_is_summed_up_with_what_the_cache_gave() {
+    fn turn_usage_includes_cached_tokens() {
         let used = json!({"inputTokens": 10, "outputTokens": 5, "cacheReadTokens": 100, "thinkingTokens": 2});
-        let told = serde_json::to_value(of_turn(&serde_json::from_value(used).unwrap())).unwrap();
+        let used = serde_json::from_value::<wire::TokenUsage>(used).unwrap();
+        let told = serde_json::to_value(turn_usage(&(&used).into())).unwrap();
         let expected = json!({
             "totalTokens": 115, "inputTokens": 10, "outputTokens": 5, "thoughtTokens": 2, "cachedReadTokens": 100,
         });
@@ -57,18 +53,18 @@ mod tests {
     }
 
     #[test]
-    fn the_gauge_moves_with_every_call_once_the_size_is_known() {
+    fn usage_is_updated_with_every_call_once_the_size_is_known() {
         let call = |input: u64| {
             let last = json!({"inputTokens": input, "cacheReadTokens": 20, "outputTokens": 3});
             let total = json!({"inputTokens": 9000, "outputTokens": 9000});
             let changed = json!({"tokenUsage": total, "lastCallTokenUsage": last});
-            serde_json::from_value::<SessionTokenUsageChanged>(changed).unwrap()
+            SessionUsage::from(serde_json::from_value::<wire::SessionTokenUsageChanged>(changed).unwrap())
         };
-        let mut gauge = Gauge::default();
-        assert_eq!(gauge.called(&call(7)), None);
-        assert!(gauge.counted(30, 100).is_some());
-        assert_eq!(gauge.called(&call(7)), None, "the same again is no news");
-        let told = gauge.called(&call(17)).map(|update| serde_json::to_value(update).unwrap());
+        let mut usage = ContextUsage::default();
+        assert_eq!(usage.called(&call(7)), None);
+        assert!(usage.counted(30, 100).is_some());
+        assert_eq!(usage.called(&call(7)), None, "an unchanged count is not sent again");
+        let told = usage.called(&call(17)).map(|update| serde_json::to_value(update).unwrap());
         assert_eq!(told, Some(json!({"sessionUpdate": "usage_update", "used": 40, "size": 100})));
     }
 }

@@ -1,94 +1,102 @@
-//! One prompt, from the line it waits in to its answer.
+//! The task of one prompt: starts the turn, forwards its events, and reports its end.
 //!
-//! It is always answered: with how the turn ended, with an error if it failed, with `cancelled` if that was wished for,
-//! whatever else happened.
+//! A cancelled prompt ends at once if its turn has not started, and otherwise with the turn or after a short deadline.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use agent_client_protocol::Error;
-use agent_client_protocol::v1::schema::{ContentBlock, PromptResponse, StopReason};
+use agent_client_protocol::v1::schema::{PromptResponse, StopReason};
 use musher::wire::AgentTurnCompletionReason as Reason;
 use musher::{CancellationToken, Event, FailureKind, StoppedBy, Turn, TurnEnd, TurnResult};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until};
 
-use super::process::has_model;
-use super::{Session, internal, lock, opening_error};
-use crate::commands::Command;
-use crate::convert::content::{self, Parts};
-use crate::convert::update::Scribe;
+use super::agent::{AgentStarter, has_model};
+use super::command::Command;
+use super::editor_connection::EditorConnection;
+use super::failure::internal;
+use super::prompt_queue::cancelled;
+use super::{SessionPort, operations, unsaved};
+use crate::commands;
+use crate::convert::content::Parts;
 use crate::convert::usage;
+use crate::registry::Registry;
 
-/// How long the count of tokens may hold up an answer.
-const COUNTING: Duration = Duration::from_secs(1);
+/// How long a cancelled turn may take to end.
+const CANCELLED_TURN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How long the last words of a cancelled turn are waited for.
-const LAST_WORDS: Duration = Duration::from_secs(3);
+/// The task of one prompt.
+#[derive(Debug)]
+pub(super) struct PromptTask {
+    pub(super) port: SessionPort,
+    pub(super) registry: Arc<Registry>,
+    pub(super) starter: AgentStarter,
+    editor: EditorConnection,
+    token: CancellationToken,
+}
 
-impl Session {
-    /// Carries out a prompt when it is its turn.
-    pub(crate) async fn prompt(
-        &self,
-        prompt: &[ContentBlock],
-        token: &CancellationToken,
-    ) -> Result<PromptResponse, Error> {
-        let parts = content::parts(prompt)?;
-        let ended = self.in_turn(parts, token).await;
-        // what is still open will not end any more, and nobody may hear of it after the answer
-        self.tell(Scribe::close);
-        match ended {
-            Ok(ended) if token.is_cancelled() => {
-                Ok(PromptResponse::new(StopReason::Cancelled).usage(ended.usage))
-            }
-            Err(_) if token.is_cancelled() => Ok(PromptResponse::new(StopReason::Cancelled)),
-            ended => ended,
-        }
+impl PromptTask {
+    pub(super) fn new(
+        port: SessionPort,
+        registry: Arc<Registry>,
+        starter: AgentStarter,
+        editor: EditorConnection,
+        token: CancellationToken,
+    ) -> Self {
+        Self { port, registry, starter, editor, token }
     }
 
-    async fn in_turn(&self, parts: Parts, token: &CancellationToken) -> Result<PromptResponse, Error> {
-        let beginning = async {
-            let permit = self.line.acquire().await;
-            *lock(&self.running) = token.clone();
-            if let Some(command) = Command::read(&parts.text) {
-                self.carry_out(command).await?;
-                return Ok::<_, Error>((permit, None));
+    /// Runs the prompt, and reports its end to the session after all its events.
+    pub(super) async fn run(self, parts: Parts) {
+        let ended = self.turn(parts).await;
+        self.port.send(Command::PromptEnded(ended)).await;
+    }
+
+    async fn turn(&self, parts: Parts) -> Result<PromptResponse, Error> {
+        let start = async {
+            if let Some(command) = commands::Command::read(&parts.text) {
+                self.run_command(command).await?;
+                return Ok::<_, Error>(None);
             }
-            Ok((permit, Some(self.begin(parts, token).await?)))
+            Ok(Some(self.start(parts).await?))
         };
-        let (_permit, turn) = tokio::select! {
+        let turn = tokio::select! {
             biased;
-            () = token.cancelled() => return Ok(PromptResponse::new(StopReason::Cancelled)),
-            begun = beginning => begun?,
+            () = self.token.cancelled() => return Ok(cancelled()),
+            started = start => started?,
         };
         let Some(turn) = turn else { return Ok(PromptResponse::new(StopReason::EndTurn)) };
-        let result = self.follow_turn(turn, token).await?;
-        self.count().await;
-        let Some(result) = result else { return Ok(PromptResponse::new(StopReason::Cancelled)) };
-        Ok(PromptResponse::new(stop_reason(&result)?).usage(result.usage.as_ref().map(usage::of_turn)))
+        let result = self.follow(turn).await?;
+        operations::count_context(&self.port).await;
+        let Some(result) = result else { return Ok(cancelled()) };
+        let usage = result.usage.as_ref().map(usage::turn_usage);
+        Ok(PromptResponse::new(stop_reason(&result)?).usage(usage))
     }
 
-    /// Hands the prompt to the agent. One that died while nobody asked is noticed only now: then a new one gets it.
-    async fn begin(&self, mut parts: Parts, token: &CancellationToken) -> Result<Turn, Error> {
-        self.attach_unsaved(&mut parts).await;
-        match self.hand_over(&parts, token).await? {
-            Err(error) if error.is_connection() && !token.is_cancelled() => {
-                self.lose();
-                self.hand_over(&parts, token).await?
+    /// Sends the prompt to the agent. An agent whose end was not noticed before is started again, once.
+    async fn start(&self, mut parts: Parts) -> Result<Turn, Error> {
+        if self.registry.client().fs.read_text_file {
+            unsaved::attach(&self.editor, &mut parts).await;
+        }
+        let started = match self.send(&parts).await? {
+            Err(error) if error.is_connection() && !self.token.is_cancelled() => {
+                self.port.send(Command::AgentLost).await;
+                self.send(&parts).await?
             }
-            begun => begun,
+            started => started,
+        };
+        match started {
+            Ok(turn) => Ok(turn),
+            Err(error) => Err(self.failed(&error).await),
         }
-        .map_err(|error| self.failed(&error))
     }
 
-    async fn hand_over(
-        &self,
-        parts: &Parts,
-        token: &CancellationToken,
-    ) -> Result<musher::Result<Turn>, Error> {
-        let process = self.process().await.map_err(|error| opening_error(&error))?;
-        if !has_model(&process) {
-            return Err(self.desk.no_model());
+    async fn send(&self, parts: &Parts) -> Result<musher::Result<Turn>, Error> {
+        let agent = self.port.agent().await?;
+        if !has_model(&agent) {
+            return Err(self.registry.no_model());
         }
-        let mut prompt = process.send(parts.whole_text()).partial().cancel_token(token.clone());
+        let mut prompt = agent.send(parts.whole_text()).partial().cancel_token(self.token.clone());
         prompt = parts.images.iter().cloned().fold(prompt, musher::Prompt::image);
         if !parts.files.is_empty() {
             prompt.params_mut().files.get_or_insert_default().extend(parts.files.iter().cloned());
@@ -96,61 +104,39 @@ impl Session {
         Ok(prompt.start().await)
     }
 
-    /// Follows a turn to its end; nothing if it was cancelled and did not end soon.
-    async fn follow_turn(
-        &self,
-        mut turn: Turn,
-        token: &CancellationToken,
-    ) -> Result<Option<TurnResult>, Error> {
+    /// Forwards the events of a turn. Returns nothing if it was cancelled and did not end in time.
+    async fn follow(&self, mut turn: Turn) -> Result<Option<TurnResult>, Error> {
         let mut deadline = None;
         loop {
             let event = tokio::select! {
                 // an editor that does not read makes the agent wait
-                event = async { self.desk.link.room().await; turn.next().await } => event,
-                () = token.cancelled(), if deadline.is_none() => {
-                    deadline = Some(Instant::now() + LAST_WORDS);
+                event = async { self.editor.room().await; turn.next().await } => event,
+                () = self.token.cancelled(), if deadline.is_none() => {
+                    deadline = Some(Instant::now() + CANCELLED_TURN_TIMEOUT);
                     continue;
                 }
-                // a turn that is let go is interrupted, and the next one waits for it
+                // a turn that is dropped is interrupted, and the next one waits for it
                 () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => return Ok(None),
             };
             match event {
                 Some(Ok(Event::Result(result))) => return Ok(Some(*result)),
-                Some(Ok(event)) => {
-                    self.tell(|scribe| scribe.event(&event));
-                    if let Event::Usage(usage) = &event
-                        // not those of an agent that works for this one
-                        && usage.session_id.as_ref().is_none_or(|id| Some(id) == self.inner_id().as_ref())
-                    {
-                        let moved = lock(&self.gauge).called(usage);
-                        self.send_all(moved);
-                    }
-                }
-                Some(Err(error)) => return Err(self.failed(&error)),
+                Some(Ok(event)) => self.port.event(event).await,
+                Some(Err(error)) => return Err(self.failed(&error).await),
                 None => return Ok(None),
             }
         }
     }
 
-    /// Tells how full the model's context is, if the agent says so at once.
-    pub(super) async fn count(&self) {
-        let Some(process) = self.running_process() else { return };
-        if let Ok(Ok(stats)) = timeout(COUNTING, process.get_context_stats()).await {
-            let counted = lock(&self.gauge).counted(stats.used.get(), stats.limit.get());
-            self.send_all(counted);
-        }
-    }
-
     /// A failure of the agent, after which it may have to be started again.
-    fn failed(&self, error: &musher::Error) -> Error {
+    async fn failed(&self, error: &musher::Error) -> Error {
         if error.is_connection() {
-            self.lose();
+            self.port.send(Command::AgentLost).await;
         }
         internal(error)
     }
 }
 
-/// How a turn ended, in the protocol's words. A turn that failed is an error there.
+/// Returns how a turn ended, in the protocol's terms. A turn that failed is an error there.
 fn stop_reason(result: &TurnResult) -> Result<StopReason, Error> {
     match &result.end {
         TurnEnd::Completed | TurnEnd::HandedOver | TurnEnd::Interrupted(StoppedBy::Denied) => {
@@ -162,7 +148,7 @@ fn stop_reason(result: &TurnResult) -> Result<StopReason, Error> {
             let what = result.errors.last().map_or("the turn failed", |error| &error.message);
             Err(Error::new(-32603, format!("{what} ({reason})")))
         }
-        // the ways to end that there are not yet
+        // ends that a later version adds
         _ => Ok(StopReason::EndTurn),
     }
 }

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use musher::wire::{Frame, Json, Notification, Request, Response};
-use musher::{Agent, Connection, Connector, memory};
+use musher::{Agent, Connection, Connector, transport::memory};
 use serde_json::{Value, json};
 
 type Doing = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -28,7 +28,20 @@ pub(crate) fn actor<F: Future<Output = ()> + Send + 'static>(
     Agent::connector(Actor(Arc::new(move |call| Box::pin(act(call)))))
 }
 
+/// Answers a request; a prompt gets a turn that ends at once.
+pub(crate) async fn answer_all(request: Request, outgoing: musher_rpc::FrameSender) {
+    let call = Call { request, outgoing };
+    call.answer_as_usual().await;
+    if call.method() == "droid.add_user_message" {
+        call.end_turn("completed").await;
+    }
+}
+
 impl Call {
+    pub(crate) fn new(request: Request, outgoing: musher_rpc::FrameSender) -> Self {
+        Self { request, outgoing }
+    }
+
     pub(crate) fn method(&self) -> String {
         self.request.method.to_string()
     }
@@ -37,10 +50,11 @@ impl Call {
         self.request.params.as_ref().map_or(Value::Null, |params| params.to_value().unwrap())
     }
 
-    /// Answers as every agent does what is no prompt.
+    /// Answers everything except prompts as every agent does.
     pub(crate) async fn answer_as_usual(&self) {
         let result = match &*self.request.method {
             "droid.initialize_session" => json!({"sessionId": "s", "session": {"messages": []}}),
+            "droid.load_session" => json!({"session": {"messages": []}}),
             "droid.list_commands" => json!({"commands": []}),
             "droid.list_skills" => json!({"skills": []}),
             "droid.get_context_stats" => json!({"used": 10, "remaining": 90, "limit": 100}),
@@ -54,7 +68,7 @@ impl Call {
         self.outgoing.send(Frame::Response(response)).await.ok();
     }
 
-    /// Says something about the session. False if nobody listens any more.
+    /// Emits a notification about the session. Returns false if the receiver is gone.
     pub(crate) async fn say(&self, notification: Value) -> bool {
         let params = Json::new(&json!({"sessionId": "s", "notification": notification})).unwrap();
         let said = Notification::new("droid.session_notification", params);

@@ -23,7 +23,7 @@ async fn thoughts_and_text_are_told_once() {
 }
 
 #[tokio::test]
-async fn an_edit_is_told_with_the_whole_file_before_and_after() {
+async fn edit_update_has_the_whole_file_before_and_after() {
     with_editor(capture(DROID, "edit_file").agent(), "proceed_once", async |editor| {
         let session = editor.open().await;
         assert_eq!(editor.prompt(&session, "Go.").await.unwrap(), StopReason::EndTurn);
@@ -39,7 +39,7 @@ async fn an_edit_is_told_with_the_whole_file_before_and_after() {
 }
 
 #[tokio::test]
-async fn a_refused_command_ends_the_turn_and_its_call() {
+async fn denied_command_ends_the_turn_and_its_call() {
     with_editor(capture(DROID, "tool_permission_cancel").agent(), "cancel", async |editor| {
         let session = editor.open().await;
         assert_eq!(editor.prompt(&session, "Go.").await.unwrap(), StopReason::EndTurn);

@@ -8,6 +8,8 @@
 
 mod actor; // an agent that does what a function says
 mod captures; // recorded traffic of the real droid
+mod editor_requests; // files and terminals of the editor for agents
+mod isolation; // failures and limits of one session
 mod old_agents; // what old agents do that new ones do not
 mod raw_editor; // an editor that writes and reads lines
 mod recording; // agents that play recordings

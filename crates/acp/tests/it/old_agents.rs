@@ -7,7 +7,7 @@ use crate::recording::{capture, play};
 use crate::stage::with_editor;
 
 #[tokio::test]
-async fn an_agent_that_is_idle_before_its_last_message_is_heard_to_the_end() {
+async fn message_after_idle_is_still_forwarded() {
     let said = |notification: Value| {
         let params = json!({"sessionId": "s", "notification": notification});
         json!({"dir": "s2c", "msg": {"type": "notification", "method": "droid.session_notification", "params": params}})
@@ -40,7 +40,7 @@ async fn an_agent_that_is_idle_before_its_last_message_is_heard_to_the_end() {
 }
 
 #[tokio::test]
-async fn a_turn_of_the_old_droid_ends() {
+async fn turn_of_the_old_droid_ends() {
     with_editor(capture("droid-0.99.0", "text_turn").agent(), "cancel", async |editor| {
         let session = editor.open().await;
         assert_eq!(editor.prompt(&session, "Go.").await.unwrap(), StopReason::EndTurn);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::actor::actor;
 use crate::raw_editor::RawEditor;
 
-/// An agent that answers what is told to it, except for `wait`.
+/// An agent that answers every prompt, except for `wait`.
 fn echo() -> musher::Agent {
     actor(|call| async move {
         call.answer_as_usual().await;
@@ -27,7 +27,7 @@ async fn bad_lines_are_answered_with_the_protocols_errors_and_harm_nothing() {
     editor.open().await;
     let too_long = format!(r#"{{"jsonrpc":"2.0","id":9,"method":"{}"}}"#, "x".repeat(3000));
     for (line, code) in [
-        (b"this is no JSON".as_slice(), -32700),
+        (b"this is not JSON".as_slice(), -32700),
         (br#"{"jsonrpc":"2.0","id":1,"method":"initialize","#, -32700),
         (b"\xff\xfe{}", -32700),
         (too_long.as_bytes(), -32700),
@@ -77,7 +77,7 @@ async fn two_prompts_at_once_are_answered_one_after_the_other() {
 }
 
 #[tokio::test]
-async fn a_cancel_stops_all_prompts_so_far_and_none_that_comes_later() {
+async fn cancel_stops_earlier_prompts_and_no_later_one() {
     let mut editor = RawEditor::start(echo(), Limits::default());
     editor.open().await;
     editor.prompt("1", "wait").await;
@@ -100,7 +100,7 @@ async fn a_cancel_stops_all_prompts_so_far_and_none_that_comes_later() {
 }
 
 #[tokio::test]
-async fn a_withdrawn_prompt_is_a_cancelled_one() {
+async fn withdrawn_prompt_is_cancelled() {
     let mut editor = RawEditor::start(echo(), Limits::default());
     editor.open().await;
     editor.prompt("1", "wait").await;
@@ -110,7 +110,7 @@ async fn a_withdrawn_prompt_is_a_cancelled_one() {
 }
 
 #[tokio::test]
-async fn a_session_that_takes_too_long_to_open_can_be_given_up() {
+async fn slow_session_open_can_be_cancelled() {
     let agent = actor(|_call| std::future::pending());
     let mut editor = RawEditor::start(agent, Limits::default());
     editor.hello().await;
@@ -121,7 +121,7 @@ async fn a_session_that_takes_too_long_to_open_can_be_given_up() {
 }
 
 #[tokio::test]
-async fn a_prompt_is_cancelled_even_if_the_agent_does_not_listen() {
+async fn prompt_is_cancelled_even_if_the_agent_ignores_it() {
     let agent = actor(|call| async move {
         if call.method() != "droid.interrupt_session" {
             call.answer_as_usual().await;

@@ -49,7 +49,7 @@ fn limits() -> Limits {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_agent_waits_for_an_editor_that_does_not_read_and_nothing_is_lost() {
+async fn agent_waits_for_a_stalled_editor_without_loss() {
     let (agent, said) = talker();
     let mut editor = RawEditor::start(agent, limits());
     editor.open().await;
@@ -76,7 +76,7 @@ async fn the_agent_waits_for_an_editor_that_does_not_read_and_nothing_is_lost() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cancel_of_an_editor_that_does_not_read_is_heard() {
+async fn cancel_of_a_stalled_editor_is_received() {
     let (agent, _) = talker();
     let mut editor = RawEditor::start(agent, limits());
     editor.open().await;
@@ -91,7 +91,7 @@ async fn a_cancel_of_an_editor_that_does_not_read_is_heard() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_editor_that_only_asks_is_not_read_for_ever() {
+async fn requests_of_a_stalled_editor_are_bounded() {
     let mut editor = RawEditor::start(actor(|call| async move { call.answer_as_usual().await }), limits());
     editor.open().await;
     let writing = async {

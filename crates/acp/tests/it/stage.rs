@@ -19,7 +19,7 @@ use tokio_util::compat::{TokioAsyncReadCompatExt as _, TokioAsyncWriteCompatExt 
 /// How long anything may take before a test counts as hung.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// What the editor was told.
+/// The updates that the editor got.
 pub(crate) type Told = Arc<Mutex<Vec<Value>>>;
 
 /// The editor's end of the connection.

@@ -1,6 +1,6 @@
-//! The floor of the benchmark: passes on what the stand-ins write and looks at nothing but line ends.
+//! The baseline of the benchmark: passes on the stand-ins' output and only looks for line endings.
 //!
-//! No backend that passes messages on as they come can cost less than this. `compare.py` compiles it.
+//! No backend that passes messages on unchanged can cost less. `compare.py` compiles it.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -12,7 +12,7 @@ use std::thread;
 
 fn main() -> Result<()> {
     let agent = std::env::args().nth(1).expect("the stand-in");
-    // not `Stdout`, which looks for line ends itself
+    // not `Stdout`, which searches for line endings itself
     let out = Arc::new(Mutex::new(File::from(stdout().as_fd().try_clone_to_owned()?)));
     let mut agents: HashMap<String, ChildStdin> = HashMap::new();
     for line in stdin().lock().lines() {
@@ -33,26 +33,26 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Whole lines, as many as were read at once.
+/// Passes on whole lines, as many as were read at once.
 fn relay(mut output: ChildStdout, out: &Mutex<File>, id: &str) -> Result<()> {
     let mut buffer = vec![0; 64 * 1024];
     let mut rest = 0;
-    // the answer to the hello
+    // the response to the first request
     output.read(&mut buffer)?;
-    writeln!(out.lock().expect("nobody panics"), r#"{{"type":"session.created","session_id":"{id}"}}"#)?;
+    writeln!(out.lock().expect("no thread panics"), r#"{{"type":"session.created","session_id":"{id}"}}"#)?;
     loop {
         let length = rest + output.read(&mut buffer[rest..])?;
         if length == rest {
             return Ok(());
         }
         let whole = buffer[..length].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        out.lock().expect("nobody panics").write_all(&buffer[..whole])?;
+        out.lock().expect("no thread panics").write_all(&buffer[..whole])?;
         buffer.copy_within(whole..length, 0);
         rest = length - whole;
     }
 }
 
-/// A field of a message of the benchmark, which has no escapes.
+/// Returns a field of a benchmark message, which has no escapes.
 fn text(line: &str, field: &str) -> String {
     let (_, rest) = line.split_once(&format!("\"{field}\": \"")).expect(field);
     rest.split('"').next().unwrap_or_default().to_owned()

@@ -1,4 +1,4 @@
-//! The Claude Code CLI as an agent: its events in the words of the front end's protocol.
+//! The Claude Code CLI as an agent: converts its events to the bridge protocol.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -16,15 +16,15 @@ use super::{Agent, Answer, Event, Failure, Gone, Greeting, QuestionKind, exit_de
 use crate::options::Prepared;
 use crate::wire::request::Said;
 
-/// How long an idle CLI may take to end by itself; with the signals after it, all is over within five seconds.
-const GRACE: Duration = Duration::from_secs(1);
-/// How long one that gave up may take to exit.
-const FAREWELL: Duration = Duration::from_secs(3);
-/// How much it may say before it is ready.
-const EARLY: usize = 4096;
+/// How long an idle CLI may take to end; including the signals after it, the end takes at most five seconds.
+const GRACE_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long a CLI that failed to start may take to exit.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(3);
+/// Maximum number of events before the CLI is ready.
+const MAX_EARLY_EVENTS: usize = 4096;
 
-/// The fields of a permission request that the front end sees, by their name there.
-const TOLD: [(&str, &str); 12] = [
+/// The fields of a permission request in the bridge protocol, with their names in the CLI's request.
+const PERMISSION_FIELDS: [(&str, &str); 12] = [
     ("tool_name", "tool_name"),
     ("tool_input", "input"),
     ("suggestions", "permission_suggestions"),
@@ -42,51 +42,53 @@ const TOLD: [(&str, &str); 12] = [
 pub(crate) struct Claude {
     process: Process,
     session_id: String,
-    hello: RequestId,
-    patience: Duration,
-    /// What was said before it was ready.
+    initialize: RequestId,
+    agent_timeout: Duration,
+    /// The events that arrived before the CLI was ready.
     early: VecDeque<CliEvent>,
-    /// A message whose news were told first.
+    /// A message whose change of commands was returned first.
     held_back: Option<Message>,
 }
 
 impl Claude {
-    /// Starts the CLI and says hello.
+    /// Starts the CLI and sends the first request.
     pub(crate) async fn start(
         program: &Path,
         cwd: &Path,
         prepared: Prepared,
-        patience: Duration,
+        agent_timeout: Duration,
     ) -> Result<Self, Failure> {
         let Prepared { options, sdk_session_id: session_id } = prepared;
-        let started = Process::start(program, cwd, &options, |launch| launch.grace(GRACE)).await;
+        let started = Process::start(program, cwd, &options, |launch| launch.grace(GRACE_TIMEOUT)).await;
         let mut process = started.map_err(|error| spawn_failure(&error))?;
-        let hello =
+        let initialize =
             process.call(&Call::Initialize(options.initialize())).map_err(|error| spawn_failure(&error))?;
-        Ok(Self { process, session_id, hello, patience, early: VecDeque::new(), held_back: None })
+        Ok(Self { process, session_id, initialize, agent_timeout, early: VecDeque::new(), held_back: None })
     }
 
     async fn listen(&mut self) -> Result<Greeting, Failure> {
         loop {
             match self.process.next().await {
-                Ok(CliEvent::Answered { id, outcome }) if id == self.hello => {
+                Ok(CliEvent::Answered { id, outcome }) if id == self.initialize => {
                     return match outcome {
                         Ok(answer) => Ok(greeting(&answer, self.session_id.clone())),
-                        Err(refusal) => Err(self.gave_up(refusal.message).await),
+                        Err(refusal) => Err(self.failed_to_start(refusal.message).await),
                     };
                 }
                 Ok(CliEvent::Message(message)) if message.is_result() => {
-                    let said = match message.view() {
+                    let reason = match message.view() {
                         View::Result(result) if !result.errors.is_empty() => result.errors.join("; "),
-                        _ => "the agent ended the session before it began".to_owned(),
+                        _ => "the agent ended the session before it started".to_owned(),
                     };
-                    return Err(self.gave_up(said).await);
+                    return Err(self.failed_to_start(reason).await);
                 }
                 Ok(event) => {
                     self.early.push_back(event);
-                    if self.early.len() > EARLY {
+                    if self.early.len() > MAX_EARLY_EVENTS {
                         return Err(self
-                            .gave_up("the agent says too much and is not ready".to_owned())
+                            .failed_to_start(
+                                "the agent sent too many messages before it was ready".to_owned(),
+                            )
                             .await);
                     }
                 }
@@ -95,8 +97,8 @@ impl Claude {
         }
     }
 
-    /// It will not be ready: learns how it ends, if that is soon.
-    async fn gave_up(&mut self, said: String) -> Failure {
+    /// Describes a failed start: waits briefly for the exit of the program.
+    async fn failed_to_start(&mut self, reason: String) -> Failure {
         let end = async {
             loop {
                 if let Err(closed) = self.process.next().await {
@@ -104,9 +106,9 @@ impl Claude {
                 }
             }
         };
-        match timeout(FAREWELL, end).await {
-            Ok(closed) => ended(&said, &closed),
-            Err(_elapsed) => Failure { message: said, details: json!({"phase": "initialize"}) },
+        match timeout(EXIT_TIMEOUT, end).await {
+            Ok(closed) => ended(&reason, &closed),
+            Err(_elapsed) => Failure { message: reason, details: json!({"phase": "initialize"}) },
         }
     }
 
@@ -134,17 +136,17 @@ impl Claude {
                 Event::Question { payload: hook_payload(&request), key: request.id, kind: QuestionKind::Hook }
             }
             CliEvent::Mcp(request) => {
-                // servers of this kind live in the front end's process, and the protocol has no message for them
-                self.process.refuse(&request.id, "there is no such server").ok();
-                Event::Note(format!("the agent asks for the unknown MCP server `{}`", request.server_name))
+                // such servers live in the front end's process, and the protocol has no message for them
+                self.process.refuse(&request.id, "unknown MCP server").ok();
+                Event::Note(format!("the agent requested the unknown MCP server `{}`", request.server_name))
             }
             CliEvent::Unsupported { subtype, .. } => {
-                Event::Note(format!("refused a request of the agent: `{subtype}`"))
+                Event::Note(format!("rejected an unknown request of the agent: `{subtype}`"))
             }
             CliEvent::Cancelled { id } => Event::Cancelled { key: id },
             CliEvent::Noise(text) => Event::Note(format!("the agent printed: {text}")),
             CliEvent::Malformed(reason) => {
-                Event::Trouble(format!("the agent wrote a line that cannot be read: {reason}"))
+                Event::Trouble(format!("cannot read a line of the agent: {reason}"))
             }
             _ => Event::Nothing,
         }
@@ -155,11 +157,11 @@ impl Agent for Claude {
     type Key = RequestId;
 
     async fn greet(&mut self) -> Result<Greeting, Failure> {
-        let patience = self.patience;
-        match timeout(patience, self.listen()).await {
+        let agent_timeout = self.agent_timeout;
+        match timeout(agent_timeout, self.listen()).await {
             Ok(outcome) => outcome,
             Err(_elapsed) => Err(Failure {
-                message: format!("the agent was not ready within {patience:?}"),
+                message: format!("timed out after {agent_timeout:?} waiting for the agent to start"),
                 details: json!({"phase": "initialize"}),
             }),
         }
@@ -225,7 +227,7 @@ fn permission_payload(request: &PermissionRequest) -> Extra {
     let fields: Extra = request.raw.to().unwrap_or_default();
     let mut payload = Extra::default();
     payload.insert("callback_type", json!("can_use_tool"));
-    for (name, theirs) in TOLD {
+    for (name, theirs) in PERMISSION_FIELDS {
         if let Some(value) = fields.get(theirs).filter(|value| !value.is_null()) {
             payload.insert(name, value.clone());
         }
@@ -254,8 +256,8 @@ fn spawn_failure(error: &Error) -> Failure {
     Failure { message, details: json!({"phase": "spawn"}) }
 }
 
-fn ended(said: &str, closed: &Closed) -> Failure {
+fn ended(reason: &str, closed: &Closed) -> Failure {
     let mut details = closed.exit().map(exit_details).unwrap_or_default();
     details.insert("phase".to_owned(), "initialize".into());
-    Failure { message: said.to_owned(), details: details.into() }
+    Failure { message: reason.to_owned(), details: details.into() }
 }

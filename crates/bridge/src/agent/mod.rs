@@ -1,7 +1,7 @@
-//! What a session needs of an agent, whichever it is: the Claude Code CLI, or one that the SDK can drive.
+//! The interface between a session and its agent: the Claude Code CLI, or an agent that the SDK drives.
 //!
-//! This is the seam: an agent that tells messages in the shape of `sdk.message`, asks the same questions and takes the same
-//! calls can be put behind [`Agent`]; nothing above it knows which one it is.
+//! An agent that sends messages in the format of `sdk.message`, asks the same questions and accepts the same calls can implement [`Agent`];
+//! nothing above it depends on the kind of agent.
 
 mod claude;
 mod droid;
@@ -15,47 +15,47 @@ pub(crate) use droid::{Droid, Plan};
 
 use crate::wire::request::Said;
 
-/// An agent at work.
+/// A running agent.
 pub(crate) trait Agent: Send + Sized + 'static {
-    /// Names a call or a question.
+    /// Identifies a call or a question.
     type Key: Clone + PartialEq + Eq + std::hash::Hash + Send + Sync + std::fmt::Debug + 'static;
 
-    /// Waits until it is ready. What it says before is kept for [`next`](Self::next).
+    /// Waits until the agent is ready. Earlier events are kept for [`next`](Self::next).
     fn greet(&mut self) -> impl Future<Output = Result<Greeting, Failure>> + Send;
-    /// What it says next; loses nothing if dropped.
+    /// Returns the next event. Cancel-safe.
     fn next(&mut self) -> impl Future<Output = Result<Event<Self::Key>, Gone>> + Send;
-    /// What it has said already, without waiting; not necessarily all of it.
+    /// Returns an event that is available without waiting, if any; not necessarily every such event.
     fn more(&mut self) -> Option<Event<Self::Key>>;
-    /// Tells it what the user says. Never waits.
+    /// Sends a user message. Never waits.
     fn user(&mut self, said: Said) -> Result<(), String>;
-    /// Asks it something. Never waits.
+    /// Sends a call. Never waits.
     fn call(&mut self, call: &Call) -> Result<Self::Key, String>;
-    /// Nobody waits for the answer any more.
+    /// Drops a call: its response is ignored.
     fn forget(&mut self, key: &Self::Key);
-    /// Answers its question. Never waits.
+    /// Answers a question. Never waits.
     fn answer(&mut self, key: &Self::Key, answer: &Answer) -> Result<(), String>;
-    /// Ends it, with all it started.
+    /// Ends the agent with everything it started.
     fn end(self) -> impl Future<Output = ()> + Send;
 }
 
-/// What an agent says.
+/// An event of an agent.
 #[derive(Debug)]
 pub(crate) enum Event<K> {
     /// A message, as JSON on one line.
     Message(String),
-    /// The answer to a call.
+    /// The response to a call.
     Answered { key: K, outcome: Result<Json, String> },
     /// A question for the front end.
     Question { key: K, kind: QuestionKind, payload: Extra },
-    /// A question is taken back.
+    /// A question was cancelled.
     Cancelled { key: K },
-    /// The slash commands are others now. Comes before the message that tells it.
+    /// The slash commands changed. Comes before the message that reports it.
     Commands(Json),
-    /// Something is wrong with what it says.
+    /// An error of the agent, for the front end.
     Trouble(String),
-    /// For the log.
+    /// A line for the log.
     Note(String),
-    /// Nothing for anybody.
+    /// Nothing to report.
     Nothing,
 }
 
@@ -65,21 +65,21 @@ pub(crate) enum QuestionKind {
     Hook,
 }
 
-/// What the front end answered, or somebody in its place.
+/// The front end's answer, or the default after a timeout.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Answer {
     Permission(Permission),
     Hook(HookOutput),
 }
 
-/// What an agent tells when it is ready.
+/// The properties of a session, known when the agent is ready.
 #[derive(Debug, Clone)]
 pub(crate) struct Greeting {
-    /// Its own id of the session.
+    /// The agent's own id of the session.
     pub(crate) session_id: String,
     pub(crate) models: Json,
     pub(crate) commands: Json,
-    /// Not every agent tells whose account it uses.
+    /// `None` if the agent does not report the account.
     pub(crate) account: Option<Json>,
 }
 
@@ -90,11 +90,11 @@ pub(crate) struct Failure {
     pub(crate) details: Value,
 }
 
-/// An agent is there no more.
+/// The agent has ended.
 #[derive(Debug)]
 pub(crate) struct Gone {
     pub(crate) reason: String,
-    /// How its program ended, if it is one.
+    /// How its program ended, if it has one.
     pub(crate) details: Map<String, Value>,
 }
 
@@ -112,7 +112,7 @@ fn exit_details(exit: &Exit) -> Map<String, Value> {
     ended_details(exit.status.and_then(|status| status.code()), signal, &exit.stderr_tail)
 }
 
-/// How a program ended, for the details of an error.
+/// Returns how a program ended, for the details of an error.
 fn ended_details(code: Option<i32>, signal: Option<i32>, stderr: &str) -> Map<String, Value> {
     let mut details = Map::new();
     if let Some(code) = code {

@@ -1,4 +1,4 @@
-//! Answers of front ends, good and bad.
+//! Answers of front ends, valid and invalid.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn extra(value: &Value) -> Extra {
 fn permission_of(payload: &Value) -> Result<Permission, Code> {
     let (mut callbacks, id) = asked(QuestionKind::Permission);
     let answer = callbacks.answer(&id, &extra(payload));
-    assert_eq!(callbacks.open.is_empty(), answer.is_ok(), "a bad answer leaves the question open");
+    assert_eq!(callbacks.pending.is_empty(), answer.is_ok(), "an invalid answer leaves the callback pending");
     match answer {
         Ok((7, Answer::Permission(permission))) => Ok(permission),
         Ok(other) => panic!("{other:?}"),
@@ -28,7 +28,7 @@ fn permission_of(payload: &Value) -> Result<Permission, Code> {
 }
 
 #[test]
-fn a_permission_is_allowed_or_denied() {
+fn permission_is_allowed_or_denied() {
     assert_eq!(permission_of(&json!({"behavior": "allow"})), Ok(Permission::allow()));
     assert_eq!(permission_of(&json!({"behavior": "deny"})), Ok(Permission::deny("Denied")));
     let full =
@@ -46,7 +46,7 @@ fn a_permission_is_allowed_or_denied() {
 }
 
 #[test]
-fn an_answer_that_is_none_leaves_the_question_open() {
+fn invalid_answer_leaves_the_callback_pending() {
     for payload in [
         json!({}),
         json!({"behavior": "maybe"}),
@@ -61,7 +61,7 @@ fn an_answer_that_is_none_leaves_the_question_open() {
 }
 
 #[test]
-fn a_hook_may_answer_in_both_spellings_or_nothing() {
+fn hook_may_answer_in_both_spellings_or_nothing() {
     for (payload, expected) in [
         (json!({}), json!({})),
         (
@@ -83,7 +83,7 @@ fn a_hook_may_answer_in_both_spellings_or_nothing() {
 }
 
 #[test]
-fn a_question_is_answered_once_and_not_after_it_was_taken_back() {
+fn callback_is_answered_once_and_not_after_cancellation() {
     let (mut callbacks, id) = asked(QuestionKind::Hook);
     callbacks.answer(&id, &Extra::default()).unwrap();
     assert_eq!(callbacks.answer(&id, &Extra::default()).unwrap_err().code, Code::CallbackNotFound);
@@ -94,7 +94,7 @@ fn a_question_is_answered_once_and_not_after_it_was_taken_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_expires_with_an_answer_of_ours() {
+async fn callback_times_out_with_a_default_answer() {
     let mut callbacks = Callbacks::new();
     let now = Instant::now();
     let permission = callbacks.ask(1, QuestionKind::Permission, now + Duration::from_secs(1));

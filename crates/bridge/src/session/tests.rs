@@ -1,4 +1,4 @@
-//! Sessions with an agent made of channels: what takes long is played in paused time.
+//! Sessions with a fake agent made of channels; long waits run in paused time.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,21 +12,21 @@ use crate::agent::{Answer, QuestionKind};
 use crate::wire::payload::SessionOptions;
 use crate::wire::request::Said;
 
-/// An agent that says what the test wants, and writes down what it is told.
-struct Puppet {
+/// An agent that is controlled by the test and records its inputs.
+struct FakeAgent {
     says: mpsc::Receiver<Event<u32>>,
-    told: mpsc::Sender<String>,
+    recorded: mpsc::Sender<String>,
     is_ready: bool,
     calls: u32,
 }
 
-impl Puppet {
+impl FakeAgent {
     fn note(&self, text: String) -> Result<(), String> {
-        self.told.try_send(text).map_err(|_full| "the puppet does not listen".to_owned())
+        self.recorded.try_send(text).map_err(|_full| "the test does not read".to_owned())
     }
 }
 
-impl Agent for Puppet {
+impl Agent for FakeAgent {
     type Key = u32;
 
     async fn greet(&mut self) -> Result<Greeting, Failure> {
@@ -74,8 +74,8 @@ impl Agent for Puppet {
 
 struct Stage {
     says: mpsc::Sender<Event<u32>>,
-    told: mpsc::Receiver<String>,
-    commands: mpsc::Sender<Asked>,
+    recorded: mpsc::Receiver<String>,
+    commands: mpsc::Sender<CommandRequest>,
     ends: mpsc::Sender<End>,
     heard: LineReceiver,
 }
@@ -91,7 +91,7 @@ fn stage_with(is_ready: bool, limits: Limits) -> Stage {
     let LineConnection { outgoing: out, .. } = lines_over(tokio::io::empty(), writer, limits);
     let LineConnection { incoming: heard, .. } = lines_over(reader, tokio::io::sink(), limits);
     let (says, script) = mpsc::channel(1000);
-    let (notes, told) = mpsc::channel(1000);
+    let (notes, recorded) = mpsc::channel(1000);
     let (commands, inbox) = mpsc::channel(8);
     let (ends, end) = mpsc::channel(2);
     let config = Arc::new(Config { claude: PathBuf::new(), ..Config::default() });
@@ -104,9 +104,9 @@ fn stage_with(is_ready: bool, limits: Limits) -> Stage {
         options,
         unknown_options: Vec::new(),
     };
-    let puppet = Puppet { says: script, told: notes, is_ready, calls: 0 };
+    let puppet = FakeAgent { says: script, recorded: notes, is_ready, calls: 0 };
     tokio::spawn(serve(wiring, create, async move { Ok(puppet) }));
-    Stage { says, told, commands, ends, heard }
+    Stage { says, recorded, commands, ends, heard }
 }
 
 impl Stage {
@@ -116,7 +116,7 @@ impl Stage {
     }
 
     async fn asks(&self, id: &str, command: Command) {
-        assert!(self.commands.send(Asked { id: id.to_owned(), command }).await.is_ok());
+        assert!(self.commands.send(CommandRequest { id: id.to_owned(), command }).await.is_ok());
     }
 }
 
@@ -125,12 +125,12 @@ fn status() -> Command {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_the_agent_never_answers_is_given_up_and_its_late_answer_is_nothing() {
+async fn unanswered_call_times_out_and_its_late_answer_is_ignored() {
     let mut stage = stage(true);
     assert_eq!(stage.line().await["type"], "session.created");
     stage.asks("q", status()).await;
     stage.asks("i", Command::Interrupt).await;
-    assert_eq!(stage.told.recv().await.as_deref(), Some("mcp_status"));
+    assert_eq!(stage.recorded.recv().await.as_deref(), Some("mcp_status"));
     let mut codes = [stage.line().await, stage.line().await]
         .map(|it| (it["id"].to_string(), it["payload"]["code"].clone()));
     codes.sort_by(|a, b| a.0.cmp(&b.0));
@@ -144,11 +144,11 @@ async fn a_call_the_agent_never_answers_is_given_up_and_its_late_answer_is_nothi
 }
 
 #[tokio::test(start_paused = true)]
-async fn replies_stand_where_the_agent_gave_them() {
+async fn replies_keep_their_order_among_messages() {
     let mut stage = stage(true);
     stage.line().await;
     stage.asks("q", status()).await;
-    assert_eq!(stage.told.recv().await.as_deref(), Some("mcp_status"));
+    assert_eq!(stage.recorded.recv().await.as_deref(), Some("mcp_status"));
     for event in [
         Event::Message("{\"n\":1}".to_owned()),
         Event::Answered { key: 1, outcome: Err("no".to_owned()) },
@@ -161,7 +161,7 @@ async fn replies_stand_where_the_agent_gave_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_callback_waits_five_minutes_and_not_longer() {
+async fn callback_times_out_after_five_minutes() {
     let mut stage = stage(true);
     stage.line().await;
     let question = Event::Question { key: 7, kind: QuestionKind::Permission, payload: Extra::default() };
@@ -171,15 +171,15 @@ async fn a_callback_waits_five_minutes_and_not_longer() {
     let error = stage.line().await;
     assert_eq!((&error["id"], &error["payload"]["code"]), (&callback["id"], &json!("CALLBACK_TIMEOUT")));
     assert_eq!(asked.elapsed().as_secs(), 300);
-    assert!(stage.told.recv().await.unwrap().starts_with("answer 7 Permission(Deny"));
+    assert!(stage.recorded.recv().await.unwrap().starts_with("answer 7 Permission(Deny"));
 }
 
 #[tokio::test]
-async fn a_kill_answers_what_is_open_and_comes_last() {
+async fn kill_answers_pending_requests_before_it_ends() {
     let mut stage = stage(true);
     stage.line().await;
     stage.asks("q", status()).await;
-    assert_eq!(stage.told.recv().await.as_deref(), Some("mcp_status"));
+    assert_eq!(stage.recorded.recv().await.as_deref(), Some("mcp_status"));
     stage.ends.send(End::Kill { id: "k".to_owned() }).await.unwrap();
     let lines = [stage.line().await, stage.line().await];
     assert_eq!(lines[0]["payload"]["code"], "QUERY_METHOD_FAILED");
@@ -188,23 +188,23 @@ async fn a_kill_answers_what_is_open_and_comes_last() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_kill_loses_no_reply_of_a_session_whose_front_end_does_not_read() {
+async fn kill_loses_no_reply_if_the_front_end_does_not_read() {
     let narrow = Bound { messages: 1, bytes: 1024 };
-    // one message waits here for the front end, which holds a kilobyte; the test reads only at the end
+    // one message waits here for the front end, whose buffer is one kilobyte; the test reads only at the end
     let mut stage = stage_with(true, Limits { data: narrow, incoming: narrow, ..Limits::default() });
     let long = format!("{{\"text\":\"{}\"}}", "x".repeat(20_000));
     for _ in 0..10 {
         stage.says.send(Event::Message(long.clone())).await.unwrap();
     }
-    // in paused time this is the moment when all has come to rest
+    // in paused time, this returns when all tasks are idle
     tokio::time::sleep(Duration::from_secs(1)).await;
     let models = || Command::Query { method: "supportedModels".to_owned(), args: Vec::new() };
     stage.asks("q1", models()).await;
     stage.asks("q2", models()).await;
     stage.asks("i", Command::Interrupt).await;
-    assert_eq!(stage.told.recv().await.as_deref(), Some("interrupt"), "all before it was taken");
+    assert_eq!(stage.recorded.recv().await.as_deref(), Some("interrupt"), "all before it was taken");
     stage.ends.send(End::Kill { id: "k".to_owned() }).await.unwrap();
-    assert_eq!(stage.told.recv().await.as_deref(), Some("end"));
+    assert_eq!(stage.recorded.recv().await.as_deref(), Some("end"));
     let mut replies = Vec::new();
     loop {
         let line = stage.line().await;
@@ -234,12 +234,12 @@ async fn many_messages_at_once_keep_their_order_and_the_end_comes_last() {
 }
 
 #[tokio::test]
-async fn an_agent_that_is_not_ready_is_ended_and_told_once() {
+async fn agent_that_is_not_ready_in_time_is_ended_and_reported_once() {
     let mut stage = stage(false);
     let error = stage.line().await;
     assert_eq!((&error["id"], &error["payload"]["code"]), (&json!("c"), &json!("SESSION_CREATE_FAILED")));
     assert_eq!(error.get("session_id"), None);
-    assert_eq!(stage.told.recv().await.as_deref(), Some("end"));
+    assert_eq!(stage.recorded.recv().await.as_deref(), Some("end"));
     let nothing = tokio::time::timeout(Duration::from_mins(1), stage.heard.recv()).await;
     assert!(nothing.is_ok_and(|line| line.is_err()), "the session is over");
 }

@@ -1,38 +1,38 @@
-//! What the bridge writes: one function for each kind of line.
+//! The lines that the bridge writes: one function per kind.
 
 use musher_claude::{Extra, Json};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-/// The words for what went wrong.
+/// The error codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(crate) enum Code {
-    /// A line that is no message, or not one of the protocol.
+    /// The line is not a message of the protocol.
     InvalidMessage,
-    /// There is no session with this id, or not any more.
+    /// The session does not exist, or has ended.
     SessionNotFound,
     /// The session did not start.
     SessionCreateFailed,
-    /// The front end did not answer in time; the agent was answered in its place.
+    /// The front end did not answer in time; the agent got a default answer.
     CallbackTimeout,
-    /// There is no such question, or not any more.
+    /// The callback does not exist, or is not pending any more.
     CallbackNotFound,
-    /// The agent did not answer a call.
+    /// The agent did not respond to a call.
     QueryMethodFailed,
-    /// Something is wrong with the agent.
+    /// An error of the agent.
     SdkError,
 }
 
 /// An error for the front end.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct ErrorPayload {
-    /// For programs.
+    /// The code, for programs.
     pub(crate) code: Code,
-    /// For people.
+    /// The message, for users.
     pub(crate) message: String,
-    /// More, depending on the code: `path` and `expected`, or `phase`, `exit_code`, `signal`, `stderr`.
+    /// More details, depending on the code: `path` and `expected`, or `phase`, `exit_code`, `signal`, `stderr`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) details: Option<Value>,
 }
@@ -47,7 +47,7 @@ impl ErrorPayload {
         self
     }
 
-    /// The line; with the ids that are known.
+    /// Formats the line, with the known ids.
     pub(crate) fn frame(&self, id: Option<&str>, session_id: Option<&str>) -> String {
         print(&Frame { r#type: "error", id, session_id, payload: self })
     }
@@ -56,17 +56,17 @@ impl ErrorPayload {
 /// The result of a `query.call`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct QueryResult {
-    /// Whether the method did what it should.
+    /// Whether the method succeeded.
     success: bool,
-    /// What it gave; null if there is nothing to give.
+    /// The result; null if there is none.
     #[schemars(with = "Value")]
     result: Json,
-    /// Why it did not.
+    /// The error.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
 
-/// The id to resume the session with later.
+/// The id for resuming the session later.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Created<'a> {
     /// The agent's own id of the session.
@@ -97,9 +97,9 @@ pub(crate) fn query_result(id: &str, session_id: &str, outcome: Result<Json, Str
     frame("query.result", id, session_id, &payload)
 }
 
-/// A message of the agent, in parts: it is not read again, but is JSON on one line, and stays what it is.
+/// A message of the agent, in parts: it is not parsed again, is JSON on one line, and stays unchanged.
 pub(crate) fn sdk_message<'a>(session_id: &'a str, message: &'a str) -> [&'a str; 5] {
-    // a session id of ours needs no escaping
+    // session ids of the bridge need no escaping
     ["{\"type\":\"sdk.message\",\"session_id\":\"", session_id, "\",\"payload\":", message, "}"]
 }
 
@@ -117,7 +117,7 @@ fn frame<P: Serialize>(kind: &str, id: &str, session_id: &str, payload: &P) -> S
     print(&Frame { r#type: kind, id: Some(id), session_id: Some(session_id), payload })
 }
 
-/// The types above have string keys only and hold valid JSON, so printing them cannot fail.
+/// The types above have string keys only and contain valid JSON, so serializing cannot fail.
 fn print<T: Serialize>(line: &T) -> String {
     serde_json::to_string(line).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The protocol with the front end: lines in, lines out, and its schema. No IO.
+//! The protocol with the front end: input lines, output lines, and the schema. No IO.
 
 pub(crate) mod frame;
 pub(crate) mod payload;

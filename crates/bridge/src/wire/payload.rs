@@ -1,6 +1,6 @@
-//! The payloads of the front end as types; their doc comments are the texts of the schema.
+//! The payloads of the front end as types; their doc comments are the descriptions in the schema.
 //!
-//! What only passes through is kept as it came. `null` is the same as absent.
+//! Objects for the agent are kept unchanged. `null` counts as absent.
 
 use std::collections::BTreeMap;
 
@@ -12,79 +12,79 @@ use serde_json::Value;
 /// The payload of `session.create`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct CreatePayload {
-    /// The first message. Blank: none is sent.
+    /// The first message. If it is blank, none is sent.
     pub(crate) prompt: Option<String>,
     /// Content blocks instead of a prompt, such as images.
     #[schemars(with = "Option<Vec<serde_json::Map<String, Value>>>")]
     pub(crate) content: Option<Vec<Json>>,
-    /// The folder to work in.
+    /// The working directory.
     #[schemars(with = "String")]
     pub(crate) cwd: Option<String>,
-    /// All of them optional.
+    /// The options; all are optional.
     pub(crate) options: Option<SessionOptions>,
 }
 
 /// The options of a session.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub(crate) struct SessionOptions {
-    /// Which agent; `claude` if absent.
+    /// The agent; `claude` if absent.
     pub(crate) agent: Option<AgentKind>,
-    /// A name or an alias.
+    /// A model name or alias.
     pub(crate) model: Option<String>,
-    /// How much may be done without asking.
+    /// The permission mode at the start.
     pub(crate) permission_mode: Option<PermissionMode>,
-    /// Tools and rules that need no question.
+    /// Tools and rules that need no permission.
     pub(crate) allowed_tools: Option<Vec<String>>,
-    /// Tools and rules that are forbidden.
+    /// Tools and rules that are denied.
     pub(crate) disallowed_tools: Option<Vec<String>>,
-    /// What the model is told first; nothing if absent.
+    /// The system prompt; empty if absent.
     pub(crate) system_prompt: Option<SystemPrompt>,
-    /// How many calls of the model one message may cause.
+    /// Maximum number of model calls per message.
     pub(crate) max_turns: Option<u64>,
-    /// What the session may cost.
+    /// Maximum cost of the session, in US dollars.
     pub(crate) max_budget_usd: Option<f64>,
-    /// How much the model may think.
+    /// Maximum number of thinking tokens.
     pub(crate) max_thinking_tokens: Option<u64>,
-    /// Whether pieces of unfinished messages are told.
+    /// Whether parts of unfinished messages are sent.
     pub(crate) include_partial_messages: Option<bool>,
-    /// Whether `rewindFiles` works. User messages are then told back with their id.
+    /// Whether `rewindFiles` works. User messages are then repeated with their id.
     pub(crate) enable_file_checkpointing: Option<bool>,
-    /// Folders besides `cwd`.
+    /// Additional directories besides `cwd`.
     pub(crate) additional_directories: Option<Vec<String>>,
     /// MCP servers by name.
     pub(crate) mcp_servers: Option<BTreeMap<String, McpServerConfig>>,
     /// Subagents by name.
     pub(crate) agents: Option<BTreeMap<String, AgentDefinition>>,
-    /// Hooks by event; each call of one is a `callback.request`.
+    /// Hooks by event; each call is a `callback.request`.
     pub(crate) hooks: Option<BTreeMap<String, Vec<HookConfig>>>,
-    /// The sandbox of commands. Keys in `snake_case` or as the agent spells them.
+    /// The sandbox of commands. Keys in `snake_case` or in the agent's spelling.
     pub(crate) sandbox: Option<SandboxSettings>,
-    /// Which settings files are read; all if absent, none if empty.
+    /// The settings files to read; all if absent, none if empty.
     pub(crate) setting_sources: Option<Vec<SettingSource>>,
     /// Beta features of the API.
     pub(crate) betas: Option<Vec<String>>,
-    /// What the result has to look like.
+    /// The format of the result.
     pub(crate) output_format: Option<OutputFormat>,
-    /// The model to go on with when the first one is overloaded.
+    /// The model to use when the first one is overloaded.
     pub(crate) fallback_model: Option<String>,
-    /// The `sdk_session_id` of a session to go on with.
+    /// The `sdk_session_id` of a session to resume.
     pub(crate) resume: Option<String>,
-    /// The message to go back to in it.
+    /// The message of that session to rewind to.
     pub(crate) resume_session_at: Option<String>,
-    /// Whether to go on with a copy.
+    /// Whether to continue a copy of the session.
     pub(crate) fork_session: Option<bool>,
-    /// Allows to change to `bypassPermissions` later.
+    /// Allows a later change to `bypassPermissions`.
     pub(crate) allow_dangerously_skip_permissions: Option<bool>,
-    /// The built-in tools there are at all.
+    /// The available built-in tools.
     pub(crate) tools: Option<Vec<String>>,
-    /// Whether only `mcp_servers` count, not those of the configuration.
+    /// Whether only `mcp_servers` are used, without those of the configuration.
     pub(crate) strict_mcp_config: Option<bool>,
     /// Plugins.
     pub(crate) plugins: Option<Vec<Plugin>>,
 }
 
 impl SessionOptions {
-    /// The names of the options, to tell which are not one.
+    /// The names of all options, to find unknown ones.
     pub(crate) const NAMES: &'static [&'static str] = &[
         "agent",
         "model",
@@ -136,21 +136,21 @@ pub(crate) enum PermissionMode {
     Default,
     /// Edits files without asking.
     AcceptEdits,
-    /// Asks nothing.
+    /// Never asks.
     BypassPermissions,
-    /// Only plans.
+    /// Plans only.
     Plan,
-    /// Refuses what it would have to ask for.
+    /// Denies what would need permission.
     DontAsk,
     /// Lets a model decide.
     Auto,
 }
 
-/// What the model is told first.
+/// The system prompt.
 #[derive(Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "a string or {type: \"preset\", preset: \"claude_code\", append?: string}")]
 pub(crate) enum SystemPrompt {
-    /// This alone.
+    /// Only this text.
     Custom(String),
     /// The agent's own prompt.
     Preset(Preset),
@@ -158,12 +158,12 @@ pub(crate) enum SystemPrompt {
 
 /// The agent's own prompt.
 #[derive(Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[expect(clippy::struct_field_names, reason = "the protocol calls them so")]
+#[expect(clippy::struct_field_names, reason = "the names of the protocol")]
 pub(crate) struct Preset {
     r#type: PresetType,
-    /// Its name.
+    /// The name of the preset.
     preset: Option<PresetName>,
-    /// More after it.
+    /// A text to append.
     pub(crate) append: Option<String>,
 }
 
@@ -183,11 +183,11 @@ enum PresetName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum SettingSource {
-    /// Of the user.
+    /// The user's.
     User,
-    /// Of the project, shared.
+    /// The project's, shared.
     Project,
-    /// Of the project, not shared.
+    /// The project's, not shared.
     Local,
 }
 
@@ -201,10 +201,10 @@ impl SettingSource {
     }
 }
 
-/// What the result has to look like.
+/// The format of the result.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct OutputFormat {
-    #[expect(dead_code, reason = "has to be there")]
+    #[expect(dead_code, reason = "required by the protocol")]
     r#type: OutputType,
     /// A JSON schema.
     pub(crate) schema: Object,
@@ -216,19 +216,19 @@ enum OutputType {
     JsonSchema,
 }
 
-/// When a hook is called.
+/// A hook.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct HookConfig {
-    /// The tools it is for, such as `Bash` or `Write|Edit`; all if absent.
+    /// The tools it applies to, such as `Bash` or `Write|Edit`; all if absent.
     pub(crate) matcher: Option<String>,
 }
 
 /// A plugin.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct Plugin {
-    #[expect(dead_code, reason = "there is only one")]
+    #[expect(dead_code, reason = "there is only one value")]
     r#type: Option<PluginType>,
-    /// Its folder.
+    /// The directory of the plugin.
     pub(crate) path: String,
 }
 
@@ -238,7 +238,7 @@ enum PluginType {
     Local,
 }
 
-/// An object that only passes through.
+/// An object that is passed on unchanged.
 #[derive(Debug, Clone)]
 pub(crate) struct Object(pub(crate) Json);
 
@@ -266,47 +266,47 @@ impl JsonSchema for Object {
 #[derive(Debug)]
 pub(crate) struct McpServerConfig(pub(crate) Json);
 
-/// A subagent; further fields pass through.
+/// A subagent; further fields are passed on.
 #[derive(Debug)]
 pub(crate) struct AgentDefinition(pub(crate) Json);
 
-/// The sandbox of commands; further fields pass through.
+/// The sandbox of commands; further fields are passed on.
 #[derive(Debug)]
 pub(crate) struct SandboxSettings(pub(crate) Json);
 
 mod shapes {
-    //! The fields of objects that pass through as they came: only checked, never used.
+    //! The fields of objects that are passed on unchanged: only checked, never used.
     #![expect(dead_code, reason = "these fields are only checked")]
 
     use super::{BTreeMap, Deserialize, JsonSchema};
 
-    /// A server that agents get tools from.
+    /// An MCP server.
     #[derive(Deserialize, JsonSchema)]
     pub(super) struct McpServerConfig {
         /// `stdio` if absent.
         r#type: Option<String>,
-        /// The program, of a `stdio` server.
+        /// The program of a `stdio` server.
         command: Option<String>,
-        /// Its arguments.
+        /// The arguments of the program.
         args: Option<Vec<String>>,
-        /// Its environment.
+        /// The environment of the program.
         env: Option<BTreeMap<String, String>>,
-        /// The address, of an `sse` or `http` server.
+        /// The URL of an `sse` or `http` server.
         url: Option<String>,
-        /// What to send along.
+        /// HTTP headers to send.
         headers: Option<BTreeMap<String, String>>,
     }
 
     /// A subagent.
     #[derive(Deserialize, JsonSchema)]
     pub(super) struct AgentDefinition {
-        /// When to use it.
+        /// When to use the subagent.
         description: String,
-        /// What it is told first.
+        /// The system prompt of the subagent.
         prompt: String,
-        /// The tools it has; all if absent.
+        /// The tools of the subagent; all if absent.
         tools: Option<Vec<String>>,
-        /// `sonnet`, `opus`, `haiku`, `inherit` or a name.
+        /// `sonnet`, `opus`, `haiku`, `inherit` or a model name.
         model: Option<String>,
     }
 
@@ -322,7 +322,7 @@ mod shapes {
     }
 
     #[derive(Deserialize, JsonSchema)]
-    #[expect(clippy::struct_field_names, reason = "the protocol calls them so")]
+    #[expect(clippy::struct_field_names, reason = "the names of the protocol")]
     pub(super) struct SandboxNetwork {
         allow_local_binding: Option<bool>,
         allow_unix_sockets: Option<Vec<String>>,
@@ -336,7 +336,7 @@ mod shapes {
     }
 }
 
-/// Reads an object as it is, after its known fields were checked.
+/// Deserializes an object unchanged, after checking its known fields.
 macro_rules! pass_through {
     ($($name:ident),*) => {
         $(
@@ -346,7 +346,7 @@ macro_rules! pass_through {
                     let read = &mut serde_json::Deserializer::from_str(json.text());
                     match serde_path_to_error::deserialize::<_, shapes::$name>(read) {
                         Ok(_) => Ok(Self(json)),
-                        // the path so far is known outside; what is below it is told in the message
+                        // the caller knows the path so far; the rest of it goes into the message
                         Err(error) => {
                             let (path, text) = (error.path().to_string(), error.inner().to_string());
                             Err(serde::de::Error::custom(format!("in `{path}`: {text}")))
@@ -373,9 +373,9 @@ pass_through!(McpServerConfig, AgentDefinition, SandboxSettings);
 /// The payload of `session.send`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct SendPayload {
-    /// What the user says.
+    /// The text of the user.
     pub(crate) message: Option<String>,
-    /// Content blocks instead, such as images.
+    /// Content blocks instead of a text, such as images.
     #[schemars(with = "Option<Vec<serde_json::Map<String, Value>>>")]
     pub(crate) content: Option<Vec<Json>>,
 }
@@ -387,12 +387,12 @@ pub(crate) struct QueryPayload {
     /// `setMaxThinkingTokens` or `rewindFiles`.
     #[schemars(with = "String")]
     pub(crate) method: Option<String>,
-    /// Its arguments.
+    /// The arguments of the method.
     #[schemars(with = "Option<Vec<Value>>")]
     pub(crate) args: Option<Vec<Json>>,
 }
 
-/// What a JSON text is, in a word.
+/// Returns the JSON type of a text.
 pub(crate) fn kind_of(text: &str) -> &'static str {
     match text.as_bytes().first() {
         Some(b'{') => "object",

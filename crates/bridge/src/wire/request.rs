@@ -1,4 +1,4 @@
-//! Reads a line of the front end: a request, or exactly what is wrong with it.
+//! Parses a line of the front end: a request, or exactly what is wrong with it.
 
 use musher_claude::{Extra, Json};
 use musher_rpc::RawLine;
@@ -8,11 +8,11 @@ use serde_json::json;
 use super::frame::{Code, ErrorPayload};
 use super::payload::{CreatePayload, QueryPayload, SendPayload, SessionOptions, kind_of};
 
-/// What the front end wants.
+/// A request of the front end.
 #[derive(Debug)]
 pub(crate) enum Request {
     Create(Box<Create>),
-    /// To a session.
+    /// A command for a session.
     Session {
         id: String,
         session_id: String,
@@ -20,19 +20,19 @@ pub(crate) enum Request {
     },
 }
 
-/// A new session.
+/// A request for a new session.
 #[derive(Debug)]
 pub(crate) struct Create {
     pub(crate) id: String,
-    /// Absent if the prompt is blank.
+    /// `None` if the prompt is blank.
     pub(crate) prompt: Option<Said>,
     pub(crate) cwd: String,
     pub(crate) options: SessionOptions,
-    /// Keys of the options that nobody knows.
+    /// The unknown keys of the options.
     pub(crate) unknown_options: Vec<String>,
 }
 
-/// What the user says.
+/// The content of a user message.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Said {
     Text(String),
@@ -40,7 +40,7 @@ pub(crate) enum Said {
     Blocks(Vec<Json>),
 }
 
-/// What a session shall do.
+/// A command for a session.
 #[derive(Debug)]
 pub(crate) enum Command {
     Send(Said),
@@ -50,7 +50,7 @@ pub(crate) enum Command {
     Query { method: String, args: Vec<Json> },
 }
 
-/// Why a line is no request, with the ids it had.
+/// Why a line is not a request, with the ids it had.
 #[derive(Debug)]
 pub(crate) struct Invalid {
     pub(crate) id: Option<String>,
@@ -65,7 +65,7 @@ impl Invalid {
 }
 
 impl Request {
-    /// Reads a line; `None` if it is blank.
+    /// Parses a line; `None` if it is blank.
     pub(crate) fn parse(line: &RawLine) -> Option<Result<Self, Invalid>> {
         let nameless = |message: &str| Invalid {
             id: None,
@@ -109,7 +109,8 @@ impl<'a> Envelope<'a> {
     }
 
     fn request(self) -> Result<Request, Invalid> {
-        let kind = self.kind.clone().ok_or_else(|| self.invalid("`type` is missing or not a string"))?;
+        let kind =
+            self.kind.clone().ok_or_else(|| self.invalid("missing or invalid `type`: expected a string"))?;
         if ![
             "session.create",
             "session.send",
@@ -122,12 +123,14 @@ impl<'a> Envelope<'a> {
         {
             return Err(self.invalid(format!("unknown message type `{kind}`")));
         }
-        let id = self.id.clone().ok_or_else(|| self.invalid("`id` is missing or not a string"))?;
+        let id = self.id.clone().ok_or_else(|| self.invalid("missing or invalid `id`: expected a string"))?;
         if kind == "session.create" {
             return self.create(id).map(|create| Request::Create(Box::new(create)));
         }
-        let session_id =
-            self.session_id.clone().ok_or_else(|| self.invalid("`session_id` is missing or not a string"))?;
+        let session_id = self
+            .session_id
+            .clone()
+            .ok_or_else(|| self.invalid("missing or invalid `session_id`: expected a string"))?;
         let command = match kind.as_str() {
             "session.send" => {
                 let SendPayload { message, content } = self.read()?;
@@ -180,22 +183,22 @@ impl<'a> Envelope<'a> {
     }
 
     fn read<T: DeserializeOwned>(&self) -> Result<T, Invalid> {
-        let payload = self.payload.ok_or_else(|| self.invalid("`payload` is missing"))?;
+        let payload = self.payload.ok_or_else(|| self.invalid("missing `payload`"))?;
         if kind_of(payload.text()) != "object" {
-            return Err(self.invalid("`payload` is not an object"));
+            return Err(self.invalid("invalid `payload`: expected an object"));
         }
         let read = &mut serde_json::Deserializer::from_str(payload.text());
         serde_path_to_error::deserialize(read).map_err(|error| {
             let path = error.path().to_string();
             let (path, text) = deepest(path, &error.inner().to_string());
             let expected = text.rsplit_once(", expected ").map_or(text.as_str(), |(_, expected)| expected);
-            let message = format!("`payload.{path}` is wrong: {text}");
+            let message = format!("invalid `payload.{path}`: {text}");
             self.invalid(message).details(json!({"path": path, "expected": expected}))
         })
     }
 
     fn wrong(&self, path: &str, expected: &str) -> Invalid {
-        let message = format!("`payload.{path}` is missing or wrong: expected {expected}");
+        let message = format!("missing or invalid `payload.{path}`: expected {expected}");
         self.invalid(message).details(json!({"path": path, "expected": expected}))
     }
 
@@ -215,7 +218,7 @@ impl Invalid {
     }
 }
 
-/// The whole path and the plain text of an error: an object that passes through tells its own part of the path in its text.
+/// Returns the whole path and the plain message of an error: an object that is passed on has its part of the path in its message.
 fn deepest(path: String, text: &str) -> (String, String) {
     let text = text.rsplit_once(" at line ").map_or(text, |(text, _)| text);
     match text.strip_prefix("in `").and_then(|rest| rest.split_once("`: ")) {

@@ -1,4 +1,4 @@
-//! The protocol as a JSON schema, made from the types that read and print it.
+//! The JSON schema of the protocol, generated from the types that parse and print it.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use super::frame::{Created, ErrorPayload, QueryResult};
 use super::payload::{CreatePayload, QueryPayload, SendPayload};
 
-/// The JSON schema of every line: `$defs/FrontEndMessage` is what a front end writes, `$defs/BridgeMessage` what it reads.
+/// Returns the JSON schema of every line: `$defs/FrontEndMessage` for lines of the front end, `$defs/BridgeMessage` for lines of the
+/// bridge.
 pub fn schema() -> Value {
     let mut generator = SchemaGenerator::default();
     let mut of = |name: &str, schema: Schema| -> Value {
@@ -20,7 +21,7 @@ pub fn schema() -> Value {
         "SdkMessage",
         schemars::json_schema!({
             "type": "object",
-            "description": "A message of the agent, as it wrote it.",
+            "description": "A message of the agent, unchanged.",
             "properties": {"type": {"type": "string"}},
             "required": ["type"]
         }),
@@ -79,7 +80,7 @@ fn line(kind: &str, payload: &Value, required: &[&str]) -> Value {
     })
 }
 
-/// Written by hand: the fields of both kinds stand side by side in one object.
+/// Written by hand, because one object has the fields of both kinds.
 fn callback_response() -> Schema {
     schemars::json_schema!({
         "type": "object",
@@ -104,7 +105,7 @@ fn callback_response() -> Schema {
 fn callback_request() -> Schema {
     schemars::json_schema!({
         "type": "object",
-        "description": "A question: may this tool run, or what does the hook say?",
+        "description": "A permission request, or a call of a hook.",
         "properties": {
             "callback_type": {"enum": ["can_use_tool", "hook"]},
             "tool_name": {"type": "string"},

@@ -1,4 +1,4 @@
-//! Lines of front ends, good and bad, and the schema.
+//! Lines of front ends, valid and invalid, and the schema.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ fn parse(text: &str) -> Option<Result<Request, Value>> {
     Some(parsed.map_err(|invalid| serde_json::from_str(&invalid.frame()).unwrap()))
 }
 
-/// The error a line gets: its ids and its details.
+/// Returns the error that a line causes: its ids and its details.
 fn refused(line: &Value) -> Value {
     let error = parse(&line.to_string()).unwrap().unwrap_err();
     assert_eq!(
@@ -27,7 +27,7 @@ fn refused(line: &Value) -> Value {
 }
 
 #[test]
-fn blank_lines_are_nothing_and_a_byte_order_mark_is_tolerated() {
+fn blank_lines_and_a_byte_order_mark_are_ignored() {
     for text in ["", "   ", "\t", "\u{feff}", "\u{feff}  "] {
         assert!(parse(text).is_none(), "{text:?}");
     }
@@ -36,7 +36,7 @@ fn blank_lines_are_nothing_and_a_byte_order_mark_is_tolerated() {
 }
 
 #[test]
-fn what_is_no_object_has_no_id() {
+fn input_that_is_not_an_object_has_no_id() {
     for text in ["rubbish", "{", "[1]", "null", "\"x\"", "{} {}", "{\"type\":\"session.kill\",}"] {
         let error = parse(text).unwrap().unwrap_err();
         assert_eq!((&error["payload"]["code"], error.get("id")), (&json!("INVALID_MESSAGE"), None), "{text}");
@@ -44,7 +44,7 @@ fn what_is_no_object_has_no_id() {
 }
 
 #[test]
-fn every_row_of_bad_envelopes_is_told_with_the_ids_it_has() {
+fn invalid_envelopes_are_reported_with_their_ids() {
     for (line, expected) in [
         (json!({"id": "1"}), json!(["1", null, null])),
         (json!({"id": "1", "type": 7}), json!(["1", null, null])),
@@ -65,7 +65,7 @@ fn every_row_of_bad_envelopes_is_told_with_the_ids_it_has() {
 }
 
 #[test]
-fn a_wrong_field_is_told_with_its_path_and_what_is_expected() {
+fn invalid_field_is_reported_with_path_and_expected_type() {
     let create = |payload: Value| {
         let refused = refused(&json!({"type": "session.create", "id": "1", "payload": payload}));
         (refused[2]["path"].as_str().unwrap().to_owned(), refused[2]["expected"].as_str().unwrap().to_owned())
@@ -139,13 +139,13 @@ fn every_option_can_be_given_at_once_and_null_is_absent() {
     let Some(Ok(Request::Create(create))) = parse(&line(&options)) else { panic!("not a request") };
     assert_eq!(create.unknown_options, ["surprise"]);
     let agents = create.options.agents.unwrap();
-    assert_eq!(agents["a"].0.to_value().unwrap()["maxTurns"], 3, "what is not known passes through");
+    assert_eq!(agents["a"].0.to_value().unwrap()["maxTurns"], 3, "unknown fields are passed on");
     let nothing: serde_json::Map<_, _> = names.into_iter().map(|name| (name, Value::Null)).collect();
     assert!(matches!(parse(&line(&nothing.into())), Some(Ok(Request::Create(_)))));
 }
 
 #[test]
-fn the_schema_names_every_option_and_message() {
+fn schema_names_every_option_and_message() {
     let schema = schema();
     let options = &schema["$defs"]["SessionOptions"]["properties"];
     let mut names: Vec<_> = options.as_object().unwrap().keys().map(String::as_str).collect();
@@ -162,11 +162,14 @@ fn the_schema_names_every_option_and_message() {
     let published: Value = serde_json::from_str(&fs_err::read_to_string(published).unwrap()).unwrap();
     assert!(
         published == schema,
-        "docs/schema/bridge.json is old: musher bridge --schema > docs/schema/bridge.json"
+        "docs/schema/bridge.json is out of date; run `musher bridge --schema > docs/schema/bridge.json`"
     );
     let published = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/bridge.d.ts");
     let is_new = fs_err::read_to_string(published).unwrap() == super::typescript::typescript();
-    assert!(is_new, "docs/schema/bridge.d.ts is old: musher bridge --types > docs/schema/bridge.d.ts");
+    assert!(
+        is_new,
+        "docs/schema/bridge.d.ts is out of date; run `musher bridge --types > docs/schema/bridge.d.ts`"
+    );
 }
 
 /// Any JSON, not too large.
@@ -186,7 +189,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Often a field of the protocol.
+/// Mostly a field of the protocol.
 fn field() -> impl Strategy<Value = String> {
     let known =
         ["type", "id", "session_id", "payload", "prompt", "cwd", "options", "message", "method", "args"];

@@ -1,6 +1,6 @@
-//! The protocol as TypeScript types, written from its JSON schema.
+//! The protocol as TypeScript types, generated from the JSON schema.
 //!
-//! Knows the part of JSON schema that [`schema`] uses, and no more.
+//! Supports the part of JSON schema that [`schema`] uses.
 
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ const HEAD: &str = "\
 // Written by `musher bridge --types`; do not edit.
 ";
 
-/// A file of TypeScript types: `FrontEndMessage` is what a front end writes, `BridgeMessage` what it reads.
+/// Returns a file of TypeScript types: `FrontEndMessage` for lines of the front end, `BridgeMessage` for lines of the bridge.
 ///
 /// ```
 /// assert!(musher_bridge::typescript().contains("export type FrontEndMessage ="));
@@ -36,7 +36,7 @@ pub fn typescript() -> String {
     text
 }
 
-/// The type a schema stands for.
+/// Returns the TypeScript type of a schema.
 fn expression(schema: &Value, indent: &str) -> String {
     if let Some(name) = schema["$ref"].as_str() {
         return name.rsplit('/').next().unwrap_or_default().to_owned();

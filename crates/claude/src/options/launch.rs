@@ -1,7 +1,7 @@
-//! Options as the CLI takes them: words of its command line, its environment, and its first request.
+//! Converts options to command-line arguments, environment variables and the first request.
 //!
-//! A value always stands in the same word as its flag (`--flag=value`): in two words a value that begins with a dash
-//! would be another flag.
+//! A value is always part of the same argument as its flag (`--flag=value`): as an argument of its own, a value that starts with a dash
+//! would be parsed as a flag.
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -13,24 +13,24 @@ use musher_wire::{Extra, Json};
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
-use super::{Hook, Options, SystemPrompt, Which};
+use super::{Hook, Options, SessionSource, SystemPrompt};
 use crate::protocol::print;
 
-/// Longer values go into a file: Linux takes at most 128 KiB in one word.
-const LONGEST_WORD: usize = 64 * 1024;
+/// Longer values go into a file: Linux limits one argument to 128 KiB.
+const MAX_ARGUMENT_BYTES: usize = 64 * 1024;
 
 const MIB: usize = 1024 * 1024;
 
-/// How to start the CLI, and what has to be there as long as it runs.
+/// A launch, and the files that must exist as long as the CLI runs.
 pub(crate) struct Started {
     pub(crate) launch: Launch,
     pub(crate) files: Vec<NamedTempFile>,
 }
 
 impl Options {
-    /// The words after the program's name.
+    /// Returns the command-line arguments after the program's name.
     ///
-    /// An MCP configuration that is too long for a word is left out: it goes into a file when a session is started.
+    /// An MCP configuration that is too long for an argument is missing: it goes into a file when a session is started.
     pub fn args(&self) -> Vec<OsString> {
         let mut args: Vec<OsString> = [
             "--output-format=stream-json",
@@ -58,7 +58,7 @@ impl Options {
         maybe("--betas", joined(&self.betas));
         maybe("--setting-sources", self.setting_sources.as_ref().map(|sources| sources.join(",")));
         maybe("--settings", self.settings());
-        maybe("--mcp-config", self.mcp_config().filter(|config| config.len() <= LONGEST_WORD));
+        maybe("--mcp-config", self.mcp_config().filter(|config| config.len() <= MAX_ARGUMENT_BYTES));
         maybe("--json-schema", self.short_schema());
         self.session_args(&mut maybe);
 
@@ -76,7 +76,7 @@ impl Options {
             (self.include_partial_messages, "--include-partial-messages"),
             (self.strict_mcp_config, "--strict-mcp-config"),
             (self.enable_file_checkpointing, "--replay-user-messages"),
-            (matches!(self.session, Which::Fork { .. }), "--fork-session"),
+            (matches!(self.session, SessionSource::Fork { .. }), "--fork-session"),
         ] {
             if is_set {
                 args.push(word.into());
@@ -86,7 +86,7 @@ impl Options {
         args
     }
 
-    /// The body of the first request.
+    /// Returns the body of the first request.
     pub fn initialize(&self) -> Json {
         let hooks: Option<Extra> = (!self.hooks.is_empty()).then(|| {
             let mut all = Extra::default();
@@ -115,7 +115,7 @@ impl Options {
         raw(&fields)
     }
 
-    /// How to start the CLI in a folder.
+    /// Prepares the launch of the CLI in a directory.
     pub(crate) fn start(&self, program: &Path, cwd: &Path) -> io::Result<Started> {
         let limits = Limits {
             line: MAX_LINE_LIMIT,
@@ -126,23 +126,23 @@ impl Options {
         let mut launch = Launch::new(program)
             .args(self.args())
             .cwd(cwd)
-            // else it thinks that it runs inside another one
+            // otherwise the CLI assumes that it runs inside another one
             .env_remove("CLAUDECODE")
             .env_remove("NODE_OPTIONS")
             .env("CLAUDE_CODE_ENTRYPOINT", "sdk-musher")
             .limits(limits)
             .stderr_tail(4 * 1024)
-            // it writes its transcript to the end
+            // the CLI writes its transcript until the end
             .grace(Duration::from_secs(5))
             .grace_after_interrupt(Duration::from_secs(2))
             .grace_after_term(Duration::from_secs(1))
-            // killed, it would leave a running tool behind
+            // a killed CLI would leave a running tool behind
             .on_parent_death(ParentDeath::Interrupt);
         if self.enable_file_checkpointing {
             launch = launch.env("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING", "true");
         }
         let mut files = Vec::new();
-        if let Some(config) = self.mcp_config().filter(|config| config.len() > LONGEST_WORD) {
+        if let Some(config) = self.mcp_config().filter(|config| config.len() > MAX_ARGUMENT_BYTES) {
             let mut file = tempfile::Builder::new().prefix("musher-mcp-").suffix(".json").tempfile()?;
             file.write_all(config.as_bytes())?;
             let mut word = OsString::from("--mcp-config=");
@@ -158,13 +158,13 @@ impl Options {
 
     fn session_args(&self, maybe: &mut impl FnMut(&str, Option<String>)) {
         match &self.session {
-            Which::New => {}
-            Which::NewWithId(id) => maybe("--session-id", Some(id.clone())),
-            Which::Resume { id, at } => {
+            SessionSource::New => {}
+            SessionSource::NewWithId(id) => maybe("--session-id", Some(id.clone())),
+            SessionSource::Resume { id, at } => {
                 maybe("--resume", Some(id.clone()));
                 maybe("--resume-session-at", at.clone());
             }
-            Which::Fork { id, at, new_id } => {
+            SessionSource::Fork { id, at, new_id } => {
                 maybe("--resume", Some(id.clone()));
                 maybe("--resume-session-at", at.clone());
                 maybe("--session-id", new_id.clone());
@@ -197,7 +197,7 @@ impl Options {
         self.output_schema
             .as_ref()
             .map(|schema| schema.text().to_owned())
-            .filter(|it| it.len() <= LONGEST_WORD)
+            .filter(|it| it.len() <= MAX_ARGUMENT_BYTES)
     }
 }
 
@@ -215,7 +215,7 @@ impl<'a> Registration<'a> {
         Self {
             matcher: hook.matcher.as_deref(),
             hook_callback_ids: [&hook.callback_id],
-            // never zero, which would mean something else
+            // never zero, which has another meaning
             timeout: hook.timeout.map(|timeout| timeout.as_secs().max(1)),
         }
     }
@@ -226,6 +226,6 @@ fn joined(words: &[String]) -> Option<String> {
 }
 
 fn raw<T: Serialize + ?Sized>(value: &T) -> Json {
-    // strings, lists of them and raw JSON: printing cannot fail
+    // strings, lists of strings and raw JSON: serializing cannot fail
     Json::new(value).unwrap_or_else(|_| Json::null())
 }

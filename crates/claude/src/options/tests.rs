@@ -1,4 +1,4 @@
-//! Options as words and fields.
+//! Options as command-line arguments and fields.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ fn words(options: &Options) -> Vec<String> {
 }
 
 #[test]
-fn nothing_set_says_nothing() {
+fn default_options_add_no_arguments() {
     assert_eq!(words(&Options::new()), [] as [String; 0]);
     assert_eq!(Options::new().initialize().text(), r#"{"hooks":null}"#);
 }
 
 #[test]
-fn a_value_never_becomes_a_flag_of_its_own() {
+fn value_never_becomes_a_flag_of_its_own() {
     let options = Options::new().model("--dangerously-skip-permissions").additional_directories(["-x"]);
     assert_eq!(words(&options), ["--model=--dangerously-skip-permissions", "--add-dir=-x"]);
 }
 
 #[test]
-fn every_option_has_its_words() {
+fn every_option_has_its_arguments() {
     let mut mcp = Extra::default();
     mcp.insert("files", serde_json::json!({"command": "files"}));
     let mut options = Options::new()
@@ -39,7 +39,7 @@ fn every_option_has_its_words() {
         .sandbox(serde_json::json!({"enabled": true}).into())
         .mcp_servers(mcp)
         .output_schema(serde_json::json!({"type": "object"}).into())
-        .session(Which::Fork {
+        .session(SessionSource::Fork {
             id: "old".to_owned(),
             at: Some("m1".to_owned()),
             new_id: Some("new".to_owned()),
@@ -82,7 +82,7 @@ fn every_option_has_its_words() {
 }
 
 #[test]
-fn the_first_request_has_hooks_agents_and_prompts() {
+fn first_request_has_hooks_agents_and_prompts() {
     let mut options = Options::new()
         .system_prompt(SystemPrompt::Custom(String::new()))
         .agents(serde_json::json!({"a": {}}).into());
@@ -103,7 +103,7 @@ fn the_first_request_has_hooks_agents_and_prompts() {
 }
 
 #[test]
-fn what_is_too_long_for_the_command_line_goes_another_way() {
+fn long_values_are_passed_outside_of_the_command_line() {
     let long = "x".repeat(100_000);
     let mut mcp = Extra::default();
     mcp.insert("s", serde_json::json!({"command": long}));

@@ -1,4 +1,4 @@
-//! Recorded conversations, replayed: every line of the CLI is understood, and our answers are what was answered then.
+//! Replays recorded conversations: every line of the CLI is understood, and the answers equal the recorded ones.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -46,7 +46,7 @@ fn value(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// What the host of the recording did, put into our words.
+/// Converts a recorded request of the host to a call.
 fn call_of(request: &Json) -> Call {
     let mut fields: musher_wire::Extra = request.to().unwrap();
     let subtype: String = fields.remove("subtype").unwrap().to().unwrap();
@@ -64,7 +64,7 @@ fn every_recorded_conversation_can_be_replayed() {
             replay_host(protocol, &name, &text, &mut ours);
             continue;
         }
-        // the ids of the recording's host are not ours
+        // the recording's host used other ids
         let parsed = value(&text);
         if let Some(theirs) = parsed["response"]["request_id"].as_str() {
             let our = &ours[&(name.clone(), theirs.to_owned())];
@@ -100,7 +100,7 @@ fn every_recorded_conversation_can_be_replayed() {
     let kinds: Vec<_> = seen.keys().copied().collect();
     assert_eq!(kinds, ["answer", "cancelled", "hook", "mcp", "message", "permission"]);
     for (name, protocol) in protocols {
-        assert!(protocol.asked.len() <= 1, "{name}: unanswered {:?}", protocol.asked);
+        assert!(protocol.calls.len() <= 1, "{name}: unanswered {:?}", protocol.calls);
     }
 }
 
@@ -122,13 +122,13 @@ fn replay_host(
     }
 }
 
-/// Answers as the recording's host did, where that is an answer at all.
+/// Answers as the recording's host did, where it did.
 fn answer(protocol: &mut Protocol, name: &str, parsed: &Value) {
     let response = &parsed["response"];
     let id = RequestId(response["request_id"].as_str().unwrap().to_owned());
     let body = &response["response"];
     let line = match protocol.open.get(&id) {
-        // taken back before: a late answer is none
+        // cancelled before: a late answer is ignored
         None => {
             assert_eq!(protocol.permit(&id, &Permission::allow()), None, "{name}");
             return;
@@ -136,12 +136,12 @@ fn answer(protocol: &mut Protocol, name: &str, parsed: &Value) {
         Some(_) if response["subtype"] == "error" => {
             protocol.refuse(&id, response["error"].as_str().unwrap())
         }
-        Some(Open::Mcp) => protocol.mcp_reply(&id, Some(&Json::from(&body["mcp_response"]))),
-        Some(Open::Hook) => {
+        Some(Pending::Mcp) => protocol.mcp_reply(&id, Some(&Json::from(&body["mcp_response"]))),
+        Some(Pending::Hook) => {
             protocol.hook_output(&id, &HookOutput::default()).unwrap();
             return;
         }
-        Some(Open::Permission { .. }) => match body["behavior"].as_str() {
+        Some(Pending::Permission { .. }) => match body["behavior"].as_str() {
             Some("allow") => {
                 let field = |name: &str| body.get(name).map(Json::from);
                 let permission = Permission::Allow {
@@ -171,7 +171,7 @@ fn answer(protocol: &mut Protocol, name: &str, parsed: &Value) {
 }
 
 #[test]
-fn every_recorded_message_has_a_view_or_is_known_to_have_none() {
+fn recorded_messages_have_a_typed_view_or_are_listed_without() {
     let mut without: BTreeMap<String, usize> = BTreeMap::new();
     for Recorded { is_from_cli, text, name } in recorded() {
         if !is_from_cli {
@@ -210,7 +210,7 @@ fn ask(protocol: &mut Protocol, id: &str) -> Event {
 }
 
 #[test]
-fn an_allowed_tool_gets_its_own_input_back_word_for_word() {
+fn allowed_tool_gets_its_input_back_unchanged() {
     let mut protocol = Protocol::new();
     let Event::Permission(request) = ask(&mut protocol, "1") else { panic!("not a question") };
     let line = protocol.permit(&request.id, &Permission::allow()).unwrap();
@@ -219,7 +219,7 @@ fn an_allowed_tool_gets_its_own_input_back_word_for_word() {
 }
 
 #[test]
-fn a_question_that_was_taken_back_cannot_be_answered() {
+fn cancelled_request_cannot_be_answered() {
     let mut protocol = Protocol::new();
     let Event::Permission(request) = ask(&mut protocol, "1") else { panic!("not a question") };
     let cancel = r#"{"type":"control_cancel_request","request_id":"1"}"#.to_owned();
@@ -229,7 +229,7 @@ fn a_question_that_was_taken_back_cannot_be_answered() {
 }
 
 #[test]
-fn a_question_nobody_knows_is_answered_with_an_error() {
+fn unknown_request_is_answered_with_an_error() {
     let line = r#"{"type":"control_request","request_id":"9","request":{"subtype":"elicitation"}}"#;
     let Event::Unsupported { subtype, reply } = Protocol::new().receive(line.to_owned().into()) else {
         panic!("it was understood")
@@ -242,7 +242,7 @@ fn a_question_nobody_knows_is_answered_with_an_error() {
 }
 
 #[test]
-fn a_turn_runs_from_the_message_to_the_result() {
+fn turn_runs_from_the_message_to_the_result() {
     let mut protocol = Protocol::new();
     assert!(!protocol.is_busy());
     protocol.user(&"hello".into());
@@ -255,7 +255,7 @@ fn a_turn_runs_from_the_message_to_the_result() {
 
 proptest::proptest! {
     #[test]
-    fn no_line_is_too_strange(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200)) {
+    fn any_line_is_handled_without_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200)) {
         let mut connection = musher_rpc::LineSplitter::new(100);
         let mut protocol = Protocol::new();
         let mut lines = Vec::new();

@@ -1,6 +1,6 @@
-//! The task that owns a conversation: it reads the CLI, serves the handles, and runs the handlers beside itself.
+//! The task that owns a conversation: it reads the CLI, serves the handles, and runs handlers in tasks of their own.
 //!
-//! While a message waits for its reader, the CLI is not read; everything else goes on.
+//! While a message waits for its reader, the CLI is not read; everything else continues.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use crate::user::UserMessage;
 use crate::wire::message::View;
 use crate::{Call, Error, Event, Handlers, HookOutput, Message, Permission, Process, RequestId};
 
-/// How long a CLI that gave up at the start may take to exit.
-const FAREWELL: Duration = Duration::from_secs(3);
+/// How long a CLI that failed to start may take to exit.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// What the handles ask.
+/// A command of a handle.
 #[derive(Debug)]
 pub(super) enum Command {
     User(UserMessage, oneshot::Sender<Result<(), Error>>),
@@ -27,7 +27,7 @@ pub(super) enum Command {
     Close(oneshot::Sender<Arc<Exit>>),
 }
 
-type Greeting = (RequestId, oneshot::Sender<Result<Json, Error>>);
+type Initialization = (RequestId, oneshot::Sender<Result<Json, Error>>);
 
 pub(super) struct Actor {
     process: Process,
@@ -35,7 +35,7 @@ pub(super) struct Actor {
     inbox: mpsc::Receiver<Command>,
     messages: mpsc::Sender<Message>,
     ended: watch::Sender<Option<Closed>>,
-    greeting: Option<Greeting>,
+    initialization: Option<Initialization>,
     /// A message that waits for its reader.
     waiting: Option<Message>,
     calls: HashMap<RequestId, (String, oneshot::Sender<Result<Json, Error>>)>,
@@ -44,7 +44,7 @@ pub(super) struct Actor {
     by_request: HashMap<RequestId, AbortHandle>,
 }
 
-/// What a handler answered.
+/// The answer of a handler.
 enum Reply {
     Permission(Permission),
     Hook(HookOutput),
@@ -52,9 +52,9 @@ enum Reply {
 }
 
 /// Why the loop ended.
-enum Over {
+enum EndCause {
     Closed(Closed),
-    Asked(Option<oneshot::Sender<Arc<Exit>>>),
+    CloseRequested(Option<oneshot::Sender<Arc<Exit>>>),
 }
 
 impl Actor {
@@ -64,7 +64,7 @@ impl Actor {
         inbox: mpsc::Receiver<Command>,
         messages: mpsc::Sender<Message>,
         ended: watch::Sender<Option<Closed>>,
-        greeting: Greeting,
+        initialization: Initialization,
     ) -> Self {
         Self {
             process,
@@ -72,7 +72,7 @@ impl Actor {
             inbox,
             messages,
             ended,
-            greeting: Some(greeting),
+            initialization: Some(initialization),
             waiting: None,
             calls: HashMap::new(),
             tasks: JoinSet::new(),
@@ -82,10 +82,10 @@ impl Actor {
     }
 
     pub(super) async fn run(mut self) {
-        match self.converse().await {
-            Over::Closed(closed) => {
+        match self.run_until_end().await {
+            EndCause::Closed(closed) => {
                 self.ended.send_replace(Some(closed.clone()));
-                if let Some((_, ready)) = self.greeting.take() {
+                if let Some((_, ready)) = self.initialization.take() {
                     ready.send(Err(closed.clone().into())).ok();
                 }
                 for (_, (_, reply)) in self.calls.drain() {
@@ -93,7 +93,7 @@ impl Actor {
                 }
                 self.process.end().await;
             }
-            Over::Asked(reply) => {
+            EndCause::CloseRequested(reply) => {
                 drop(self.messages);
                 let exit = self.process.end().await;
                 self.ended.send_replace(Some(Closed::Exited(Arc::clone(&exit))));
@@ -104,16 +104,16 @@ impl Actor {
         }
     }
 
-    async fn converse(&mut self) -> Over {
+    async fn run_until_end(&mut self) -> EndCause {
         let messages = self.messages.clone();
         loop {
             tokio::select! {
                 event = self.process.next(), if self.waiting.is_none() => match event {
-                    Ok(event) => self.heard(event).await,
-                    Err(closed) => return Over::Closed(closed),
+                    Ok(event) => self.handle_event(event).await,
+                    Err(closed) => return EndCause::Closed(closed),
                 },
                 room = messages.reserve(), if self.waiting.is_some() => {
-                    // nobody reads any more: then it is not kept
+                    // without a reader, the message is dropped
                     if let (Ok(room), Some(message)) = (room, self.waiting.take()) {
                         room.send(message);
                     }
@@ -127,18 +127,18 @@ impl Actor {
                         Ok(id) => drop(self.calls.insert(id, (call.subtype().to_owned(), reply))),
                         Err(error) => drop(reply.send(Err(error))),
                     },
-                    Some(Command::Close(reply)) => return Over::Asked(Some(reply)),
-                    None => return Over::Asked(None),
+                    Some(Command::Close(reply)) => return EndCause::CloseRequested(Some(reply)),
+                    None => return EndCause::CloseRequested(None),
                 },
             }
         }
     }
 
-    async fn heard(&mut self, event: Event) {
+    async fn handle_event(&mut self, event: Event) {
         match event {
             Event::Message(message) => {
-                if message.is_result() && self.greeting.is_some() {
-                    self.did_not_begin(&message).await;
+                if message.is_result() && self.initialization.is_some() {
+                    self.failed_to_start(&message).await;
                 }
                 self.waiting = Some(message);
             }
@@ -158,7 +158,7 @@ impl Actor {
                     let message = request.message;
                     self.handle(request.id, async move { Reply::Mcp(server.answer(&message).await) });
                 }
-                None => self.write(|process| process.refuse(&request.id, "there is no such server")),
+                None => self.write(|process| process.refuse(&request.id, "unknown MCP server")),
             },
             Event::Cancelled { id } => {
                 if let Some(task) = self.by_request.remove(&id) {
@@ -166,22 +166,22 @@ impl Actor {
                 }
             }
             Event::Unsupported { subtype, .. } => {
-                tracing::warn!(subtype, "the CLI asked for something unknown");
+                tracing::warn!(subtype, "the CLI sent an unknown request");
             }
-            Event::Noise(text) => tracing::debug!(text, "the CLI wrote something that is no message"),
-            Event::Malformed(reason) => tracing::warn!(reason, "the CLI wrote a line that cannot be read"),
+            Event::Noise(text) => tracing::debug!(text, "the CLI wrote output that is not a message"),
+            Event::Malformed(reason) => tracing::warn!(reason, "the CLI wrote a malformed line"),
             Event::Nothing => {}
         }
     }
 
-    /// Instead of an answer to the first request came the end of a turn: an unknown session to resume, for example.
-    async fn did_not_begin(&mut self, message: &Message) {
-        let Some((_, ready)) = self.greeting.take() else { return };
-        let said = match message.view() {
+    /// The end of a turn came instead of a response to the first request, for example because the session to resume is unknown.
+    async fn failed_to_start(&mut self, message: &Message) {
+        let Some((_, ready)) = self.initialization.take() else { return };
+        let reason = match message.view() {
             View::Result(result) if !result.errors.is_empty() => result.errors.join("; "),
             _ => message.subtype().unwrap_or("no reason given").to_owned(),
         };
-        let exit = timeout(FAREWELL, async {
+        let exit = timeout(EXIT_TIMEOUT, async {
             loop {
                 if let Err(closed) = self.process.next().await {
                     return closed;
@@ -192,11 +192,11 @@ impl Actor {
             Ok(Closed::Exited(exit)) => Some(exit),
             _ => None,
         };
-        ready.send(Err(Error::NotBegun { message: said, exit })).ok();
+        ready.send(Err(Error::NotStarted { message: reason, exit })).ok();
     }
 
     fn settle(&mut self, id: &RequestId, outcome: Result<Json, crate::Refusal>) {
-        if let Some((_, ready)) = self.greeting.take_if(|(hello, _)| hello == id) {
+        if let Some((_, ready)) = self.initialization.take_if(|(hello, _)| hello == id) {
             let refused = |source| Error::Refused { call: "initialize".to_owned(), source };
             ready.send(outcome.map_err(refused)).ok();
         } else if let Some((call, reply)) = self.calls.remove(id) {
@@ -218,14 +218,14 @@ impl Actor {
             Ok((_, Reply::Permission(permission))) => process.permit(&id, &permission),
             Ok((_, Reply::Hook(output))) => process.hook_output(&id, &output),
             Ok((_, Reply::Mcp(reply))) => process.mcp_reply(&id, reply.as_ref()),
-            // taken back by the CLI, or it panicked: the first is not open any more, the second must not stay open
+            // aborted because the CLI cancelled it, or panicked: a cancelled request is not pending any more, the other gets an error
             Err(_ended) => process.refuse(&id, "the handler failed"),
         });
     }
 
     fn write(&mut self, write: impl FnOnce(&mut Process) -> Result<(), Error>) {
         if let Err(error) = write(&mut self.process) {
-            tracing::warn!(%error, "an answer to the CLI could not be written");
+            tracing::warn!(%error, "cannot write a response to the CLI");
         }
     }
 }

@@ -1,16 +1,16 @@
-//! Content blocks and usage, as the vendor's API has them.
+//! Content blocks and token usage, in the format of the vendor's API.
 
 use musher_wire::Json;
 use serde::{Deserialize, Deserializer};
 
 use super::lenient;
 
-/// What a message says.
+/// The content of a message.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Content(pub Vec<Block>);
 
 impl Content {
-    /// All text in it, one block after the other.
+    /// Returns all text, one block after the other.
     pub fn text(&self) -> String {
         let texts = self.0.iter().filter_map(|block| match block {
             Block::Text(text) => Some(text.as_str()),
@@ -19,7 +19,7 @@ impl Content {
         texts.collect()
     }
 
-    /// The tool calls in it.
+    /// Returns the tool calls.
     pub fn tool_uses(&self) -> impl Iterator<Item = &ToolUse> {
         self.0.iter().filter_map(|block| match block {
             Block::ToolUse(call) => Some(call),
@@ -27,7 +27,7 @@ impl Content {
         })
     }
 
-    /// The tool results in it.
+    /// Returns the tool results.
     pub fn tool_results(&self) -> impl Iterator<Item = &ToolResult> {
         self.0.iter().filter_map(|block| match block {
             Block::ToolResult(result) => Some(result),
@@ -36,39 +36,39 @@ impl Content {
     }
 }
 
-/// One block of content.
+/// A block of content.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Block {
     /// Text.
     Text(String),
-    /// What the model thinks before it speaks.
+    /// The model's reasoning.
     Thinking(String),
-    /// A call of a tool.
+    /// A tool call.
     ToolUse(ToolUse),
-    /// What a tool gave.
+    /// A tool result.
     ToolResult(ToolResult),
     /// A block of another kind, such as an image.
     Other(Json),
 }
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct ToolUse {
-    /// The id its result refers to.
+    /// The id that the result refers to.
     pub id: String,
-    /// The tool.
+    /// The name of the tool.
     pub name: String,
-    /// What it is called with.
+    /// The arguments.
     pub input: Json,
 }
 
-/// What a tool gave.
+/// A tool result.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct ToolResult {
-    /// The call.
+    /// The id of the tool call.
     pub tool_use_id: String,
     /// Text or blocks.
     #[serde(default = "Json::null")]
@@ -78,25 +78,25 @@ pub struct ToolResult {
     pub is_error: bool,
 }
 
-/// The tokens of a call or a turn.
+/// The tokens of a model call or a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Read by the model.
+    /// Input tokens.
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub input_tokens: u64,
-    /// Written by the model.
+    /// Output tokens.
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub output_tokens: u64,
-    /// Put into the cache.
+    /// Tokens written to the cache.
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub cache_creation_input_tokens: u64,
-    /// Read from the cache.
+    /// Tokens read from the cache.
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub cache_read_input_tokens: u64,
 }
 
-/// Text alone stands for one block of text.
+/// A plain string stands for one text block.
 impl<'de> Deserialize<'de> for Content {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let json = Json::deserialize(deserializer)?;

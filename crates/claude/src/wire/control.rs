@@ -1,4 +1,4 @@
-//! Control messages as types: what we ask the CLI, what it asks us, and the answers.
+//! Control messages as types: calls of the host, requests of the CLI, and the responses.
 
 use musher_wire::Json;
 use serde::ser::SerializeMap;
@@ -6,53 +6,53 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::lenient;
 
-/// The id of a request, ours or the CLI's.
+/// The id of a request, of either side.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RequestId(pub(crate) String);
 
 impl RequestId {
-    /// The id as text.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// The CLI answered a request with an error.
+/// An error response of the CLI.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct Refusal {
-    /// What it says.
+    /// The message.
     pub message: String,
-    /// A word for programs; newer versions only.
+    /// A code for programs; newer versions only.
     pub code: Option<String>,
 }
 
-/// What we can ask the CLI besides a turn.
+/// A call of the host to the CLI.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Call {
-    /// The first of all: hooks, agents, prompts. Made by [`Options::initialize`](crate::Options::initialize).
+    /// The first call: hooks, agents, prompts. Created by [`Options::initialize`](crate::Options::initialize).
     Initialize(Json),
-    /// Stops the turn that runs. An idle session agrees and does nothing.
+    /// Interrupts the running turn. Does nothing in an idle session.
     Interrupt,
-    /// How much it may do without asking, from now on.
+    /// Changes the permission mode.
     SetPermissionMode(PermissionMode),
-    /// Another model; `None` for the default.
+    /// Changes the model; `None` for the default.
     SetModel(Option<String>),
-    /// How much it may think; `None` for the default.
+    /// Changes the maximum number of thinking tokens; `None` for the default.
     SetMaxThinkingTokens(Option<u64>),
-    /// Which MCP servers there are and how they stand.
+    /// Returns the MCP servers and their status.
     McpStatus,
-    /// Puts files back to where they were before a user message.
+    /// Restores files to their state before a user message.
     RewindFiles {
-        /// The id the user message was sent with.
+        /// The id of the user message.
         user_message_id: String,
-        /// Only tell what would change.
+        /// Only report what would change.
         dry_run: bool,
     },
-    /// Any other request: its `subtype`, and its further fields as an object.
+    /// Any other call: its `subtype`, and its other fields as an object.
     Other {
         /// The subtype.
         subtype: String,
@@ -62,7 +62,7 @@ pub enum Call {
 }
 
 impl Call {
-    /// The word for it on the wire.
+    /// Returns the call's `subtype` on the wire.
     pub fn subtype(&self) -> &str {
         match self {
             Self::Initialize(_) => "initialize",
@@ -112,22 +112,22 @@ pub enum PermissionMode {
     Default,
     /// Edits files without asking.
     AcceptEdits,
-    /// Only plans.
+    /// Plans only.
     Plan,
-    /// Asks nothing. Needs a start with [`Options::allow_dangerously_skip_permissions`](crate::Options).
+    /// Never asks. Requires a start with [`Options::allow_dangerously_skip_permissions`](crate::Options).
     BypassPermissions,
-    /// Refuses what it would have to ask for.
+    /// Denies what would need permission.
     DontAsk,
     /// Lets a model decide.
     Auto,
 }
 
 impl PermissionMode {
-    /// All of them.
+    /// All modes.
     pub const ALL: [Self; 6] =
         [Self::Default, Self::AcceptEdits, Self::Plan, Self::BypassPermissions, Self::DontAsk, Self::Auto];
 
-    /// The word for it on the wire.
+    /// Returns the mode's name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Default => "default",
@@ -139,68 +139,68 @@ impl PermissionMode {
         }
     }
 
-    /// The one with this word. An old CLI takes any word, so that it has to be checked here.
+    /// Parses a name. Needed because an old CLI accepts any name.
     pub fn named(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.as_str() == word)
     }
 }
 
-/// The CLI asks whether a tool may run.
+/// A permission request of the CLI: may a tool run?
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PermissionRequest {
-    /// To answer it.
+    /// The id to answer it with.
     pub id: RequestId,
-    /// The tool.
+    /// The name of the tool.
     pub tool_name: String,
-    /// What it is called with.
+    /// The arguments.
     pub input: Json,
-    /// The call.
+    /// The id of the tool call.
     pub tool_use_id: Option<String>,
-    /// Changes of the rules that would make the question unnecessary; to be given back in the answer.
+    /// Changes of the rules that would make the request unnecessary; may be returned in the answer.
     pub suggestions: Vec<Json>,
-    /// Everything the CLI sent, with what has no field here.
+    /// The whole request, including fields without a type.
     pub raw: Json,
 }
 
-/// The answer to a [`PermissionRequest`].
+/// The decision on a [`PermissionRequest`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Permission {
     /// The tool runs.
     Allow {
-        /// With another input than the model wanted.
+        /// The arguments to use instead of the model's.
         updated_input: Option<Json>,
-        /// Changes of the rules, as in the suggestions.
+        /// Changes of the rules, such as the suggestions.
         updated_permissions: Option<Json>,
     },
     /// The tool does not run.
     Deny {
-        /// Told to the model.
+        /// The reason, for the model.
         message: String,
-        /// Whether the turn ends, too.
+        /// Whether to interrupt the turn too.
         interrupt: Option<bool>,
     },
 }
 
 impl Permission {
-    /// The tool runs as the model wanted.
+    /// Allows the tool with the model's arguments.
     pub fn allow() -> Self {
         Self::Allow { updated_input: None, updated_permissions: None }
     }
 
-    /// The tool does not run, and the model is told why.
+    /// Denies the tool, with a reason for the model.
     pub fn deny(message: impl Into<String>) -> Self {
         Self::Deny { message: message.into(), interrupt: None }
     }
 }
 
-/// The CLI passes a message on to an MCP server that lives in our process.
+/// A message that the CLI passes to an in-process MCP server.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct McpRequest {
-    /// To answer it.
+    /// The id to answer it with.
     pub id: RequestId,
-    /// The server.
+    /// The name of the server.
     pub server_name: String,
     /// A JSON-RPC message.
     pub message: Json,
@@ -224,7 +224,7 @@ pub(crate) struct McpMessage {
     pub(crate) message: Json,
 }
 
-/// The answer to a permission request, with an input in any case: 2.1.197 fails the tool without one.
+/// The answer to a permission request. Always includes the arguments: version 2.1.197 fails the tool without them.
 #[derive(Serialize)]
 #[serde(tag = "behavior", rename_all = "lowercase", rename_all_fields = "camelCase")]
 pub(crate) enum PermissionAnswer<'a> {

@@ -1,4 +1,4 @@
-//! Hooks: the question of the CLI, and what one may answer.
+//! Hooks: requests of the CLI, and the responses.
 
 use musher_wire::Json;
 use serde::{Deserialize, Serialize};
@@ -6,23 +6,23 @@ use serde::{Deserialize, Serialize};
 use super::control::RequestId;
 use super::lenient;
 
-/// The CLI calls a hook.
+/// A hook request of the CLI.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct HookRequest {
-    /// To answer it.
+    /// The id to answer it with.
     pub id: RequestId,
-    /// The id the hook was registered with.
+    /// The id that the hook was registered with.
     pub callback_id: String,
     /// The event, such as `PreToolUse`.
     pub event: String,
-    /// What the event is about.
+    /// The input of the hook.
     pub input: Json,
-    /// The tool call it is about. A random id for events that are about none.
+    /// The id of the tool call; a random id for events without one.
     pub tool_use_id: Option<String>,
 }
 
-/// The answer to a [`HookRequest`]. Empty is "no opinion".
+/// The response to a [`HookRequest`]. An empty response expresses no opinion.
 ///
 /// ```
 /// use musher_claude::HookOutput;
@@ -34,25 +34,25 @@ pub struct HookRequest {
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HookOutput {
-    /// Whether the session goes on.
+    /// Whether the session continues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub r#continue: Option<bool>,
-    /// Whether what the hook said is kept from the transcript.
+    /// Whether the hook's output is kept out of the transcript.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suppress_output: Option<bool>,
-    /// Why the session does not go on.
+    /// Why the session does not continue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
     /// `approve` or `block`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<String>,
-    /// For the user.
+    /// A message for the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_message: Option<String>,
-    /// For the model.
+    /// A message for the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What only this event knows, such as `permissionDecision`.
+    /// Fields of specific events, such as `permissionDecision`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hook_specific_output: Option<Json>,
 }
@@ -66,7 +66,7 @@ pub(crate) struct HookCallback {
     pub(crate) tool_use_id: Option<String>,
 }
 
-/// The name of the event in the input of a hook.
+/// Returns the name of the event in a hook's input.
 pub(crate) fn event_of(input: &Json) -> Option<String> {
     #[derive(Deserialize)]
     struct Named {

@@ -1,17 +1,17 @@
-//! Reads optional fields so that one of an unexpected type is absent, not an error.
+//! Deserializes optional fields: a field of an unexpected type is absent instead of an error.
 
 use musher_wire::Json;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 
-/// The field as a `T`, or `None` if it is something else.
+/// Returns the field as a `T`, or `None` if it has another type.
 pub(crate) fn field<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
     Ok(Json::deserialize(deserializer)?.to().ok())
 }
 
-/// The field as a `T`, or its default if it is something else.
+/// Returns the field as a `T`, or its default if it has another type.
 pub(crate) fn or_default<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
     deserializer: D,
 ) -> Result<T, D::Error> {

@@ -1,4 +1,4 @@
-//! Tells what a line of the CLI is, looking only at the fields that say so.
+//! Classifies a line of the CLI by the fields that tell its kind.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -26,11 +26,11 @@ pub(crate) enum CliLine {
     Cancel {
         id: String,
     },
-    /// For the CLI's own housekeeping.
+    /// Internal messages of the CLI.
     Housekeeping,
-    /// Not an object at all: some builds print debug text on stdout.
+    /// Not an object: some builds print debug text on stdout.
     Noise(String),
-    /// An object that cannot be read.
+    /// An object that cannot be parsed.
     Malformed(String),
 }
 
@@ -79,7 +79,7 @@ fn request(text: &str) -> serde_json::Result<CliLine> {
 fn response(text: &str) -> serde_json::Result<CliLine> {
     let Response { response: it } = serde_json::from_str(text)?;
     let outcome = if it.subtype == "success" {
-        // older versions leave the answer out when there is nothing to say
+        // older versions omit an empty response
         Ok(it.response.unwrap_or_else(Json::empty_object))
     } else {
         Err(Refusal {
@@ -117,7 +117,7 @@ struct Answer {
     error_code: Option<String>,
 }
 
-/// The two words that say what an object is. Anything else in it is skipped, of two with one name the last counts.
+/// The two fields that tell the kind of an object. Other fields are skipped; the last of duplicate fields counts.
 #[derive(Default)]
 struct Head<'a> {
     kind: Option<Cow<'a, str>>,
@@ -152,12 +152,12 @@ impl<'de> Deserialize<'de> for Head<'de> {
     }
 }
 
-/// A value that should be a word.
+/// Returns a string value.
 fn word(value: &serde_json::value::RawValue) -> Option<Cow<'_, str>> {
     serde_json::from_str::<Text<'_>>(value.get()).ok().map(|text| text.0)
 }
 
-/// The words of nearly all messages, which then cost no allocation.
+/// The names in almost all messages, which then need no allocation.
 fn known(word: &str) -> Word {
     const WORDS: [&str; 8] =
         ["stream_event", "assistant", "user", "system", "result", "init", "success", "status"];
@@ -176,27 +176,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_noise_and_a_broken_object_is_malformed() {
+    fn non_object_is_noise_and_broken_object_is_malformed() {
         assert!(matches!(parse("[debug] hello"), CliLine::Noise(text) if text == "[debug] hello"));
         assert!(matches!(parse("{\"type\":"), CliLine::Malformed(_)));
         assert!(matches!(parse("{\"type\":\"control_request\"}"), CliLine::Malformed(_)));
     }
 
     #[test]
-    fn an_unknown_kind_is_a_message_with_its_own_text() {
+    fn unknown_kind_is_a_message_with_its_own_text() {
         let text = r#"{ "type": "new_kind", "n": 12345678901234567890123, "b": 1, "a": 2 }"#;
         let CliLine::Message(message) = parse(text) else { panic!("not a message") };
         assert_eq!((message.kind(), message.subtype(), message.text()), ("new_kind", None, text));
     }
 
     #[test]
-    fn a_kind_that_is_no_word_is_still_a_message() {
+    fn kind_that_is_not_a_string_is_still_a_message() {
         assert!(matches!(parse(r#"{"type":7}"#), CliLine::Message(_)));
         assert!(matches!(parse(r#"{"type":"a","type":"keep_alive"}"#), CliLine::Housekeeping));
     }
 
     #[test]
-    fn a_success_without_an_answer_is_an_empty_one() {
+    fn success_without_an_answer_is_an_empty_one() {
         let text = r#"{"type":"control_response","response":{"subtype":"success","request_id":"1"}}"#;
         assert!(
             matches!(parse(text), CliLine::Response { outcome: Ok(answer), .. } if answer.text() == "{}")

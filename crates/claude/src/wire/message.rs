@@ -1,7 +1,6 @@
-//! What the CLI tells: its own text, and a typed view of it on request.
+//! Messages of the CLI: their original text, and a typed view on request.
 //!
-//! The text is never changed and never lost. The view names what is usually wanted; a message of a kind or shape it does not
-//! know is [`View::Unknown`].
+//! The text is never changed or lost. The view has the commonly used fields; a message of an unknown kind or shape is [`View::Unknown`].
 
 use musher_wire::{Json, Word};
 use serde::Deserialize;
@@ -11,7 +10,7 @@ use super::content::{Content, Usage};
 use super::lenient;
 use super::system::{Init, System};
 
-/// One message of the CLI, as it wrote it.
+/// A message of the CLI, with its original text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     text: Box<str>,
@@ -20,37 +19,37 @@ pub struct Message {
 }
 
 impl Message {
-    /// Takes the text as it is: of the many messages of a session none is copied to be kept.
+    /// Takes the text without copying it.
     pub(crate) fn new(text: String, kind: Word, subtype: Option<Word>) -> Self {
         Self { text: text.into(), kind, subtype }
     }
 
-    /// The line as the CLI wrote it: JSON with all its fields, in their order.
+    /// Returns the line as the CLI wrote it: JSON with all its fields, in their order.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The line, to keep.
+    /// Returns the line by value.
     pub fn into_text(self) -> String {
         self.text.into()
     }
 
-    /// The field `type`.
+    /// Returns the field `type`.
     pub fn kind(&self) -> &str {
         &self.kind
     }
 
-    /// The field `subtype`.
+    /// Returns the field `subtype`.
     pub fn subtype(&self) -> Option<&str> {
         self.subtype.as_deref()
     }
 
-    /// Whether this is the end of a turn.
+    /// Whether this message ends a turn.
     pub fn is_result(&self) -> bool {
         self.kind() == "result"
     }
 
-    /// The message as types.
+    /// Returns the message as types.
     pub fn view(&self) -> View {
         let view = match (self.kind(), self.subtype()) {
             ("system", Some("init")) => self.read().map(View::Init),
@@ -74,40 +73,40 @@ impl Message {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum View {
-    /// A turn begins: what the session is made of.
+    /// The start of a turn: the properties of the session.
     Init(Box<Init>),
-    /// Something else about the session.
+    /// Another message about the session.
     System(System),
-    /// A piece of the answer: one content block of a model message.
+    /// Part of a model message: one content block.
     Assistant(AssistantMessage),
-    /// A tool result, or a user message that is told back.
+    /// A tool result, or a repeated user message.
     User(UserEcho),
-    /// A turn has ended.
+    /// The end of a turn.
     Result(Box<TurnResult>),
-    /// A piece of an unfinished model message, if partial messages were asked for.
+    /// Part of an unfinished model message, if partial messages were requested.
     StreamEvent(StreamEvent),
-    /// What became of a user message.
+    /// The progress of a user message.
     CommandLifecycle(CommandLifecycle),
-    /// A kind or a shape this version of the driver does not know. The text has it all.
+    /// An unknown kind or shape. The text has everything.
     Unknown,
 }
 
-/// A piece of the model's answer.
+/// Part of a model message.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct AssistantMessage {
-    /// The message of the model; several pieces share its id.
+    /// The message of the model; several parts share its id.
     pub message: ModelMessage,
-    /// The tool call this belongs to, when a subagent speaks.
+    /// The tool call that started the subagent, if a subagent wrote this.
     #[serde(default, deserialize_with = "lenient::field")]
     pub parent_tool_use_id: Option<String>,
-    /// Which failure of the API this stands for, if it is not the model that speaks.
+    /// The failure of the API that this message stands for, if the model did not write it.
     #[serde(default, deserialize_with = "lenient::field")]
     pub error: Option<String>,
-    /// The session.
+    /// The id of the session.
     #[serde(default, deserialize_with = "lenient::field")]
     pub session_id: Option<String>,
-    /// The id of this piece.
+    /// The id of this part.
     #[serde(default, deserialize_with = "lenient::field")]
     pub uuid: Option<String>,
 }
@@ -116,53 +115,53 @@ pub struct AssistantMessage {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct ModelMessage {
-    /// Its id; the pieces of one message share it.
+    /// The id; the parts of one message share it.
     #[serde(default, deserialize_with = "lenient::field")]
     pub id: Option<String>,
     /// The model that wrote it.
     #[serde(default, deserialize_with = "lenient::field")]
     pub model: Option<String>,
-    /// What it says.
+    /// The content.
     #[serde(default)]
     pub content: Content,
-    /// What it cost.
+    /// The token usage.
     #[serde(default, deserialize_with = "lenient::field")]
     pub usage: Option<Usage>,
 }
 
-/// What the user or a tool said.
+/// A message of the user or of a tool.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct UserEcho {
     /// The message.
     pub message: ModelMessage,
-    /// The tool call this belongs to, in a subagent.
+    /// The tool call that started the subagent, in a subagent.
     #[serde(default, deserialize_with = "lenient::field")]
     pub parent_tool_use_id: Option<String>,
-    /// What the tool gave, in a form of its own.
+    /// The tool's result in its own format.
     #[serde(default)]
     pub tool_use_result: Option<Json>,
-    /// Whether a message that was sent is told back.
+    /// Whether this repeats a message of the host.
     #[serde(default, rename = "isReplay", deserialize_with = "lenient::or_default")]
     pub is_replay: bool,
-    /// Whether the CLI wrote it by itself.
+    /// Whether the CLI wrote the message itself.
     #[serde(default, rename = "isSynthetic", deserialize_with = "lenient::or_default")]
     pub is_synthetic: bool,
-    /// The session.
+    /// The id of the session.
     #[serde(default, deserialize_with = "lenient::field")]
     pub session_id: Option<String>,
-    /// Its id.
+    /// The id of the message.
     #[serde(default, deserialize_with = "lenient::field")]
     pub uuid: Option<String>,
 }
 
 /// The end of a turn.
 ///
-/// A failure of the API ends as `success` too: look at [`is_error`](Self::is_error).
+/// A failure of the API also ends with `success`: check [`is_error`](Self::is_error).
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct TurnResult {
-    /// `success`, or which error.
+    /// `success`, or the kind of error.
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub subtype: String,
     /// Whether the turn failed.
@@ -171,63 +170,63 @@ pub struct TurnResult {
     /// The last text of the model.
     #[serde(default, deserialize_with = "lenient::field")]
     pub result: Option<String>,
-    /// What went wrong.
+    /// The errors.
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub errors: Vec<String>,
-    /// The HTTP status of the API, if that failed.
+    /// The HTTP status of the API, if it failed.
     #[serde(default, deserialize_with = "lenient::field")]
     pub api_error_status: Option<u16>,
-    /// How many calls of the model it took.
+    /// The number of model calls.
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub num_turns: u64,
-    /// How long it took, in milliseconds.
+    /// The duration in milliseconds.
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub duration_ms: f64,
-    /// What the process has cost since it started, not this turn alone.
+    /// The cost of the process since its start, not of this turn alone, in US dollars.
     #[serde(default, deserialize_with = "lenient::field")]
     pub total_cost_usd: Option<f64>,
-    /// What this turn used.
+    /// The token usage of this turn.
     #[serde(default, deserialize_with = "lenient::field")]
     pub usage: Option<Usage>,
-    /// The tool calls that were refused.
+    /// The tool calls that were denied.
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub permission_denials: Vec<PermissionDenial>,
-    /// The object that was asked for with an output schema.
+    /// The structured output, if an output schema was set.
     #[serde(default)]
     pub structured_output: Option<Json>,
-    /// Why it ended, more exactly.
+    /// The exact reason for the end.
     #[serde(default, deserialize_with = "lenient::field")]
     pub terminal_reason: Option<String>,
-    /// The session; it can be another than before, after `/clear`.
+    /// The id of the session; it may differ from before, after `/clear`.
     #[serde(default, deserialize_with = "lenient::field")]
     pub session_id: Option<String>,
 }
 
-/// A tool call that was refused.
+/// A tool call that was denied.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct PermissionDenial {
-    /// The tool.
+    /// The name of the tool.
     pub tool_name: String,
-    /// The call.
+    /// The id of the tool call.
     pub tool_use_id: String,
-    /// What it was called with.
+    /// The arguments.
     pub tool_input: Json,
 }
 
-/// A piece of an unfinished model message.
+/// Part of an unfinished model message.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct StreamEvent {
     /// The event of the vendor's API.
     pub event: Json,
-    /// The tool call this belongs to, in a subagent.
+    /// The tool call that started the subagent, in a subagent.
     #[serde(default, deserialize_with = "lenient::field")]
     pub parent_tool_use_id: Option<String>,
 }
 
 impl StreamEvent {
-    /// The text this event adds, if it adds text.
+    /// Returns the text that this event adds, if any.
     pub fn text_delta(&self) -> Option<String> {
         #[derive(Deserialize)]
         struct Event {
@@ -243,7 +242,7 @@ impl StreamEvent {
     }
 }
 
-/// What became of a user message that was sent with an id.
+/// The progress of a user message that was sent with an id.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct CommandLifecycle {

@@ -1,7 +1,7 @@
-//! The dialect of the Claude Code CLI: lines both ways as types that keep what they do not know.
+//! The dialect of the Claude Code CLI: lines in both directions, as types that keep unknown fields.
 //!
-//! Only reading and printing: who answers what is `protocol`. The CLI has no published protocol version, so nothing here
-//! fails on a field or a kind it has never seen.
+//! Parsing and serializing only; `protocol` handles the conversation. The CLI has no published protocol version, so nothing here fails on
+//! an unknown field or kind.
 
 pub(crate) mod content;
 pub(crate) mod control;

@@ -1,4 +1,4 @@
-//! What the CLI says about the session itself.
+//! Messages of the CLI about the session itself.
 
 use musher_wire::Json;
 use serde::Deserialize;
@@ -6,33 +6,33 @@ use serde::Deserialize;
 use super::lenient;
 use super::message::Message;
 
-/// What a session is made of, told at the start of every turn.
+/// The properties of a session, sent at the start of every turn.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Init {
-    /// The session.
+    /// The id of the session.
     #[serde(deserialize_with = "lenient::or_default")]
     pub session_id: String,
-    /// Where it works.
+    /// The working directory.
     #[serde(deserialize_with = "lenient::or_default")]
     pub cwd: String,
     /// The model.
     #[serde(deserialize_with = "lenient::or_default")]
     pub model: String,
-    /// How much it may do without asking.
+    /// The permission mode.
     #[serde(rename = "permissionMode", deserialize_with = "lenient::or_default")]
     pub permission_mode: String,
-    /// The tools it has.
+    /// The available tools.
     #[serde(deserialize_with = "lenient::or_default")]
     pub tools: Vec<String>,
-    /// The MCP servers it knows.
+    /// The known MCP servers.
     #[serde(deserialize_with = "lenient::or_default")]
     pub mcp_servers: Vec<McpServer>,
-    /// The commands that begin with a slash.
+    /// The slash commands.
     #[serde(deserialize_with = "lenient::or_default")]
     pub slash_commands: Vec<String>,
-    /// The subagents it can start.
+    /// The subagents.
     #[serde(deserialize_with = "lenient::or_default")]
     pub agents: Vec<String>,
     /// The version of the CLI.
@@ -44,44 +44,44 @@ pub struct Init {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct McpServer {
-    /// Its name.
+    /// The name of the server.
     pub name: String,
     /// `connected`, `pending`, `failed`, …
     pub status: String,
 }
 
-/// Something about the session, by its subtype.
+/// A message about the session, by its subtype.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum System {
-    /// What it does now, or a change of the permission mode.
+    /// The current status, or a change of the permission mode.
     Status(Status),
-    /// The conversation was shortened.
+    /// The conversation was compacted.
     CompactBoundary {
-        /// What was the reason and how much it helped.
+        /// The trigger and the effect.
         compact_metadata: Json,
     },
-    /// The API failed and is asked again.
+    /// The API failed; the CLI retries.
     ApiRetry(ApiRetry),
-    /// Another model goes on.
+    /// The CLI continues with another model.
     ModelFallback(ModelFallback),
-    /// A background task or a subagent began, changed or ended.
+    /// A background task or a subagent started, changed or ended.
     Task(Task),
     /// `running`, `requires_action` or `idle`.
     SessionStateChanged(String),
-    /// The list of slash commands is another one.
+    /// The list of slash commands has changed.
     CommandsChanged(Vec<Json>),
     /// A notice for the user.
     Informational(String),
-    /// A subtype or a shape this version of the driver does not know.
+    /// An unknown subtype or shape.
     Other(String),
 }
 
-/// What the session does now.
+/// The current status of the session.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct Status {
-    /// `requesting`, `compacting`, or nothing.
+    /// `requesting`, `compacting`, or empty.
     #[serde(default, deserialize_with = "lenient::field")]
     pub status: Option<String>,
     /// The new permission mode, if it changed.
@@ -89,28 +89,28 @@ pub struct Status {
     pub permission_mode: Option<String>,
 }
 
-/// The API failed and is asked again.
+/// The API failed; the CLI retries.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct ApiRetry {
-    /// The how-manieth try comes next.
+    /// The number of the next attempt.
     pub attempt: u64,
-    /// How many there will be at most.
+    /// The maximum number of attempts.
     pub max_retries: u64,
-    /// How long the CLI waits first.
+    /// The delay before the attempt, in milliseconds.
     pub retry_delay_ms: f64,
     /// The HTTP status.
     #[serde(default, deserialize_with = "lenient::field")]
     pub error_status: Option<u16>,
 }
 
-/// Another model goes on.
+/// The CLI continues with another model.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct ModelFallback {
-    /// The one that did not answer.
+    /// The model that failed.
     pub original_model: String,
-    /// The one that goes on.
+    /// The model that is used now.
     pub fallback_model: String,
 }
 
@@ -120,15 +120,15 @@ pub struct ModelFallback {
 pub struct Task {
     /// `task_started`, `task_updated`, `task_progress` or `task_notification`.
     pub subtype: String,
-    /// The task.
+    /// The id of the task.
     pub task_id: String,
     /// The tool call that started it.
     #[serde(default, deserialize_with = "lenient::field")]
     pub tool_use_id: Option<String>,
-    /// How it stands, when it ended.
+    /// The status, at the end.
     #[serde(default, deserialize_with = "lenient::field")]
     pub status: Option<String>,
-    /// What it did.
+    /// A summary of what it did.
     #[serde(default, deserialize_with = "lenient::field")]
     pub summary: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The real Claude Code, two versions of it, with a scripted model.
+//! Two versions of the real Claude Code, with a scripted model.
 
 mod answers;
 mod controls;

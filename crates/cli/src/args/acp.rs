@@ -1,4 +1,4 @@
-//! `musher acp` as typed.
+//! The arguments of `musher acp`.
 
 use std::path::PathBuf;
 
@@ -6,20 +6,20 @@ use super::AgentArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  musher acp                                           serve the editor that started it
-  musher acp --agent droid --model custom:mine         with droid
-  musher acp --model rehearsal                         with a script: no account, no intelligence
+  musher acp                                   Serve the editor that started it
+  musher acp --agent droid --model custom:mine  Use droid
+  musher acp --model rehearsal                 Use scripted replies; no account
 
-Environment: MUSHER_AGENT is the agent if --agent is absent. MUSHER_HOME is the folder of the built-in agent's settings and \
-sessions, ~/.musher if absent; its models come from `customModels` in settings.json there, or from the keys of vendors such as \
-ANTHROPIC_API_KEY and OPENAI_API_KEY. FACTORY_API_KEY is droid's key, if it has no login of its own.
-Exit codes: 0 when the editor is gone or a signal came, 2 wrong usage or setup.";
+Environment: MUSHER_AGENT sets the default of --agent. MUSHER_HOME is the directory of the engine's settings and sessions \
+(default: ~/.musher). The engine's models come from `customModels` in settings.json, or from vendor keys such as \
+ANTHROPIC_API_KEY and OPENAI_API_KEY. droid uses FACTORY_API_KEY if it is not logged in.
+Exit codes: 0 the editor disconnected or a signal arrived, 2 wrong usage or setup.";
 
-/// Be an agent for editors, over the Agent Client Protocol
+/// Run as an ACP agent for editors
 ///
-/// Serves Zed, JetBrains, Neovim, Emacs and every other editor that speaks the Agent Client Protocol: it reads the protocol
-/// on stdin, writes it on stdout, and has an agent for each session: the built-in one, droid, or any program that speaks
-/// droid's protocol. docs/acp.md tells how to set it up.
+/// Serves Zed, JetBrains, Neovim, Emacs and other editors that speak the Agent Client Protocol (ACP) over stdin and stdout.
+/// Each session runs the built-in engine, droid, or any program that speaks droid's protocol. docs/acp.md explains how to
+/// configure your editor.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::doc_markdown, reason = "help texts are read as they are")]
 #[command(after_help = EXAMPLES)]
@@ -27,7 +27,7 @@ pub(crate) struct Acp {
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
 
-    /// Where the agent keeps its sessions, if it is a program; ~/.factory/sessions if absent
+    /// Directory of the agent's sessions, if the agent is a program (default: ~/.factory/sessions)
     #[arg(long, value_name = "DIR")]
     pub(crate) sessions_dir: Option<PathBuf>,
 }

@@ -2,24 +2,24 @@
 
 const EXAMPLES: &str = "\
 Examples:
-  musher demo                    you are asked before a command runs and before a file is changed
-  musher demo --yes              you only watch
-  musher demo --keep             everything is left for you to look at
+  musher demo              Ask before each command and each edit
+  musher demo --yes        Approve everything; just watch
+  musher demo --keep       Keep the repository and the session
 
-Exit codes: 0 shown, 1 it went wrong, 2 wrong usage or setup, 3 you said no, 130 interrupted.";
+Exit codes: 0 done, 1 failed, 2 wrong usage or setup, 3 you denied a request, 130 interrupted.";
 
-/// Watch an agent fix a failing test: offline, without an account
+/// Watch an agent fix a failing test, offline
 ///
-/// Makes a small repository with a failing test in a temporary folder and lets the built-in agent find and fix the
-/// fault. The agent, its tools and its questions are real. The model is not: it follows a script.
+/// Creates a small repository with a failing test in a temporary directory and lets the built-in agent find and fix the bug.
+/// The agent, its tools and its permission requests are real. Responses are scripted; no AI model and no account is involved.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Demo {
-    /// Answer every question with yes; so it is without a terminal, too
+    /// Approve everything (the default without a terminal)
     #[arg(short, long)]
     pub(crate) yes: bool,
 
-    /// Leave the folder where it is
+    /// Keep the temporary directory
     #[arg(long)]
     pub(crate) keep: bool,
 }

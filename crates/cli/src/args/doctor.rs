@@ -1,21 +1,23 @@
-//! `musher doctor`.
+//! The arguments of `musher doctor`.
 
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  musher doctor                                        what is there, what is wrong, what to do
-  musher doctor --settings                             which file says what, and what counts
+  musher doctor                    Check everything
+  musher doctor --settings         Show where each setting comes from
   musher doctor --json | jq '.checks[] | select(.state == \"error\")'
 
-Keys are never printed, and no model and no server is asked; programs are only asked for their version.
-Exit codes: 0 nothing is broken (there may be warnings), 1 something is broken, 2 wrong usage or setup.";
+Keys are never printed, and neither models nor servers are contacted. Agents are only asked for their version.
+Exit codes: 0 no errors (warnings are possible), 1 errors found, 2 wrong usage or setup.";
 
-/// Look at agents, models, servers, settings and the machine, and say what to do
+/// Check the setup and suggest fixes
+///
+/// Checks agents, models, MCP servers, settings files and the machine, and prints what to do about each problem.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Doctor {
-    /// Say where each setting comes from instead
+    /// Show where each setting comes from instead
     #[arg(long)]
     pub(crate) settings: bool,
 
@@ -23,7 +25,7 @@ pub(crate) struct Doctor {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// The directory to look at; the one we are in if absent
+    /// Directory to check
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) cwd: PathBuf,
 }

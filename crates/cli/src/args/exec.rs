@@ -1,4 +1,4 @@
-//! The arguments of `musher exec`.
+//! The arguments of `musher exec`. The flags are those that droid documents for `droid exec`.
 
 use std::path::PathBuf;
 
@@ -6,35 +6,34 @@ use super::Level;
 
 const EXAMPLES: &str = "\
 Examples:
-  musher exec \"what does this project do?\"               reads, and changes nothing
-  musher exec --auto low \"fix the typos in README.md\"    may change files here
-  musher exec -f task.md -o json                           one JSON object at the end
-  musher exec -s SESSION \"and now the tests\"             goes on with a session
-  musher exec -m rehearsal \"hello\"                       a script, no intelligence: no account
+  musher exec \"what does this project do?\"         Read-only
+  musher exec --auto low \"fix typos in README.md\"  May edit files
+  musher exec -f task.md -o json                   Print one JSON object
+  musher exec -s SESSION \"and now the tests\"       Resume a session
+  musher exec -m rehearsal \"hello\"                 Scripted replies; no account
   musher exec --input-format stream-jsonrpc --output-format stream-jsonrpc
-                                                         the Droid protocol, for programs
 
-Environment: MUSHER_HOME is the folder of settings and sessions, ~/.musher if absent. Models come from `customModels` in \
-its settings.json, or from the keys of vendors such as ANTHROPIC_API_KEY and OPENAI_API_KEY.
+Environment: MUSHER_HOME is the directory of settings and sessions (default: ~/.musher). Models come from `customModels` in \
+its settings.json, or from vendor keys such as ANTHROPIC_API_KEY and OPENAI_API_KEY.
 Exit codes: 0 done, 1 the task failed, 2 wrong usage or setup, 130 interrupted.";
 
-/// Do a task without asking, or serve the Droid protocol
+/// Run one task non-interactively, or serve the Droid protocol
 ///
-/// Runs the built-in agent on one prompt and prints its answer; whatever it may not do unasked ends the run. With
-/// `--input-format stream-jsonrpc` it serves the Droid protocol on stdin and stdout instead, in place of `droid exec`:
-/// then clients choose model and autonomy, and are asked.
+/// Runs the built-in agent on one prompt and prints its answer. Anything that would need approval ends the run. With
+/// `--input-format stream-jsonrpc --output-format stream-jsonrpc` it is a drop-in replacement for `droid exec`: it serves the
+/// Droid protocol over stdin and stdout, and clients choose the model and the autonomy level and answer permission requests.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Exec {
-    /// What to do; read from stdin if absent
+    /// Prompt (default: read from stdin)
     #[arg(value_name = "PROMPT")]
     pub(crate) prompt: Vec<String>,
 
-    /// What is printed
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     pub(crate) output_format: OutputFormat,
 
-    /// What stdin is, if not a prompt
+    /// Input format (default: one prompt)
     #[arg(long, value_name = "FORMAT")]
     pub(crate) input_format: Option<InputFormat>,
 
@@ -42,83 +41,83 @@ pub(crate) struct Exec {
     #[arg(short, long, value_name = "FILE", conflicts_with = "prompt")]
     pub(crate) file: Option<PathBuf>,
 
-    /// How much may happen unasked; without it nothing is changed
+    /// Autonomy level (default: read-only)
     #[arg(long, value_name = "LEVEL")]
     pub(crate) auto: Option<Level>,
 
-    /// Ask for nothing at all; only where nothing can be broken
+    /// Skip all permission checks; use only in a disposable environment
     #[arg(long, conflicts_with = "auto")]
     pub(crate) skip_permissions_unsafe: bool,
 
-    /// Go on with this session
-    #[arg(short, long, value_name = "ID", conflicts_with = "fork")]
+    /// Resume this session
+    #[arg(short, long, visible_alias = "session", value_name = "ID", conflicts_with = "fork")]
     pub(crate) session_id: Option<String>,
 
-    /// Go on with a copy of this session
+    /// Fork this session and continue in the copy
     #[arg(long, value_name = "ID")]
     pub(crate) fork: Option<String>,
 
-    /// The model; the one of the settings if absent
+    /// Model to use (default: from settings)
     #[arg(short, long, value_name = "ID")]
     pub(crate) model: Option<String>,
 
-    /// How much the model thinks
+    /// Reasoning effort of the model (default: the model's own)
     #[arg(short, long, value_name = "LEVEL")]
     pub(crate) reasoning_effort: Option<String>,
 
-    /// Plan first
+    /// Start in spec mode: plan before making changes
     #[arg(long)]
     pub(crate) use_spec: bool,
 
-    /// The model for planning
+    /// Model for spec mode (default: the session's model)
     #[arg(long, value_name = "ID")]
     pub(crate) spec_model: Option<String>,
 
-    /// How much the model thinks while planning
+    /// Reasoning effort in spec mode
     #[arg(long, value_name = "LEVEL")]
     pub(crate) spec_reasoning_effort: Option<String>,
 
-    /// Use these tools only
+    /// Enable only these tools
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub(crate) only_tools: Vec<String>,
 
-    /// Use these tools as well
+    /// Enable these tools as well
     #[arg(long, value_name = "IDS", value_delimiter = ',', alias = "enabled-tools")]
     pub(crate) add_tools: Vec<String>,
 
-    /// Do not use these tools
+    /// Disable these tools
     #[arg(long, value_name = "IDS", value_delimiter = ',', alias = "disabled-tools")]
     pub(crate) remove_tools: Vec<String>,
 
-    /// Leave out the skills that come with the program
+    /// Disable the built-in skills
     #[arg(long)]
     pub(crate) disable_builtin_skills: bool,
 
-    /// Where to work; here if absent
+    /// Working directory (default: current)
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
 
-    /// A settings file that counts more than all others, for this run
+    /// Settings file that takes precedence over all others in this run
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
 
-    /// Put this text after the system prompt
+    /// Append text to the system prompt
     #[arg(long, value_name = "TEXT")]
     pub(crate) append_system_prompt: Option<String>,
 
-    /// Put the text of this file after the system prompt
+    /// Append the contents of a file to the system prompt
     #[arg(long, value_name = "FILE")]
     pub(crate) append_system_prompt_file: Option<PathBuf>,
 
-    /// A tag of the session: a name, or a JSON object with `name` and `metadata`; may be repeated
+    /// Tag the session: a name, or a JSON object with `name` and `metadata` (repeatable)
     #[arg(long = "tag", value_name = "TAG")]
     pub(crate) tags: Vec<String>,
 
-    /// Only list the tools
+    /// List the tools and exit
     #[arg(long)]
     pub(crate) list_tools: bool,
 
-    /// Taken and not used, for scripts written for droid
+    /// Accepted and ignored, for scripts written for droid
     #[arg(long, hide = true)]
     pub(crate) log_group_id: Option<String>,
 }
@@ -130,7 +129,7 @@ pub(crate) enum OutputFormat {
     Text,
     /// One JSON object at the end
     Json,
-    /// One JSON object for each thing that happens
+    /// One JSON object per event
     #[value(alias = "debug")]
     StreamJson,
     /// The Droid protocol

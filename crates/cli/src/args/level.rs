@@ -1,13 +1,13 @@
-//! How much may happen unasked, for every command that lets an agent work.
+//! Autonomy levels, for every command that runs an agent.
 
-/// How much may happen unasked.
+/// What the agent may do without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Level {
-    /// Changes of files in the working directory
+    /// Edit files in the working directory
     Low,
-    /// Builds, packages and local version control as well
+    /// Also build, install packages and use local version control
     Medium,
-    /// Nearly everything
+    /// Almost everything
     High,
 }
 

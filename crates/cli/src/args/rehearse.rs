@@ -4,32 +4,32 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  musher rehearse                                      play the built-in tour on a free port
+  musher rehearse                                 Serve the built-in tour
   musher rehearse --script my.yaml --listen 127.0.0.1:8080
-  musher rehearse --script my.yaml --check             is the script right?
-  musher rehearse --schema > rehearsal.schema.json     for editors that check YAML
-  musher rehearse --script my.yaml --record requests/  keep what the agent asked
+  musher rehearse --script my.yaml --check        Validate a script
+  musher rehearse --schema > rehearsal.json       Write the JSON schema
+  musher rehearse --script my.yaml --record out/  Save all requests
 
-An agent is pointed at it with the base URL of its vendor:
+Point an agent at it with the base URL of its vendor:
   ANTHROPIC_BASE_URL=http://127.0.0.1:8080 ANTHROPIC_API_KEY=rehearsal claude
   OPENAI_BASE_URL=http://127.0.0.1:8080/v1 OPENAI_API_KEY=rehearsal some-agent
 
-Exit codes: 0 stopped or checked, 2 wrong usage, script or setup.";
+Exit codes: 0 stopped or valid, 2 wrong usage, script or setup.";
 
 /// Serve a scripted model to any agent, without tokens
 ///
-/// Serves a scripted model over the APIs of OpenAI (chat completions and responses) and Anthropic (messages), so that
-/// any coding agent can be tested or shown without an account and without tokens. There is no intelligence behind it:
-/// a script says which reply comes when. Runs until Ctrl-C.
+/// Serves a scripted model over the APIs of OpenAI (chat completions and responses) and Anthropic (messages), to test or
+/// demonstrate any coding agent without an account and without tokens. Responses come from a script; no AI model is involved.
+/// Runs until Ctrl-C.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::doc_markdown, reason = "help texts are read as they are")]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Rehearse {
-    /// The script, YAML or JSON; the built-in tour if absent
+    /// Script to play, YAML or JSON (default: the built-in tour)
     #[arg(long, value_name = "FILE")]
     pub(crate) script: Option<PathBuf>,
 
-    /// Where to listen; port 0 takes a free one
+    /// Address to listen on; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub(crate) listen: String,
 
@@ -41,11 +41,11 @@ pub(crate) struct Rehearse {
     #[arg(long, value_name = "DIR")]
     pub(crate) record: Option<PathBuf>,
 
-    /// Only check the script
+    /// Validate the script and exit
     #[arg(long)]
     pub(crate) check: bool,
 
-    /// Only print the JSON schema of scripts
+    /// Print the JSON schema of scripts and exit
     #[arg(long, conflicts_with_all = ["script", "check", "record", "json"])]
     pub(crate) schema: bool,
 

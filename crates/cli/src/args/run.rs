@@ -6,27 +6,28 @@ use super::{AgentArgs, Level};
 
 const EXAMPLES: &str = "\
 Examples:
-  musher run \"why does the test in tests/a.rs fail?\"     asks before anything is changed
-  musher run --yes low \"fix the typos in README.md\"      files here may be changed unasked
-  musher run --continue \"and now the tests\"              goes on where you were in this folder
-  git diff | musher run \"review this\" --file -           with a file, here from a pipe
-  musher run --schema answer.json \"count the TODOs\"      prints JSON that fits the schema
-  musher run --agent droid \"say hello\"                   the same with another agent
-  musher run --model rehearsal \"list the files\"          a script, no intelligence: no account
+  musher run \"why does tests/a.rs fail?\"          Ask before changing anything
+  musher run --auto low \"fix typos in README.md\"  Edit files without asking
+  musher run --continue \"and now the tests\"       Continue the latest session
+  git diff | musher run \"review this\" --attach -  Attach a file, here stdin
+  musher run --schema out.json \"count the TODOs\"  Print JSON of this schema
+  musher run --agent droid \"say hello\"            Use another agent
+  musher run --model rehearsal \"list the files\"   Scripted replies; no account
 
-The answer goes to stdout, everything else to stderr. Ctrl-C stops the turn, a second one leaves.
-Environment: MUSHER_AGENT is the agent if --agent is absent, MUSHER_DROID is where droid is, MUSHER_HOME is the folder of \
-settings and sessions (~/.musher if absent). NO_COLOR switches colours off.
-Exit codes: 0 done, 1 the task failed, 2 wrong usage or setup, 3 refused for lack of consent, 130 interrupted.";
+The agent's text goes to stdout, everything else to stderr. Press Ctrl-C to stop the turn, twice to quit immediately.
+Approval: --auto sets what runs without a permission request; --yes approves the requests that remain, one by one. Blocked \
+commands stay blocked. Without a terminal and without --yes every request is denied.
+Environment: MUSHER_AGENT sets the default of --agent, MUSHER_DROID is the path of droid, MUSHER_HOME is the directory of \
+settings and sessions (default: ~/.musher). NO_COLOR disables colors.
+Exit codes: 0 done, 1 the task failed, 2 wrong usage or setup, 3 permission denied, 130 interrupted.";
 
-/// Do a task with an agent, and watch it work
+/// Run a task with an agent and watch it work
 ///
-/// Shows what the agent says and does while it does it, and asks on the terminal before anything happens that needs
-/// consent. Where nobody can be asked, the answer is no.
+/// Shows what the agent says and does, and asks on the terminal before anything happens that needs approval.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Run {
-    /// What to do; read from stdin if absent or `-`
+    /// Prompt (default, or if `-`: read from stdin)
     #[arg(value_name = "PROMPT")]
     pub(crate) prompt: Vec<String>,
 
@@ -34,26 +35,30 @@ pub(crate) struct Run {
     pub(crate) agent: AgentArgs,
 
     /// Read the prompt from a file
-    #[arg(long, value_name = "FILE", conflicts_with = "prompt")]
-    pub(crate) prompt_file: Option<PathBuf>,
+    #[arg(short, long, visible_alias = "prompt-file", value_name = "FILE", conflicts_with = "prompt")]
+    pub(crate) file: Option<PathBuf>,
 
-    /// How much may happen unasked; for more than this you are asked
-    #[arg(short, long, value_name = "LEVEL")]
-    pub(crate) yes: Option<Level>,
+    /// Autonomy level: what runs without asking (default: from settings)
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) auto: Option<Level>,
 
-    /// Where to work; here if absent
+    /// Approve every permission request
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+
+    /// Working directory (default: current)
     #[arg(long, value_name = "DIR", conflicts_with = "session")]
     pub(crate) cwd: Option<PathBuf>,
 
-    /// A picture to go with the prompt; may be repeated
+    /// Attach an image (repeatable)
     #[arg(long = "image", value_name = "FILE")]
     pub(crate) images: Vec<PathBuf>,
 
-    /// A text or PDF to go with the prompt, `-` for stdin; may be repeated
-    #[arg(long = "file", value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
+    /// Attach a text or PDF file, or stdin if `-` (repeatable)
+    #[arg(long = "attach", value_name = "FILE")]
+    pub(crate) attachments: Vec<PathBuf>,
 
-    /// The answer must be JSON that fits the JSON schema in this file; it is printed
+    /// Print an answer that matches the JSON schema in this file
     #[arg(long, value_name = "FILE")]
     pub(crate) schema: Option<PathBuf>,
 
@@ -61,27 +66,27 @@ pub(crate) struct Run {
     #[arg(long, conflicts_with = "stream_json")]
     pub(crate) json: bool,
 
-    /// Print one JSON object for each thing that happens
+    /// Print one JSON object per event
     #[arg(long)]
     pub(crate) stream_json: bool,
 
-    /// With the small pieces: text as it is written, states, token counts
+    /// Include partial events: text deltas, states, token counts
     #[arg(long, requires = "stream_json")]
     pub(crate) partial: bool,
 
-    /// Go on with the newest session of this folder
+    /// Continue the most recent session of this directory
     #[arg(short, long = "continue")]
-    pub(crate) goes_on: bool,
+    pub(crate) continue_session: bool,
 
-    /// Go on with this session
-    #[arg(short, long, value_name = "ID", conflicts_with = "goes_on")]
+    /// Resume this session
+    #[arg(short, long, visible_alias = "session-id", value_name = "ID", conflicts_with = "continue_session")]
     pub(crate) session: Option<String>,
 
-    /// Stop after so many seconds
+    /// Stop after this time (default: no limit)
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=604_800))]
     pub(crate) timeout: Option<u64>,
 
-    /// Stop after so many tokens
+    /// Stop after this number of tokens (default: no limit)
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) budget_tokens: Option<u64>,
 }

@@ -1,27 +1,27 @@
-//! `musher sessions`.
+//! The arguments of `musher sessions`.
 
 use std::path::PathBuf;
 
 use clap::Subcommand;
+use clap::builder::UnknownArgumentValueParser;
 
 const EXAMPLES: &str = "\
 Examples:
-  musher sessions                                      the sessions of this directory
-  musher sessions list --all --json                    all there are, for scripts
-  musher sessions show 3f2a                            what was said; the start of an id will do
-  musher sessions search \"race condition\"              in which session was that?
-  musher sessions fork 3f2a --title \"another way\"      a copy to go on with, of droid's as well
-  musher sessions export 3f2a -o talk.md               as Markdown
-  musher sessions delete 3f2a --yes                    for good, without being asked
+  musher sessions                               Sessions of this directory
+  musher sessions list --all --json             All sessions, for scripts
+  musher sessions show 3f2a                     Read one; an id prefix is enough
+  musher sessions search \"race condition\"       Find text in all sessions
+  musher sessions fork 3f2a --title \"plan B\"    Copy a session, droid's too
+  musher sessions export 3f2a -o talk.md        Write it as Markdown
+  musher sessions delete 3f2a --yes             Delete without asking
 
-Sessions of musher are in $MUSHER_HOME/sessions (~/.musher/sessions), those of droid in ~/.factory/sessions. The latter are \
-never changed: they can be listed, shown, searched, exported and forked.
-Exit codes: 0 done, 1 nothing found or a session is in use, 2 wrong usage, no such session.";
+musher keeps its sessions in $MUSHER_HOME/sessions (default: ~/.musher/sessions). droid keeps its own in ~/.factory/sessions; \
+musher never changes those, but can list, show, search, export and fork them.
+Exit codes: 0 done, 1 no match or session in use, 2 wrong usage or unknown session.";
 
-/// List, read, search and keep sessions, ours and droid's
+/// List, read, search and manage sessions
 ///
-/// Works on what is on disk; no agent is started. Wherever a session is named, the beginning of its id is enough if no other
-/// session begins so.
+/// Works on the sessions on disk, musher's and droid's; no agent is started. An id can be shortened to any unambiguous prefix.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Sessions {
@@ -41,61 +41,65 @@ pub(crate) enum Action {
     Search(Search),
     Rename(Rename),
     Fork(Fork),
-    /// Put sessions away: lists leave them out, nothing is lost
+    /// Archive sessions (hidden from lists, not deleted)
     Archive(Archive),
-    /// Take sessions out again that were put away
+    /// Restore archived sessions
     Unarchive(Archive),
     Delete(Delete),
     Export(Export),
 }
 
-/// Whose sessions.
+/// Which program a session belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Owner {
-    /// Those of the built-in engine
+    /// Sessions of musher's engine
     Musher,
-    /// Those of droid
+    /// Sessions of droid
     Droid,
 }
 
 const LIST_EXAMPLES: &str = "\
 Examples:
-  musher sessions list                                 of this directory, newest first
-  musher sessions list --all --of droid
+  musher sessions list                          This directory, newest first
+  musher sessions list --all --owner droid
   musher sessions list --all --json | jq -r '.[].id'";
 
 /// List sessions, newest first
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = LIST_EXAMPLES)]
 pub(crate) struct List {
-    /// Of all directories
+    /// List the sessions of all directories
     #[arg(short, long, conflicts_with = "cwd")]
     pub(crate) all: bool,
 
-    /// Of this directory; the one we are in if absent
+    /// List the sessions of this directory (default: current)
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
 
-    /// At most so many
+    /// Maximum number of sessions to show
     #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 50)]
     pub(crate) limit: usize,
 
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) filter: Filter,
 }
 
-/// Which sessions, and how they are told.
+/// Which sessions, and in which form.
 #[derive(Debug, Default, clap::Args)]
-pub(crate) struct Which {
-    /// Only those of one kind
-    #[arg(long, value_name = "WHOM")]
-    pub(crate) of: Option<Owner>,
+pub(crate) struct Filter {
+    /// Only sessions of this program (default: both)
+    #[arg(long, value_name = "OWNER")]
+    pub(crate) owner: Option<Owner>,
 
-    /// Also those that were put away
+    /// Was the name of `--owner`.
+    #[arg(long, hide = true, num_args = 0..=1, value_parser = UnknownArgumentValueParser::suggest_arg("--owner"))]
+    pub(crate) of: Option<String>,
+
+    /// Include archived sessions
     #[arg(long)]
     pub(crate) archived: bool,
 
-    /// Print one JSON list
+    /// Print one JSON array
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -106,11 +110,11 @@ Examples:
   musher sessions show 3f2a --full | less
   musher sessions show 3f2a --json | jq '.messages[-1]'";
 
-/// Show what was said
+/// Show the conversation of a session
 #[derive(Debug, clap::Args)]
 #[command(after_help = SHOW_EXAMPLES)]
 pub(crate) struct Show {
-    /// The session: its id, or the beginning of it
+    /// Session id, or an unambiguous prefix of it
     pub(crate) id: String,
 
     /// Print one JSON object
@@ -121,7 +125,7 @@ pub(crate) struct Show {
     #[arg(long)]
     pub(crate) markdown: bool,
 
-    /// All of what tools answered, and what the model thought
+    /// Include complete tool results and the model's thinking
     #[arg(long)]
     pub(crate) full: bool,
 }
@@ -131,59 +135,59 @@ Examples:
   musher sessions search parser
   musher sessions search \"cannot find value\" --cwd . --json
 
-Upper and lower case are the same. Prompts, answers, calls of tools and their results are searched.
-Exit codes: 0 found, 1 nothing found, 2 wrong usage.";
+Searches prompts, answers, tool calls and tool results. Case is ignored.
+Exit codes: 0 found, 1 no match, 2 wrong usage.";
 
 /// Find text in all sessions
 #[derive(Debug, clap::Args)]
 #[command(after_help = SEARCH_EXAMPLES)]
 pub(crate) struct Search {
-    /// The text
+    /// Text to find
     pub(crate) text: String,
 
-    /// Only in sessions of this directory
+    /// Search only sessions of this directory (default: all)
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
 
-    /// At most so many sessions
+    /// Maximum number of sessions to show
     #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 20)]
     pub(crate) limit: usize,
 
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) filter: Filter,
 }
 
-/// Give a session a title
+/// Change the title of a session
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  musher sessions rename 3f2a \"the flaky test\"")]
 pub(crate) struct Rename {
-    /// The session
+    /// Session id, or an unambiguous prefix of it
     pub(crate) id: String,
 
-    /// The title
+    /// New title
     pub(crate) title: String,
 }
 
 const FORK_EXAMPLES: &str = "\
 Examples:
   musher sessions fork 3f2a
-  musher sessions fork 3f2a --before MESSAGE           up to a message (ids: `show --json`)
-  musher exec -s \"$(musher sessions fork 3f2a)\" \"try it with a table instead\"
+  musher sessions fork 3f2a --before MESSAGE    (message ids: show --json)
+  musher run -s \"$(musher sessions fork 3f2a)\" \"try a table instead\"
 
-Prints the id of the copy. A session of droid is copied into our own, where `musher exec -s` can go on with it.";
+Prints the id of the copy. A session of droid is copied to musher's sessions, where `musher run -s` can resume it.";
 
-/// Copy a session, to go on from there in another way
+/// Copy a session, to continue it in another direction
 #[derive(Debug, clap::Args)]
 #[command(after_help = FORK_EXAMPLES)]
 pub(crate) struct Fork {
-    /// The session
+    /// Session id, or an unambiguous prefix of it
     pub(crate) id: String,
 
-    /// The title of the copy; the same if absent
+    /// Title of the copy (default: the same title)
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
 
-    /// Copy only what was said before this message
+    /// Copy only the messages before this one (default: all)
     #[arg(long, value_name = "MESSAGE")]
     pub(crate) before: Option<String>,
 
@@ -192,24 +196,24 @@ pub(crate) struct Fork {
     pub(crate) json: bool,
 }
 
-/// Sessions to put away, or to take out again.
+/// Sessions to archive or to restore.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  musher sessions archive 3f2a 77b0\n  musher sessions unarchive 3f2a")]
+#[command(after_help = "Examples:\n  musher sessions archive 3f2a 77b0\n  musher sessions unarchive 3f2a")]
 pub(crate) struct Archive {
-    /// The sessions
+    /// Session ids, or unambiguous prefixes of them
     #[arg(required = true, value_name = "ID")]
     pub(crate) ids: Vec<String>,
 }
 
-/// Delete sessions for good
+/// Delete sessions permanently
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  musher sessions delete 3f2a\n  musher sessions delete 3f2a 77b0 --yes")]
 pub(crate) struct Delete {
-    /// The sessions
+    /// Session ids, or unambiguous prefixes of them
     #[arg(required = true, value_name = "ID")]
     pub(crate) ids: Vec<String>,
 
-    /// Do not ask; needed where nobody can be asked
+    /// Do not ask (required without a terminal)
     #[arg(short, long)]
     pub(crate) yes: bool,
 }
@@ -218,35 +222,35 @@ const EXPORT_EXAMPLES: &str = "\
 Examples:
   musher sessions export 3f2a > talk.md
   musher sessions export 3f2a --format json -o talk.json
-  musher sessions export 3f2a --format jsonl           the records as they are stored";
+  musher sessions export 3f2a --format jsonl    The stored records, unchanged";
 
-/// Write a session to a file or to stdout
+/// Export a session to a file or to stdout
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXPORT_EXAMPLES)]
 pub(crate) struct Export {
-    /// The session
+    /// Session id, or an unambiguous prefix of it
     pub(crate) id: String,
 
-    /// In which form
+    /// Export format
     #[arg(long, value_name = "FORMAT", default_value = "markdown")]
     pub(crate) format: ExportFormat,
 
-    /// The file; stdout if absent. One that is there is not overwritten
+    /// File to write; must not exist (default: stdout)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Overwrite the file
+    /// Overwrite the file if it exists
     #[arg(long, requires = "output")]
     pub(crate) force: bool,
 }
 
-/// The forms of an export.
+/// The formats of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ExportFormat {
-    /// For people
+    /// Readable text
     Markdown,
-    /// One JSON object, as `show --json` prints it
+    /// One JSON object, the same as `show --json`
     Json,
-    /// The records as they are stored, one per line
+    /// The stored records, one per line
     Jsonl,
 }

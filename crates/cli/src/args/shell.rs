@@ -1,4 +1,4 @@
-//! `musher completions` and `musher man`: for shells and manuals.
+//! The arguments of `musher completions` and `musher man`.
 
 use std::path::PathBuf;
 
@@ -10,24 +10,24 @@ Examples:
   musher completions zsh > \"${fpath[1]}/_musher\"
   musher completions fish > ~/.config/fish/completions/musher.fish";
 
-/// Print the completions for a shell
+/// Print shell completions
 #[derive(Debug, clap::Args)]
 #[command(after_help = COMPLETIONS_EXAMPLES)]
 pub(crate) struct Completions {
-    /// The shell
+    /// Shell to complete for
     pub(crate) shell: Shell,
 }
 
 const MAN_EXAMPLES: &str = "\
 Examples:
-  musher man | man -l -                                read the manual
-  musher man --output ~/.local/share/man/man1          a page for each command";
+  musher man | man -l -                            Read the manual
+  musher man --output ~/.local/share/man/man1      Install a page per command";
 
-/// Print the manual, or write a page for each command
+/// Print the manual, or write a page per command
 #[derive(Debug, clap::Args)]
 #[command(after_help = MAN_EXAMPLES)]
 pub(crate) struct Man {
-    /// Write the pages into this folder
+    /// Write one page per command into this directory (default: print the main page)
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
 }

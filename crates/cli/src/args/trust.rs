@@ -1,30 +1,30 @@
-//! `musher trust`.
+//! The arguments of `musher trust`.
 
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  musher trust                                         what the repository's files want
-  musher trust --yes                                   believe them
-  musher trust --forget                                and no longer
+  musher trust              Show what the repository wants, and ask
+  musher trust --yes        Trust it without asking
+  musher trust --forget     Stop trusting it
 
-Settings, hooks and MCP servers of a repository can run programs and widen what happens unasked. They count only if the \
-repository is trusted, with exactly the files it has now; what narrows counts always.
+A repository's settings, hooks and MCP servers can run programs and raise the autonomy level. They take effect only if you \
+trust the repository, and only while its files stay exactly as they are now. Restrictions always apply.
 Exit codes: 0 trusted (or forgotten), 1 not trusted, 2 wrong usage or setup.";
 
-/// Let the settings, hooks and servers of a repository count
+/// Trust a repository's settings, hooks and MCP servers
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Trust {
-    /// The repository; the one we are in if absent
+    /// Repository
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) folder: PathBuf,
 
-    /// Do not ask; needed where nobody can be asked
+    /// Do not ask (required without a terminal)
     #[arg(short, long, conflicts_with = "forget")]
     pub(crate) yes: bool,
 
-    /// Trust it no longer
+    /// Stop trusting the repository
     #[arg(long)]
     pub(crate) forget: bool,
 }

@@ -1,4 +1,4 @@
-//! `musher acp`: serves the editor that started it until the editor is gone.
+//! `musher acp`: serves the editor that started it until the editor closes the connection.
 //!
 //! Only wiring: the sessions are the crate `musher-acp`. Stdout belongs to the protocol.
 
@@ -25,7 +25,7 @@ pub(crate) async fn run(args: Acp) -> Result<Exit, Failure> {
     // prompts have pictures in them
     let limits = Limits { line: MAX_LINE_LIMIT, ..Limits::default() };
     let editor = stdio_lines(limits).context("cannot serve stdin and stdout")?;
-    musher_acp::serve(config, editor, stop.wait()).await.context("the editor's side failed")?;
+    musher_acp::serve(config, editor, stop.wait()).await.context("lost the connection to the editor")?;
     Ok(Exit::Done)
 }
 
@@ -38,11 +38,11 @@ fn with_program(args: Acp, program: &Choice) -> Result<Config, Failure> {
 
 fn with_engine(args: Acp) -> Result<Config, Failure> {
     if args.sessions_dir.is_some() {
-        let failure = Failure::setup(anyhow!("the engine keeps its sessions in its home"));
-        return Err(failure.hint(format!("set {HOME_VARIABLE} to have that elsewhere")));
+        let failure = Failure::setup(anyhow!("cannot use `--sessions-dir` with the engine"));
+        return Err(failure.hint(format!("set {HOME_VARIABLE} to store its sessions elsewhere")));
     }
     let environment = Arc::new(embedded::environment(args.agent.model.as_deref(), None)?);
-    let mut config = Config::new(embedded::agents_of_editor(Arc::clone(&environment)));
+    let mut config = Config::new(embedded::agent(Arc::clone(&environment)));
     config.additional_directories = true;
     config.model = args.agent.model;
     let sessions_in = |home: &Path| home.join("sessions");
@@ -53,24 +53,24 @@ fn with_engine(args: Acp) -> Result<Config, Failure> {
     Ok(config)
 }
 
-/// The usual way to a model: the person names one, or has a key for one.
+/// The usual authentication: the user configures a model, or has a key for one.
 fn own_model(environment: Arc<Environment>) -> Login {
     let settings = environment.home().join("settings.json");
     let what_to_do = format!(
-        "Set a key such as ANTHROPIC_API_KEY or OPENAI_API_KEY where the editor starts agents, or name a model in `customModels` of {}",
+        "Set a key such as ANTHROPIC_API_KEY or OPENAI_API_KEY in the environment of the editor, or add a model to `customModels` in {}",
         settings.display()
     );
-    Login::check("model", "A model of your own", what_to_do, move || {
+    Login::check("model", "Your own model", what_to_do, move || {
         if environment.models_in(environment.home()).is_empty() {
-            return Err(format!("there is no key of a vendor, and no model in {}", settings.display()));
+            return Err(format!("no vendor key found, and no model in {}", settings.display()));
         }
         Ok(())
     })
 }
 
-/// A way to see how it all looks without any model.
+/// An authentication method for the scripted model, to try everything without an account.
 fn rehearsal() -> Result<Login, Failure> {
-    let scripted = embedded::agents_of_editor(Arc::new(embedded::environment(Some(REHEARSAL), None)?));
-    let about = "Or play a script instead of asking a model: no account, no network, and no intelligence";
-    Ok(Login::instead(REHEARSAL, "Rehearsal", about, scripted, REHEARSAL))
+    let scripted = embedded::agent(Arc::new(embedded::environment(Some(REHEARSAL), None)?));
+    let about = "Scripted responses; no account, no network and no AI model is involved";
+    Ok(Login::switch_agent(REHEARSAL, "Rehearsal", about, scripted, REHEARSAL))
 }

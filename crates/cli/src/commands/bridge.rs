@@ -1,4 +1,4 @@
-//! `musher bridge` and `musher-bridge`: serves the app that started it until the app is gone.
+//! `musher bridge` and `musher-bridge`: serves the app that started it until the app closes the connection.
 //!
 //! Only wiring: the sessions are the crate `musher-bridge`.
 
@@ -20,12 +20,12 @@ use crate::resolve::{CLAUDE_VARIABLE, DROID_VARIABLE, ENGINE_VARIABLE, program, 
 use crate::sanitize::sanitized;
 use crate::variables;
 
-/// How long a line for the log may be: some of it comes from outside.
-const LONGEST_NOTE: usize = 500;
+/// Maximum length of a log line; some of it comes from outside.
+const MAX_NOTE_LENGTH: usize = 500;
 
-/// How much waits for an app that does not read. All sessions together fill it, and what does not fit waits in the agents' pipes, where it
+/// Size of the output queue for an app that does not read. All sessions share it; further output waits in the agents' pipes, where it
 /// is read in larger pieces; so it is just enough to keep the pipe to the app full.
-const WAITING: Bound = Bound { messages: 512, bytes: 256 * 1024 };
+const FRONT_END_LIMIT: Bound = Bound { messages: 512, bytes: 256 * 1024 };
 
 pub(crate) async fn run(args: Bridge, engine: Engine, printer: Printer) -> Result<Exit, Failure> {
     if args.schema {
@@ -43,8 +43,12 @@ pub(crate) async fn run(args: Bridge, engine: Engine, printer: Printer) -> Resul
     config.callback_timeout = Duration::from_secs(args.callback_timeout);
     config.agent_timeout = Duration::from_secs(args.agent_timeout);
     config.engine = engine;
-    config.log = Arc::new(move |line| printer.note(sanitized(line, LONGEST_NOTE)));
-    let limits = Limits { line: MAX_LINE_LIMIT, data: WAITING, ..Limits::default() };
+    config.log = Arc::new(move |line| {
+        let line = sanitized(line, MAX_NOTE_LENGTH);
+        tracing::debug!("{line}");
+        printer.note(line);
+    });
+    let limits = Limits { line: MAX_LINE_LIMIT, data: FRONT_END_LIMIT, ..Limits::default() };
     let front_end = stdio_lines(limits).context("cannot serve stdin and stdout")?;
     musher_bridge::run(config, front_end, stop.wait()).await;
     Ok(Exit::Done)
@@ -63,12 +67,14 @@ pub(crate) fn own_engine() -> Engine {
 }
 
 /// The engine of another program: of this one, else of `musher` beside us, else of the one in `PATH`.
-pub(crate) fn engine_beside(wished: Option<PathBuf>) -> Engine {
+pub(crate) fn engine_beside(requested: Option<PathBuf>) -> Engine {
     let neighbour = || {
         let path = with_exe(std::env::current_exe().ok()?.with_file_name("musher"));
         program(path.as_os_str(), None)
     };
-    Engine::Program(wished.or_else(|| named(ENGINE_VARIABLE)).or_else(neighbour).unwrap_or("musher".into()))
+    Engine::Program(
+        requested.or_else(|| named(ENGINE_VARIABLE)).or_else(neighbour).unwrap_or("musher".into()),
+    )
 }
 
 /// The path in a variable.

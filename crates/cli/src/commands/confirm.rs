@@ -1,4 +1,4 @@
-//! Asks the person on the terminal for a yes. Where there is none, only a flag is one.
+//! Asks for confirmation on the terminal. Without a terminal only `--yes` confirms.
 
 use std::io::{self, BufRead as _};
 
@@ -7,15 +7,11 @@ use anyhow::anyhow;
 use crate::exit::Failure;
 use crate::printer::Printer;
 
-/// Whether the person says yes. `matter` is what an error says could not be asked, `otherwise` what to do then.
-pub(super) fn confirmed(
-    question: &str,
-    matter: &str,
-    otherwise: &str,
-    printer: Printer,
-) -> Result<bool, Failure> {
+/// Asks a question, and returns whether the answer is yes. `otherwise` is the hint of the error if there is no terminal.
+pub(super) fn confirmed(question: &str, otherwise: &str, printer: Printer) -> Result<bool, Failure> {
     if !rustix::termios::isatty(rustix::stdio::stdin()) {
-        return Err(Failure::setup(anyhow!("there is nobody to ask whether to {matter}")).hint(otherwise));
+        let failure = Failure::setup(anyhow!("cannot ask for confirmation: stdin is not a terminal"));
+        return Err(failure.hint(otherwise));
     }
     printer.note(format!("{question} [y/N]"));
     let mut line = String::new();

@@ -4,7 +4,6 @@
 
 mod repository;
 
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
@@ -13,7 +12,7 @@ use musher_rehearse::Script;
 
 use super::stop::Stop;
 use crate::args::Demo;
-use crate::drive::{Drive, Person, Shown, Verdict, Went, channel, handlers, verdict};
+use crate::drive::{Approver, Drive, Output, TurnOutcome, Verdict, verdict};
 use crate::embedded;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
@@ -42,15 +41,15 @@ async fn show(
     printer: Printer,
 ) -> Result<Exit, Failure> {
     let screen = Screen::new(printer);
-    let look = screen.look();
-    let title = |text: &str| printer.note(look.strong(text));
-    printer.note("No account and no network: the agent, its tools and its questions are real, but the model");
-    printer.note("follows a script. There is no intelligence in it.");
-    title(&format!("\nA repository with a failing test, in {}", repository.path().display()));
+    let style = screen.style();
+    let title = |text: &str| printer.note(style.strong(text));
+    printer.note("The agent, its tools and its permission requests are real. Responses are");
+    printer.note("scripted; no AI model, account or network is involved.");
+    title(&format!("\nRepository with a failing test: {}", repository.path().display()));
     let before = repository.test()?;
-    printer.note(look.dim("$ sh test.sh") + "\n" + look.bad(before.output.trim_end()));
-    if before.is_well {
-        return Err(anyhow!("the test should fail, and does not: is `sh` a usual one?").into());
+    printer.note(style.dim("$ sh test.sh") + "\n" + style.bad(before.output.trim_end()));
+    if before.passed {
+        return Err(anyhow!("the demo test unexpectedly passed; is `sh` a POSIX shell?").into());
     }
 
     title(&format!("\nmusher run \"{PROMPT}\""));
@@ -58,56 +57,52 @@ async fn show(
     let folder = serde_json::to_string(&repository.path())?;
     let script = SCRIPT.replace("FOLDER", folder.trim_matches('"'));
     let environment = embedded::scripted(repository.home(), Script::parse("demo", &script)?);
-    let (way, asks) = channel();
-    let (on_permission, on_question) = handlers(way);
     let session = Session::builder()
         .agent(embedded::agent(Arc::new(environment)))
         .cwd(repository.path())
         .model(embedded::REHEARSAL)
-        .on_permission(on_permission)
-        .on_question(on_question)
         .open()
         .await?;
-    let person = match Answers::at_terminal() {
-        Some(answers) if !args.yes => Person::There(answers),
-        _ => Person::SaysYes,
+    let approver = match Answers::at_terminal() {
+        Some(answers) if !args.yes => Approver::Terminal(answers),
+        _ => Approver::AllowAll,
     };
-    let mut drive =
-        Drive::new(screen, Shown::People(View::new(look, true).at(repository.path())), person, asks);
-    let went = drive.turn(session.send(PROMPT).partial(), signals).await;
+    let mut drive = Drive::new(screen, Output::Human(View::new(style, true).at(repository.path())), approver);
+    let outcome = drive.turn(session.send(PROMPT).partial(), signals).await;
     session.close().await?;
-    let Went::Ended { result, refused, was_stopped } = went? else { return Ok(Exit::Interrupted) };
-    if let Shown::People(view) = &drive.shown {
-        drive.screen.note(look.dim(&summary(&result, view.tool_calls())));
+    let TurnOutcome::Ended { result, refused, was_stopped } = outcome? else { return Ok(Exit::Interrupted) };
+    if let Output::Human(view) = &drive.output {
+        drive.screen.note(style.dim(&summary(&result, view.tool_calls())));
     }
     let Verdict { exit, why, .. } = verdict(&result, &refused, was_stopped);
     if let Some(why) = why {
         let failure = Failure { error: anyhow!(why), hints: Vec::new(), exit };
-        return Err(failure.hint("`musher demo --yes` only shows it"));
+        return Err(failure.hint("`musher demo --yes` approves everything"));
     }
 
-    title("\nWhat has changed");
+    title("\nChanges");
     let after = fs_err::read_to_string(repository.program())?;
-    for line in between(FAULTY, &after, look) {
+    for line in between(FAULTY, &after, style) {
         printer.note(line);
     }
     let test = repository.test()?;
     let painted =
-        if test.is_well { look.good(test.output.trim_end()) } else { look.bad(test.output.trim_end()) };
-    printer.note(look.dim("$ sh test.sh") + "\n" + painted);
-    if !test.is_well {
+        if test.passed { style.good(test.output.trim_end()) } else { style.bad(test.output.trim_end()) };
+    printer.note(style.dim("$ sh test.sh") + "\n" + painted);
+    if !test.passed {
         return Err(anyhow!("the test still fails").into());
     }
-    how_to_go_on(args, repository, &result.session_id, printer, &title);
+    next_steps(args, repository, &result.session_id, printer, &title);
     Ok(Exit::Done)
 }
 
-fn how_to_go_on(args: &Demo, repository: &Repository, session: &str, printer: Printer, title: &dyn Fn(&str)) {
-    title("\nThe session is on disk, as every session is");
-    let records = repository.session_file(session);
-    let shown = records.as_deref().unwrap_or(Path::new("(not found)"));
-    printer.note(format!("{}", shown.display()));
-    title("\nHow to go on");
+fn next_steps(args: &Demo, repository: &Repository, session: &str, printer: Printer, title: &dyn Fn(&str)) {
+    // without `--keep` the file is deleted when the demo ends
+    if let Some(records) = repository.session_file(session).filter(|_| args.keep) {
+        title("\nSession saved to");
+        printer.note(format!("{}", records.display()));
+    }
+    title("\nNext steps");
     if args.keep {
         let (home, cwd) = (repository.home(), repository.path());
         printer.note(format!(
@@ -116,10 +111,8 @@ fn how_to_go_on(args: &Demo, repository: &Repository, session: &str, printer: Pr
             home.display()
         ));
     } else {
-        printer.note("  musher demo --keep                     leaves all of it for you to look at");
+        printer.note("  musher demo --keep                Keep the repository and the session");
     }
-    printer.note("  export ANTHROPIC_API_KEY=...           or OPENAI_API_KEY: a model that thinks");
-    printer.note(
-        "  musher run \"what does this project do?\"  your own task; it asks before it changes anything",
-    );
+    printer.note("  export ANTHROPIC_API_KEY=...      Use an AI model (or set OPENAI_API_KEY)");
+    printer.note("  musher run \"explain this repo\"    Your own task; asks before it changes anything");
 }

@@ -1,4 +1,4 @@
-//! `musher doctor`: what is there, what is wrong, and what to do about it.
+//! `musher doctor`: checks the setup and suggests fixes.
 //!
 //! Changes nothing, asks no model and no server, and prints no key.
 
@@ -21,13 +21,13 @@ use serde_json::{Value, json};
 use crate::args::Doctor;
 use crate::embedded;
 use crate::exit::{Exit, Failure};
-use crate::look::Look;
 use crate::printer::Printer;
+use crate::style::Style;
 use check::{Check, State};
 
 pub(crate) async fn run(args: Doctor, printer: Printer) -> Result<Exit, Failure> {
     let environment = embedded::environment(None, None)?;
-    let no_folder = || format!("cannot look at `{}`", args.cwd.display());
+    let no_folder = || format!("cannot open `{}`", args.cwd.display());
     let cwd = fs_err::canonicalize(&args.cwd).with_context(no_folder).map_err(Failure::setup)?;
     let (config, problems) = environment.config(&cwd);
     if args.settings {
@@ -42,30 +42,26 @@ pub(crate) async fn run(args: Doctor, printer: Printer) -> Result<Exit, Failure>
     checks.extend(home::checks(environment.home()));
     checks.extend(machine::checks(Path::new("/"), landlock::abi()));
     checks.push(limits(Limits::default()));
-    checks.push(Check::ok(
-        "daemon",
-        "daemon",
-        "there is none in this version: each command runs what it needs itself",
-    ));
+    checks.push(Check::ok("daemon", "daemon", "not used by this version"));
 
     let is_broken = checks.iter().any(|check| check.state == State::Error);
     if args.json {
         let list: Vec<Value> = checks.iter().map(Check::json).collect();
         printer.json(&serde_json::to_string_pretty(&json!({"ok": !is_broken, "checks": list}))?)?;
     } else {
-        for line in check::report(&checks, Look::of_stdout()) {
+        for line in check::report(&checks, Style::of_stdout()) {
             printer.data(line)?;
         }
     }
     Ok(if is_broken { Exit::Failed } else { Exit::Done })
 }
 
-/// What is too much for a session of the engine.
+/// The limits of a session of the engine.
 fn limits(limits: Limits) -> Check {
     let Limits { queued_prompts, waiting_events, parallel_calls, identical_calls, model_calls, .. } = limits;
     let text = format!(
-        "{queued_prompts} prompts wait, {waiting_events} events wait, {parallel_calls} calls run at once, {identical_calls} identical \
-         calls or {model_calls} calls of the model end a turn"
+        "queues of {queued_prompts} prompts and {waiting_events} events; {parallel_calls} parallel tool calls; a turn ends after \
+         {identical_calls} identical tool calls or {model_calls} model requests"
     );
     Check::ok("limits", "engine", text)
 }

@@ -23,10 +23,9 @@ pub(crate) async fn run(args: Exec, printer: Printer) -> Result<Exit, Failure> {
     let speaks = (args.input_format, args.output_format);
     if let (Some(InputFormat::StreamJsonrpc), _) | (_, OutputFormat::StreamJsonrpc) = speaks {
         if speaks != (Some(InputFormat::StreamJsonrpc), OutputFormat::StreamJsonrpc) {
-            let failure = Failure::setup(anyhow!("stream-jsonrpc is spoken in both directions or in none"));
-            return Err(
-                failure.hint("use `--input-format stream-jsonrpc --output-format stream-jsonrpc` together")
-            );
+            let failure =
+                Failure::setup(anyhow!("`--input-format` and `--output-format` must both be stream-jsonrpc"));
+            return Err(failure.hint("use `--input-format stream-jsonrpc --output-format stream-jsonrpc`"));
         }
         return protocol::serve(environment, args.skip_permissions_unsafe).await;
     }

@@ -17,7 +17,7 @@ use crate::args::Command;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 
-/// Runs the command that was asked for.
+/// Runs the command of the arguments.
 pub(crate) async fn run(command: Command, printer: Printer) -> Result<Exit, Failure> {
     match command {
         Command::Acp(args) => acp::run(args).await,

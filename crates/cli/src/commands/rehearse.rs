@@ -1,4 +1,4 @@
-//! `musher rehearse`: serves a scripted model until it is told to stop.
+//! `musher rehearse`: serves a scripted model until Ctrl-C.
 //!
 //! Only wiring: the model is the crate `musher-rehearse`.
 
@@ -35,15 +35,15 @@ fn report_check(args: &Rehearse, script: &Script, printer: Printer) -> Result<Ex
     if args.json {
         printer.json(&json!({"ok": true, "replies": replies, "otherwise": has_otherwise}).to_string())?;
     } else {
-        let otherwise = if has_otherwise { " and an otherwise" } else { "" };
+        let otherwise = if has_otherwise { " and a fallback" } else { "" };
         let noun = if replies == 1 { "reply" } else { "replies" };
-        printer.note(format!("{} is right: {replies} {noun}{otherwise}", name(args)));
+        printer.note(format!("{} is valid: {replies} {noun}{otherwise}", name(args)));
     }
     Ok(Exit::Done)
 }
 
 async fn serve(args: &Rehearse, script: Script, printer: Printer) -> Result<Exit, Failure> {
-    // Before anything is printed: whoever reads the URL may stop us at once.
+    // Before anything is printed: the reader of the URL may stop us at once.
     let stop = Stop::listen().context("cannot listen for signals")?;
     let mut builder = Server::builder(script).on_request(move |request| printer.note(progress(request)));
     if let Some(directory) = &args.record {
@@ -92,18 +92,18 @@ fn invitation(args: &Rehearse, server: &Server) -> String {
     });
     format!(
         "\
-A scripted model plays {script}; no intelligence is behind it. Point an agent at it:
+Serving {script}. Responses are scripted; no AI model is involved. Point an agent at it:
 
   Anthropic  ANTHROPIC_BASE_URL={url} ANTHROPIC_API_KEY=rehearsal
   OpenAI     OPENAI_BASE_URL={url}/v1 OPENAI_API_KEY=rehearsal
   Droid      in settings.json: \"customModels\": [{custom_model}]
 
-Ctrl-C stops it. Requests:",
+Press Ctrl-C to stop. Requests:",
         script = name(args),
     )
 }
 
-/// One line for a request; most of it comes from outside.
+/// Describes a request in one line; most of it comes from outside.
 fn progress(request: &RecordedRequest) -> String {
     let status = request.status.map_or_else(|| "no answer".to_owned(), |status| status.to_string());
     let asked = request.call.as_ref().map_or_else(String::new, |call| {
@@ -117,18 +117,16 @@ fn progress(request: &RecordedRequest) -> String {
     format!("{:>4}  {} {path}{asked}  -> {answered}", request.number, request.method)
 }
 
-/// An error of the library with what can be done about it.
+/// Converts an error of the library to a failure with a hint.
 fn explained(error: Error) -> Failure {
     let hint = match &error {
         Error::Script { .. } => {
             "docs/rehearse.md explains scripts; `musher rehearse --schema` prints their JSON schema"
         }
-        Error::ReadScript(_) => {
-            "--script takes the path of a YAML or JSON file; without it the built-in tour is played"
-        }
-        Error::Listen { .. } => "--listen takes an IP address and a port; port 0 takes a free one",
+        Error::ReadScript(_) => "--script takes the path of a YAML or JSON file (default: the built-in tour)",
+        Error::Listen { .. } => "--listen takes an IP address and a port; port 0 picks a free port",
         Error::NotLoopback(_) => "listen on 127.0.0.1, or add --allow-remote if that is what you want",
-        Error::Record { .. } => "--record takes a directory that can be written to",
+        Error::Record { .. } => "--record needs a writable directory",
         _ => return Failure::setup(error),
     };
     Failure::setup(error).hint(hint)

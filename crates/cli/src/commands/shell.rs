@@ -1,4 +1,4 @@
-//! `musher completions` and `musher man`: the command line told to shells and manuals, made from its definition.
+//! `musher completions` and `musher man`: generated from the definition of the command line.
 
 use anyhow::Context as _;
 use clap::CommandFactory as _;

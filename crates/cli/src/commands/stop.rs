@@ -4,7 +4,7 @@ use std::io;
 
 use crate::exit::Exit;
 
-/// Which signal it was.
+/// The kind of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(windows, expect(dead_code, reason = "there is only one on this system"))]
 pub(crate) enum Signal {
@@ -13,7 +13,7 @@ pub(crate) enum Signal {
     HangUp,
 }
 
-/// What was done was cut short by a signal: by convention 128 and its number.
+/// The exit code of a command that a signal ended: by convention 128 plus the number of the signal.
 impl From<Signal> for Exit {
     fn from(signal: Signal) -> Self {
         match signal {
@@ -25,13 +25,13 @@ impl From<Signal> for Exit {
 }
 
 impl Stop {
-    /// Waits for one.
+    /// Waits for a signal.
     pub(crate) async fn wait(self) {
         self.which().await;
     }
 }
 
-/// The signals which ask us to stop.
+/// The signals that request a stop.
 #[cfg(unix)]
 pub(crate) struct Stop {
     interrupt: tokio::signal::unix::Signal,
@@ -50,12 +50,12 @@ impl Stop {
         })
     }
 
-    /// Waits for one, and tells which it was.
+    /// Waits for a signal and returns it.
     pub(crate) async fn which(mut self) -> Signal {
         self.next().await
     }
 
-    /// The next one. Nothing is lost if it is not waited for to the end.
+    /// Waits for the next signal. Cancel-safe.
     pub(crate) async fn next(&mut self) -> Signal {
         tokio::select! {
             _ = self.interrupt.recv() => Signal::Interrupt,
@@ -65,7 +65,7 @@ impl Stop {
     }
 }
 
-/// The signals which ask us to stop.
+/// The signals that request a stop.
 #[cfg(windows)]
 pub(crate) struct Stop(tokio::signal::windows::CtrlC);
 
@@ -75,12 +75,12 @@ impl Stop {
         tokio::signal::windows::ctrl_c().map(Self)
     }
 
-    /// Waits for one, and tells which it was.
+    /// Waits for a signal and returns it.
     pub(crate) async fn which(mut self) -> Signal {
         self.next().await
     }
 
-    /// The next one. Nothing is lost if it is not waited for to the end.
+    /// Waits for the next signal. Cancel-safe.
     pub(crate) async fn next(&mut self) -> Signal {
         self.0.recv().await;
         Signal::Interrupt

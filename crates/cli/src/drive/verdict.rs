@@ -1,22 +1,22 @@
-//! What the end of a turn means for whoever started it: the exit code, and why.
+//! Maps the end of a turn to an exit code and a reason.
 
 use musher::{FailureKind, StoppedBy, TurnEnd, TurnResult};
 
 use crate::exit::Exit;
 
-/// What came of it.
+/// The exit code of a turn, with a reason and a hint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Verdict {
     pub(crate) exit: Exit,
-    /// Why it was not done.
+    /// Why the task was not done.
     pub(crate) why: Option<String>,
-    /// What can be done about it.
+    /// What the user can do about it.
     pub(crate) hint: Option<&'static str>,
 }
 
-const ALLOW: &str = "run it in a terminal to be asked, or allow more with `--yes low`, `medium` or `high`";
+const ALLOW: &str = "run it in a terminal to be asked, or allow more with `--auto low`, `medium` or `high`";
 
-/// Judges the end of a turn.
+/// Returns the verdict on the end of a turn.
 pub(crate) fn verdict(result: &TurnResult, refused: &[String], was_stopped: bool) -> Verdict {
     let told = result.errors.last().map(|error| error.message.as_str());
     judged(&result.end, told, refused, was_stopped)
@@ -28,24 +28,19 @@ fn judged(end: &TurnEnd, told: Option<&str>, refused: &[String], was_stopped: bo
         return not_done(Exit::Interrupted, "interrupted");
     }
     if !refused.is_empty() {
-        let why =
-            format!("refused for lack of consent, since nobody is here to be asked: {}", refused.join("; "));
+        let why = format!("permission denied (not interactive): {}", refused.join("; "));
         return Verdict { hint: Some(ALLOW), ..not_done(Exit::Refused, &why) };
     }
     match end {
         TurnEnd::Completed | TurnEnd::HandedOver => Verdict { exit: Exit::Done, why: None, hint: None },
-        TurnEnd::Interrupted(StoppedBy::Denied) => {
-            not_done(Exit::Refused, "stopped, since consent was refused")
-        }
-        TurnEnd::Interrupted(StoppedBy::Timeout) => {
-            not_done(Exit::Failed, "stopped, since it took longer than `--timeout` allows")
-        }
+        TurnEnd::Interrupted(StoppedBy::Denied) => not_done(Exit::Refused, "stopped: you denied the request"),
+        TurnEnd::Interrupted(StoppedBy::Timeout) => not_done(Exit::Failed, "stopped: exceeded `--timeout`"),
         TurnEnd::Interrupted(StoppedBy::Budget) => {
-            not_done(Exit::Failed, "stopped, since it used more than `--budget-tokens` allows")
+            not_done(Exit::Failed, "stopped: exceeded `--budget-tokens`")
         }
-        TurnEnd::Interrupted(_) => not_done(Exit::Failed, "the turn was stopped by somebody else"),
+        TurnEnd::Interrupted(_) => not_done(Exit::Failed, "interrupted by the agent"),
         TurnEnd::Failed(FailureKind::Execution(reason)) if reason.as_str() == "permission_rejected" => {
-            not_done(Exit::Refused, "stopped, since consent was refused")
+            not_done(Exit::Refused, "stopped: you denied the request")
         }
         TurnEnd::Failed(FailureKind::StructuredOutput(_)) => {
             not_done(Exit::Failed, told.unwrap_or("the answer does not fit the schema"))
@@ -82,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_told_in_the_words_of_the_agent() {
+    fn a_failure_has_the_error_message_of_the_agent() {
         let end = TurnEnd::Failed(FailureKind::Execution("error".into()));
         assert_eq!(judged(&end, Some("no credit"), &[], false).why.as_deref(), Some("no credit"));
     }

@@ -6,22 +6,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use musher::{Agent, Connection, Connector};
-use musher_acp::Agents;
 use musher_engine::Environment;
-
-use super::at_editor::AtEditor;
 
 /// The agent in this process.
 pub(crate) fn agent(environment: Arc<Environment>) -> Agent {
     Agent::connector(InProcess(environment))
-}
-
-/// The agents in this process for an editor: each has the files and terminals of its session.
-pub(crate) fn agents_of_editor(environment: Arc<Environment>) -> Agents {
-    Agents::with_editor(move |editor| {
-        let environment = Environment::clone(&environment).with_editor(Arc::new(AtEditor(editor)));
-        agent(Arc::new(environment))
-    })
 }
 
 /// Connects with the engine of this process.

@@ -21,7 +21,7 @@ impl Scripted {
         Ok(Self::of(Script::tour()?))
     }
 
-    /// A script of one's own.
+    /// A given script.
     pub(super) fn of(script: Script) -> Self {
         Self(Arc::new(Rehearsal::new(script)))
     }
@@ -30,7 +30,7 @@ impl Scripted {
 impl Provider for Scripted {
     fn stream(&self, request: Request) -> EventStream {
         let rehearsal = Arc::clone(&self.0);
-        // Nothing may happen before the stream is polled: a script counts its calls.
+        // do nothing before the stream is polled: a script counts its calls
         Box::pin(stream::unfold(State::Asked(rehearsal, Box::new(request)), |state| async {
             let mut playing = match state {
                 State::Asked(rehearsal, request) => match Playing::begin(&rehearsal, &request) {
@@ -55,10 +55,10 @@ enum State {
     Over,
 }
 
-/// An answer that is being said.
+/// An answer that is being streamed.
 struct Playing {
     events: VecDeque<Timed>,
-    /// What follows from the last event, in order.
+    /// The remaining events, in order.
     ready: VecDeque<Result<ModelEvent, ModelError>>,
     thinking: Option<String>,
     calls: Vec<(String, String, String)>,

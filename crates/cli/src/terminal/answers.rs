@@ -1,4 +1,4 @@
-//! Lines typed by the person: read only when one is wanted, and never those typed before the question was there.
+//! Lines typed by the user: read only on request, and never those typed before the question was shown.
 
 use std::io::{self, BufRead as _, BufReader, IsTerminal as _};
 use std::sync::mpsc as blocking;
@@ -6,13 +6,13 @@ use std::sync::mpsc as blocking;
 use fs_err::File;
 use tokio::sync::mpsc;
 
-/// What answers are read from.
+/// The source of typed answers.
 enum Keyboard {
     Stdin,
     Device(BufReader<File>),
 }
 
-/// Somebody at a terminal.
+/// A user at a terminal.
 #[derive(Debug)]
 pub(crate) struct Answers {
     /// The terminal, if it is not stdin.
@@ -22,7 +22,7 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    /// Who can be asked, if there is a terminal to ask on and to answer on.
+    /// Opens the keyboard if there is a terminal to show questions on and to read answers from.
     pub(crate) fn at_terminal() -> Option<Self> {
         if !io::stderr().is_terminal() {
             return None;
@@ -42,17 +42,17 @@ impl Answers {
         Some(Self { device, wanted, lines })
     }
 
-    /// Asks for a line, before the question is shown: what was typed until now is no answer to it.
+    /// Asks for a line, before the question is shown: input typed before this call is discarded.
     pub(crate) fn want(&mut self) {
         match &self.device {
             Some(device) => forget_typed(device),
             None => forget_typed(&io::stdin()),
         }
-        // one that is wanted still, from a question that went away, serves this one
+        // a pending request for a line, left by a withdrawn question, serves this question
         self.wanted.try_send(()).ok();
     }
 
-    /// The line, without its end; nothing if the person is gone.
+    /// Returns the next line; `None` if the terminal was closed.
     pub(crate) async fn line(&mut self) -> Option<String> {
         self.lines.recv().await.flatten()
     }
@@ -77,9 +77,9 @@ fn device() -> Option<File> {
     File::open("/dev/tty").ok()
 }
 
-/// A yes that was typed before the question was there is no consent.
+/// Discards pending input: a yes typed before the question was shown must not approve it.
 fn forget_typed(terminal: &impl std::os::fd::AsFd) {
     use rustix::termios::{QueueSelector, tcflush};
-    // a terminal that cannot do that has typed nothing ahead
+    // a terminal without this operation has no pending input
     tcflush(terminal, QueueSelector::IFlush).ok();
 }

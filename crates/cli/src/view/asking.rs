@@ -1,151 +1,153 @@
-//! What is asked on the terminal, and what the typed answer means.
+//! Renders permission requests and questions for the terminal, and parses the typed answers.
 //!
-//! What needs consent is shown whole, and with everything visible that could make it look like something else.
+//! A permission request is shown in full, with invisible characters spelled out.
 
 use musher::wire::{
     PermissionDetails, PermissionOption, PermissionToolUse, Question, ToolConfirmationOutcome,
 };
-use musher::{Decision, Permission};
+use musher::{Decision, PermissionRequest};
 use musher_engine::permission::visible;
 
 use super::{call, diff, input};
-use crate::look::Look;
 use crate::sanitize::sanitized;
+use crate::style::Style;
 use crate::styled::Styled;
 
-/// So many lines of a plan or an input are shown.
-const MOST_LINES: usize = 200;
-/// The longest label of an answer.
-const LONGEST_LABEL: usize = 200;
+/// Maximum number of lines shown of a plan or an input.
+const MAX_LINES: usize = 200;
+/// Maximum length of an option label, in characters.
+const MAX_LABEL_LENGTH: usize = 200;
 
-/// What a typed line means.
+/// A typed line, parsed as an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Said<T> {
-    /// This.
-    This(T),
-    /// Nothing that could be an answer.
-    Nothing,
+pub(crate) enum Parsed<T> {
+    /// A valid answer.
+    Value(T),
+    /// Not a valid answer.
+    Invalid,
 }
 
-/// What the agent wants to do, and the answers to choose from.
-pub(crate) fn permission(asked: &Permission, look: Look) -> Vec<Styled> {
+/// Renders a permission request and its options.
+pub(crate) fn permission(asked: &PermissionRequest, style: Style) -> Vec<Styled> {
     let mut out = Vec::new();
     for tool_use in &asked.tool_uses {
-        details(tool_use, look, &mut out);
+        details(tool_use, style, &mut out);
     }
     for (index, option) in choices(asked).iter().enumerate() {
-        out.push(format!("  {} {}", index + 1, sanitized(&option.label, LONGEST_LABEL)).into());
+        out.push(format!("  {} {}", index + 1, sanitized(&option.label, MAX_LABEL_LENGTH)).into());
     }
     out
 }
 
-/// What the agent wanted to do, in one line.
-pub(crate) fn reason(asked: &Permission) -> String {
-    let titles = asked.tool_uses.iter().map(|it| call::title(&it.tool_use.name, &input(&it.tool_use), None));
+/// Returns the requested tool calls, in one line.
+pub(crate) fn reason(asked: &PermissionRequest) -> String {
+    let titles =
+        asked.tool_uses.iter().map(|it| call::title(&it.tool_use.name, &input(&it.tool_use.input), None));
     titles.collect::<Vec<_>>().join("; ")
 }
 
-/// The decision that was typed. Nothing typed is a no.
-pub(crate) fn read_decision(asked: &Permission, line: &str) -> Said<Decision> {
+/// Parses a typed decision. An empty line denies the request.
+pub(crate) fn read_decision(asked: &PermissionRequest, line: &str) -> Parsed<Decision> {
     let offered = |outcome: ToolConfirmationOutcome| {
-        if asked.offers(&outcome) { Said::This(outcome.into()) } else { Said::Nothing }
+        if asked.offers(&outcome) { Parsed::Value(outcome.into()) } else { Parsed::Invalid }
     };
     match line.trim().to_lowercase().as_str() {
-        "" | "n" | "no" => Said::This(Decision::deny()),
+        "" | "n" | "no" => Parsed::Value(Decision::deny()),
         "y" | "yes" => offered(ToolConfirmationOutcome::ProceedOnce),
         "a" | "always" => offered(ToolConfirmationOutcome::ProceedAlways),
         number => match pick(number, &choices(asked)) {
-            Some(option) => Said::This(option.value.clone().into()),
-            None => Said::Nothing,
+            Some(option) => Parsed::Value(option.value.clone().into()),
+            None => Parsed::Invalid,
         },
     }
 }
 
-/// A question and the answers to choose from.
-pub(crate) fn question(asked: &Question, look: Look) -> Vec<Styled> {
-    let mut out: Vec<_> = visible(&asked.question).lines().map(|line| look.strong(line)).collect();
+/// Renders a question and its options.
+pub(crate) fn question(asked: &Question, style: Style) -> Vec<Styled> {
+    let mut out: Vec<_> = visible(&asked.question).lines().map(|line| style.strong(line)).collect();
     for (index, option) in asked.options.iter().flatten().enumerate() {
-        out.push(format!("  {} {}", index + 1, sanitized(option, LONGEST_LABEL)).into());
+        out.push(format!("  {} {}", index + 1, sanitized(option, MAX_LABEL_LENGTH)).into());
     }
     if asked.multi_select == Some(true) {
-        out.push(look.dim("  (several: 1,2)"));
+        out.push(style.dim("  (multiple: 1,2)"));
     }
     out
 }
 
-/// The answer that was typed: the numbers of options, or anything else as it is.
-pub(crate) fn read_answer(asked: &Question, line: &str) -> Said<String> {
+/// Parses a typed answer: numbers of options, or free text.
+pub(crate) fn read_answer(asked: &Question, line: &str) -> Parsed<String> {
     let line = line.trim();
     if line.is_empty() {
-        return Said::Nothing;
+        return Parsed::Invalid;
     }
     let options = asked.options.as_deref().unwrap_or_default();
     let numbers: Vec<_> = line.split(',').map(str::trim).collect();
     let is_few = asked.multi_select == Some(true) || numbers.len() == 1;
     let picked: Option<Vec<_>> = numbers.iter().map(|number| pick(number, options).cloned()).collect();
     match picked.filter(|_| is_few) {
-        Some(picked) => Said::This(picked.join(", ")),
-        None => Said::This(line.to_owned()),
+        Some(picked) => Parsed::Value(picked.join(", ")),
+        None => Parsed::Value(line.to_owned()),
     }
 }
 
-/// What the number stands for, counted from 1.
+/// Returns the item with this number, counted from 1.
 fn pick<'a, T>(number: &str, of: &'a [T]) -> Option<&'a T> {
     of.get(number.parse::<usize>().ok()?.checked_sub(1)?)
 }
 
-/// What can be answered here. A plan cannot be edited in one line.
-fn choices(asked: &Permission) -> Vec<&PermissionOption> {
+/// Returns the options that a line can choose. A plan cannot be edited in one line.
+fn choices(asked: &PermissionRequest) -> Vec<&PermissionOption> {
     asked.options.iter().filter(|option| option.value != ToolConfirmationOutcome::ProceedEdit).collect()
 }
 
-fn details(asked: &PermissionToolUse, look: Look, out: &mut Vec<Styled>) {
+fn details(asked: &PermissionToolUse, style: Style, out: &mut Vec<Styled>) {
     let indented = |text: &str, out: &mut Vec<Styled>| {
         let text = visible(text);
         let count = text.lines().count();
-        out.extend(text.lines().take(MOST_LINES).map(|line| format!("    {line}").into()));
-        if count > MOST_LINES {
-            out.push(look.dim(&format!("    … {} more lines", count - MOST_LINES)));
+        out.extend(text.lines().take(MAX_LINES).map(|line| format!("    {line}").into()));
+        if count > MAX_LINES {
+            out.push(style.dim(&format!("    … {} more lines", count - MAX_LINES)));
         }
     };
-    let head = |text: String| look.strong(&format!("? {text}"));
+    let head = |text: String| style.strong(&text);
     match &asked.details {
         PermissionDetails::Exec(exec) => {
-            out.push(head("run a command".to_owned()));
+            out.push(head("Run this command?".to_owned()));
             // consent is for all of it, so all of it is shown
             out.extend(visible(&exec.full_command).lines().map(|line| format!("    {line}").into()));
             let impact = exec.impact_level.as_ref().map_or("unknown", |level| level.as_str());
             let reason = exec.risk_level_reason.as_deref().unwrap_or_default();
-            let reason =
-                if reason.is_empty() { String::new() } else { format!(": {}", sanitized(reason, 500)) };
-            out.push(look.dim(&format!("    {} impact{reason}", sanitized(impact, 20))));
+            out.push(style.dim(&format!("    Risk: {}", sanitized(impact, 20))));
+            if !reason.is_empty() {
+                out.push(style.dim(&format!("    Reason given by the model: {}", sanitized(reason, 500))));
+            }
         }
         PermissionDetails::Create(create) => {
-            out.push(head(format!("write {}", visible(&create.file_path))));
-            out.extend(diff::between("", create.content.as_deref().unwrap_or_default(), look));
+            out.push(head(format!("Create {}?", visible(&create.file_path))));
+            out.extend(diff::between("", create.content.as_deref().unwrap_or_default(), style));
         }
         PermissionDetails::Edit(edit) => {
-            out.push(head(format!("change {}", visible(&edit.file_path))));
+            out.push(head(format!("Edit {}?", visible(&edit.file_path))));
             let (old, new) = (edit.old_content.as_deref(), edit.new_content.as_deref());
-            out.extend(diff::between(old.unwrap_or_default(), new.unwrap_or_default(), look));
+            out.extend(diff::between(old.unwrap_or_default(), new.unwrap_or_default(), style));
         }
         PermissionDetails::ApplyPatch(patch) => {
-            out.push(head(format!("change {}", visible(&patch.file_path))));
+            out.push(head(format!("Edit {}?", visible(&patch.file_path))));
             match (&patch.old_content, &patch.new_content, &patch.patch_content) {
                 (_, _, Some(text)) => indented(text, out),
                 (old, new, None) => {
                     let text = |it: &Option<String>| it.clone().unwrap_or_default();
-                    out.extend(diff::between(&text(old), &text(new), look));
+                    out.extend(diff::between(&text(old), &text(new), style));
                 }
             }
         }
         PermissionDetails::ExitSpecMode(plan) => {
-            out.push(head("carry out this plan".to_owned()));
+            out.push(head("Carry out this plan?".to_owned()));
             indented(&plan.plan, out);
         }
         _ => {
-            out.push(head(format!("use {}", sanitized(&asked.tool_use.name, 200))));
-            let pretty = serde_json::to_string_pretty(&input(&asked.tool_use)).unwrap_or_default();
+            out.push(head(format!("Use the tool {}?", sanitized(&asked.tool_use.name, 200))));
+            let pretty = serde_json::to_string_pretty(&input(&asked.tool_use.input)).unwrap_or_default();
             indented(&pretty, out);
         }
     }
@@ -157,7 +159,7 @@ mod tests {
     use musher::wire::RequestPermissionParams;
     use serde_json::json;
 
-    fn asked(details: &serde_json::Value) -> Permission {
+    fn asked(details: &serde_json::Value) -> PermissionRequest {
         let params: RequestPermissionParams = serde_json::from_value(json!({
             "toolUses": [{
                 "toolUse": {"type": "tool_use", "id": "t", "name": "Execute", "input": {"command": "ls"}},
@@ -171,7 +173,7 @@ mod tests {
             ],
         }))
         .unwrap();
-        Permission::new(params.tool_uses, params.options)
+        PermissionRequest::new(params.tool_uses, params.options)
     }
 
     #[test]
@@ -180,26 +182,33 @@ mod tests {
         let asked = asked(
             &json!({"type": "exec", "fullCommand": long, "impactLevel": "high", "riskLevelReason": "it removes"}),
         );
-        let lines = permission(&asked, Look::PLAIN);
-        assert_eq!(lines[0], "? run a command");
+        let lines = permission(&asked, Style::PLAIN);
+        assert_eq!(lines[0], "Run this command?");
         assert_eq!(lines[1], format!("    echo {}\\u{{202e}}; rm -rf x", "a".repeat(300)));
-        assert_eq!(lines[2..], ["    high impact: it removes", "  1 Yes", "  2 Always", "  3 No"]);
+        let rest = [
+            "    Risk: high",
+            "    Reason given by the model: it removes",
+            "  1 Yes",
+            "  2 Always",
+            "  3 No",
+        ];
+        assert_eq!(lines[2..], rest);
     }
 
     #[test]
     fn a_change_is_shown_as_one() {
         let asked =
             asked(&json!({"type": "edit", "filePath": "a", "oldContent": "x\n", "newContent": "y\n"}));
-        let lines = permission(&asked, Look::PLAIN);
-        assert_eq!(lines[..3], ["? change a", "     1 - x", "     1 + y"]);
+        let lines = permission(&asked, Style::PLAIN);
+        assert_eq!(lines[..3], ["Edit a?", "     1 - x", "     1 + y"]);
     }
 
     #[test]
     fn a_typed_line_is_a_decision_only_if_it_is_one() {
         let asked = asked(&json!({"type": "exec", "fullCommand": "ls"}));
         let outcome = |line: &str| match read_decision(&asked, line) {
-            Said::This(decision) => decision.outcome().as_str().to_owned(),
-            Said::Nothing => "nothing".to_owned(),
+            Parsed::Value(decision) => decision.outcome().as_str().to_owned(),
+            Parsed::Invalid => "nothing".to_owned(),
         };
         for (line, means) in [
             ("y\n", "proceed_once"),
@@ -223,12 +232,12 @@ mod tests {
         let one: Question =
             serde_json::from_value(json!({"index": 1, "question": "Which?", "options": ["red", "blue"]}))
                 .unwrap();
-        assert_eq!(question(&one, Look::PLAIN), ["Which?", "  1 red", "  2 blue"]);
-        assert_eq!(read_answer(&one, "2\n"), Said::This("blue".to_owned()));
-        assert_eq!(read_answer(&one, "green"), Said::This("green".to_owned()));
-        assert_eq!(read_answer(&one, "1,2"), Said::This("1,2".to_owned()));
-        assert_eq!(read_answer(&one, "  "), Said::Nothing);
+        assert_eq!(question(&one, Style::PLAIN), ["Which?", "  1 red", "  2 blue"]);
+        assert_eq!(read_answer(&one, "2\n"), Parsed::Value("blue".to_owned()));
+        assert_eq!(read_answer(&one, "green"), Parsed::Value("green".to_owned()));
+        assert_eq!(read_answer(&one, "1,2"), Parsed::Value("1,2".to_owned()));
+        assert_eq!(read_answer(&one, "  "), Parsed::Invalid);
         let several = Question { multi_select: Some(true), ..one };
-        assert_eq!(read_answer(&several, "1, 2"), Said::This("red, blue".to_owned()));
+        assert_eq!(read_answer(&several, "1, 2"), Parsed::Value("red, blue".to_owned()));
     }
 }

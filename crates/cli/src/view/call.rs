@@ -1,6 +1,6 @@
-//! A tool call and what came of it, in one line each.
+//! Renders a tool call and its outcome, in one line each.
 //!
-//! Total: a tool that nobody knows, or an input of another shape, is shown by its name.
+//! Total: an unknown tool, or an input of another shape, is shown by its name.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::sanitize::sanitized;
 
-/// More than any line; what is longer is cut to the width later.
-const LONGEST: usize = 500;
+/// Longer than any line; lines are cut to the width later.
+const MAX_LENGTH: usize = 500;
 
-/// What is called, with what says most about it. Paths below `folder` are shown without it.
+/// Returns the tool with its most descriptive input. Paths below `folder` are shown relative to it.
 pub(super) fn title(name: &str, input: &Value, folder: Option<&Path>) -> String {
     let text = |keys: &[&str]| keys.iter().find_map(|key| input[*key].as_str()).map(str::to_owned);
     let detail = match name {
@@ -26,7 +26,7 @@ pub(super) fn title(name: &str, input: &Value, folder: Option<&Path>) -> String 
     };
     let name = sanitized(name, 80);
     match detail.filter(|detail| !detail.trim().is_empty()) {
-        Some(detail) => format!("{name} {}", sanitized(&first_line(&detail).unwrap_or_default(), LONGEST)),
+        Some(detail) => format!("{name} {}", sanitized(&first_line(&detail).unwrap_or_default(), MAX_LENGTH)),
         None => name,
     }
 }
@@ -36,7 +36,7 @@ fn below(path: &str, folder: Option<&Path>) -> String {
     short.filter(|short| !short.is_empty()).unwrap_or(path).to_owned()
 }
 
-/// What came of it, in a few words.
+/// Returns the outcome, in a few words.
 pub(super) fn told(name: &str, input: &Value, text: &str, is_error: bool) -> String {
     let said = match name {
         "Execute" => Some(command(text, is_error)),
@@ -46,10 +46,10 @@ pub(super) fn told(name: &str, input: &Value, text: &str, is_error: bool) -> Str
         "Read" | "LS" | "Grep" | "Glob" => Some(lines(text)),
         _ => None,
     };
-    sanitized(&said.unwrap_or_default(), LONGEST)
+    sanitized(&said.unwrap_or_default(), MAX_LENGTH)
 }
 
-/// How a command ended, and the last it said if that was not well.
+/// Returns how a command ended, with its last line of output on failure.
 fn command(text: &str, is_error: bool) -> String {
     let (output, code) = match text.rsplit_once("[Process exited with code ") {
         Some((output, code)) => (output, code.trim_end().trim_end_matches(']')),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outcome_is_told_in_a_few_words() {
+    fn an_outcome_is_shown_in_a_few_words() {
         let none = Value::Null;
         let ran = |text, is_error| told("Execute", &none, text, is_error);
         assert_eq!(ran("a\nall well\n\n\n[Process exited with code 0]", false), "all well");

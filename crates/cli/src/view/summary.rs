@@ -1,7 +1,6 @@
-//! What a turn has cost, in one line.
+//! The cost of a turn, in one line.
 
 use musher::TurnResult;
-use musher::wire::Count;
 
 /// Time, calls and tokens of a turn.
 pub(crate) fn summary(result: &TurnResult, tool_calls: usize) -> String {
@@ -15,9 +14,9 @@ pub(crate) fn summary(result: &TurnResult, tool_calls: usize) -> String {
         parts.push(format!("{tool_calls} tool call{}", if tool_calls == 1 { "" } else { "s" }));
     }
     if let Some(usage) = &result.usage {
-        let cached = usage.cache_read_tokens.as_ref().map_or(0, Count::get);
-        let from_cache = if cached > 0 { format!(" ({} cached)", grouped(cached)) } else { String::new() };
-        let (input, output) = (usage.input_tokens.get(), usage.output_tokens.get());
+        let cached = usage.cache_read_tokens.unwrap_or_default();
+        let from_cache = if cached > 0 { format!(" + {} cached", grouped(cached)) } else { String::new() };
+        let (input, output) = (usage.input_tokens, usage.output_tokens);
         parts.push(format!("{} tokens in{from_cache}, {} out", grouped(input), grouped(output)));
     }
     parts.push(format!("session {}", result.session_id));

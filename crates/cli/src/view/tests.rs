@@ -1,8 +1,9 @@
-//! Whole turns, as they look.
+//! Whole turns, rendered.
 
 use std::sync::Arc;
 
-use musher::wire::{AssistantTextDelta, Message, ToolUse};
+use musher::wire::Message;
+use musher::{TextDelta, ToolCall};
 use serde_json::json;
 
 use super::*;
@@ -16,26 +17,22 @@ fn message(id: &str, text: &str) -> Event {
 }
 
 fn delta(id: &str, text: &str) -> Event {
-    let delta: AssistantTextDelta =
-        serde_json::from_value(json!({"messageId": id, "blockIndex": 0, "textDelta": text})).unwrap();
-    Event::TextDelta(delta)
+    Event::TextDelta(TextDelta::new(id, 0, text))
 }
 
 fn call(id: &str, name: &str, input: &Value) -> Event {
-    let call: ToolUse =
-        serde_json::from_value(json!({"type": "tool_use", "id": id, "name": name, "input": input})).unwrap();
-    Event::ToolCall(Box::new(call))
+    Event::ToolCall(Box::new(ToolCall::new(id, name, input.clone())))
 }
 
 fn result(id: &str, text: &str, is_error: bool) -> Event {
     Event::ToolResult(ToolOutcome::new(id, text, is_error))
 }
 
-/// The pieces as they would stand on a screen: what is said as it is, notes as lines.
+/// The pieces as on a screen: text unchanged, notes as lines.
 fn screen(view: &mut View, events: &[Event]) -> String {
     let pieces = events.iter().flat_map(|event| view.event(event, 40));
     let texts = pieces.map(|piece| match piece {
-        Piece::Said(text) => text.as_str().to_owned(),
+        Piece::Text(text) => text.as_str().to_owned(),
         Piece::Note(line) => line.as_str().to_owned() + "\n",
     });
     texts.collect()
@@ -43,7 +40,7 @@ fn screen(view: &mut View, events: &[Event]) -> String {
 
 #[test]
 fn text_streams_and_tools_stand_on_lines_of_their_own() {
-    let mut view = View::new(Look::PLAIN, true);
+    let mut view = View::new(Style::PLAIN, true);
     let shown = screen(
         &mut view,
         &[
@@ -65,7 +62,7 @@ fn text_streams_and_tools_stand_on_lines_of_their_own() {
 
 #[test]
 fn lines_of_ours_fit_the_width() {
-    let mut view = View::new(Look::PLAIN, true);
+    let mut view = View::new(Style::PLAIN, true);
     let long = "x".repeat(100);
     let shown =
         screen(&mut view, &[call("t", "Read", &json!({"file_path": long})), result("t", &long, true)]);
@@ -74,13 +71,13 @@ fn lines_of_ours_fit_the_width() {
 
 #[test]
 fn a_message_without_pieces_is_shown_whole() {
-    let mut view = View::new(Look::PLAIN, true);
+    let mut view = View::new(Style::PLAIN, true);
     assert_eq!(screen(&mut view, &[message("m", "All at once.")]), "All at once.\n");
 }
 
 #[test]
 fn what_is_not_live_is_shown_unless_it_was_the_last_word() {
-    let mut view = View::new(Look::PLAIN, false);
+    let mut view = View::new(Style::PLAIN, false);
     let first = [delta("m1", "I look."), message("m1", "I look."), call("t", "LS", &json!({}))];
     assert_eq!(screen(&mut view, &first), "I look.\n");
     // a message with a call in it may be whole only after the call
@@ -99,21 +96,21 @@ fn what_is_not_live_is_shown_unless_it_was_the_last_word() {
 fn a_change_is_shown_once() {
     let report = r#"{"linesAdded":1,"linesRemoved":0,"diffLines":[{"type":"added","content":"b","lineNumber":{"new":2}}]}"#;
     let events = [call("t", "Edit", &json!({"file_path": "a"})), result("t", report, false)];
-    let mut view = View::new(Look::PLAIN, true);
+    let mut view = View::new(Style::PLAIN, true);
     assert_eq!(screen(&mut view, &events), "✓ Edit a  +1 -0\n     2 + b\n");
-    let mut asked_before = View::new(Look::PLAIN, true);
+    let mut asked_before = View::new(Style::PLAIN, true);
     asked_before.has_shown("t");
     assert_eq!(screen(&mut asked_before, &events), "✓ Edit a  +1 -0\n");
 }
 
 #[test]
 fn an_answer_that_begins_anew_says_so() {
-    let mut view = View::new(Look::PLAIN, true);
+    let mut view = View::new(Style::PLAIN, true);
     let events = [
         delta("m", "Hel"),
         Event::Retracted { message_id: "m".to_owned() },
         delta("m", "Hello"),
         message("m", "Hello"),
     ];
-    assert_eq!(screen(&mut view, &events), "Hel\n(the model begins this answer anew)\nHello\n");
+    assert_eq!(screen(&mut view, &events), "Hel\n(incomplete answer discarded)\nHello\n");
 }

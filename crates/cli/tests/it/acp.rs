@@ -1,5 +1,5 @@
 //! `musher acp`, as an editor sees it.
 
 mod peers; // the official TypeScript SDK as the editor, the real droid as the agent
-mod stage; // a sandbox, an editor in it, and what it was told
+mod stage; // a sandbox, an editor in it, and the messages it received
 mod usage; // wrong arguments

@@ -1,4 +1,4 @@
-//! `musher demo`, whole: by itself, and with a person who is asked.
+//! `musher demo`, whole: by itself, and with a user who is asked.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,10 +23,10 @@ fn left(home: &TempDir) -> Vec<PathBuf> {
 }
 
 const BY_ITSELF: &str = "\
-No account and no network: the agent, its tools and its questions are real, but the model
-follows a script. There is no intelligence in it.
+The agent, its tools and its permission requests are real. Responses are
+scripted; no AI model, account or network is involved.
 
-A repository with a failing test, in FOLDER/leap-years
+Repository with a failing test: FOLDER/leap-years
 $ sh test.sh
 ok    2023 no
 ok    2024 yes
@@ -34,16 +34,17 @@ ok    2000 yes
 FAIL  1900 should be no, but is yes
 
 musher run \"The test fails. Find out why, and fix it.\"
-? run a command
+Run this command?
     sh test.sh
-    high impact: It runs the test of this repository and changes nothing
+    Risk: high
+    Reason given by the model: Runs the test and changes nothing
   1 Yes
-  2 Yes, and everything of high impact from now on
+  2 Yes, and don't ask again for actions up to high risk
   3 No
-  yes, unasked
+  approved automatically
 ✗ Execute sh test.sh  exit code 1: FAIL  1900 should be no, but is yes
 ✓ Read leap.sh  7 lines
-? change FOLDER/leap-years/leap.sh
+Edit FOLDER/leap-years/leap.sh?
      1   # Says whether a year is a leap year.
      2   year=$1
      3 - if [ $((year % 4)) -eq 0 ]; then
@@ -52,21 +53,22 @@ musher run \"The test fails. Find out why, and fix it.\"
      5     echo yes
      6   else
   1 Yes
-  2 Yes, and everything of low impact from now on
+  2 Yes, and don't ask again for actions up to low risk
   3 No
-  yes, unasked
+  approved automatically
 ✓ Edit leap.sh  +2 -1
-? run a command
+Run this command?
     sh test.sh
-    high impact: It runs the test of this repository and changes nothing
+    Risk: high
+    Reason given by the model: Runs the test and changes nothing
   1 Yes
-  2 Yes, and everything of high impact from now on
+  2 Yes, and don't ask again for actions up to high risk
   3 No
-  yes, unasked
+  approved automatically
 ✓ Execute sh test.sh  ok    1900 no
 SUMMARY
 
-What has changed
+Changes
      1   # Says whether a year is a leap year.
      2   year=$1
      3 - if [ $((year % 4)) -eq 0 ]; then
@@ -80,18 +82,15 @@ ok    2024 yes
 ok    2000 yes
 ok    1900 no
 
-The session is on disk, as every session is
-SESSION
-
-How to go on
-  musher demo --keep                     leaves all of it for you to look at
-  export ANTHROPIC_API_KEY=...           or OPENAI_API_KEY: a model that thinks
-  musher run \"what does this project do?\"  your own task; it asks before it changes anything
+Next steps
+  musher demo --keep                Keep the repository and the session
+  export ANTHROPIC_API_KEY=...      Use an AI model (or set OPENAI_API_KEY)
+  musher run \"explain this repo\"    Your own task; asks before it changes anything
 ";
 
 /// The text with the parts replaced that differ from run to run.
 fn same(text: &str) -> String {
-    let folder = text.lines().find_map(|line| line.strip_prefix("A repository with a failing test, in "));
+    let folder = text.lines().find_map(|line| line.strip_prefix("Repository with a failing test: "));
     let folder = Path::new(folder.unwrap()).parent().unwrap().to_str().unwrap();
     let line = |line: &str| {
         if line.contains(" tokens in, ") {
@@ -112,9 +111,9 @@ fn by_itself_it_fixes_the_test_and_cleans_up() {
     let ran = ended(demo(&home, &[]));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert_eq!(same(&ran.stderr), BY_ITSELF);
-    assert!(ran.stdout.starts_with("I am a script,"), "{}", ran.stdout);
+    assert!(ran.stdout.starts_with("This reply is scripted."), "{}", ran.stdout);
     assert!(
-        ran.stdout.ends_with("All four years are right now, and my script is at its end.\n"),
+        ran.stdout.ends_with("All four years are correct now. This is the end of the script.\n"),
         "{}",
         ran.stdout
     );
@@ -122,7 +121,7 @@ fn by_itself_it_fixes_the_test_and_cleans_up() {
 }
 
 #[test]
-fn what_is_kept_can_be_gone_on_with() {
+fn a_kept_session_can_be_resumed() {
     let home = tempfile::tempdir().unwrap();
     let ran = ended(demo(&home, &["--yes", "--keep"]));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
@@ -137,29 +136,33 @@ fn what_is_kept_can_be_gone_on_with() {
 }
 
 #[test]
-fn in_a_terminal_the_person_is_asked() {
+fn in_a_terminal_the_user_is_asked() {
     let home = tempfile::tempdir().unwrap();
     let mut terminal = Terminal::start(demo(&home, &[]));
-    for asked in ["    sh test.sh", "? change ", "    sh test.sh"] {
+    for asked in ["    sh test.sh", "Edit ", "    sh test.sh"] {
         terminal.until(asked);
         terminal.until("allow? [y/N or a number]");
         terminal.type_in("y\n");
     }
-    terminal.until("my script is at its end.");
-    terminal.until("How to go on");
+    terminal.until("This is the end of the script.");
+    terminal.until("Next steps");
     assert_eq!(terminal.end(), Some(0), "{}", terminal.shown());
     assert_eq!(left(&home), Vec::<PathBuf>::new(), "nothing is left");
 }
 
 #[test]
-fn a_person_who_says_no_or_leaves_ends_it_and_nothing_is_left() {
+fn a_user_who_denies_or_quits_ends_it_and_nothing_is_left() {
     for (typed, code) in [("n\n", 3), (CTRL_C, 130)] {
         let home = tempfile::tempdir().unwrap();
         let mut terminal = Terminal::start(demo(&home, &[]));
         terminal.until("allow? [y/N or a number]");
         terminal.type_in(typed);
         assert_eq!(terminal.end(), Some(code), "{}", terminal.shown());
-        assert!(terminal.shown().contains("hint: `musher demo --yes` only shows it"), "{}", terminal.shown());
+        assert!(
+            terminal.shown().contains("hint: `musher demo --yes` approves everything"),
+            "{}",
+            terminal.shown()
+        );
         assert_eq!(left(&home), Vec::<PathBuf>::new(), "nothing is left");
     }
 }

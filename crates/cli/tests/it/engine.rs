@@ -1,4 +1,4 @@
-//! `musher exec` as a server of the protocol: what holds whatever becomes of it, of its client and of its files.
+//! `musher exec` as a server of the protocol: guarantees that hold when it, its client or its files fail.
 
 mod bad_input; // lines that are no messages
 mod bad_setup; // broken settings, missing folders

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Generous: it only ends tests that would never end.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// What a run printed and how it ended.
+/// The output and the exit code of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
@@ -82,6 +82,12 @@ impl Running {
     /// The next line on stdout.
     pub(crate) fn line(&self) -> String {
         self.lines.recv_timeout(DEADLINE).expect("a line on stdout within the deadline")
+    }
+
+    /// Waits until it has ended by itself.
+    pub(crate) fn finish(mut self) -> Run {
+        let stdout = self.rest_of_stdout();
+        self.end(stdout)
     }
 
     fn rest_of_stdout(&self) -> String {

@@ -1,4 +1,4 @@
-//! A real pseudo-terminal with the program in it, and a person who types.
+//! A real pseudo-terminal with the program in it, and a user who types.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -14,7 +14,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 /// Generous: it only ends tests that would never end.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// What the person types to stop something.
+/// The key that interrupts.
 pub(crate) const CTRL_C: &str = "\u{3}";
 
 /// A terminal in which the program runs.
@@ -23,7 +23,7 @@ pub(crate) struct Terminal {
     keyboard: File,
     output: mpsc::Receiver<Vec<u8>>,
     bytes: Vec<u8>,
-    /// So much of the text was waited for.
+    /// How much of the text was matched by earlier waits.
     looked_at: usize,
 }
 
@@ -109,7 +109,7 @@ impl Terminal {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
 
-    /// All that was written, without the commands to the terminal and what was taken away again.
+    /// All that was written, without the commands to the terminal and without erased lines.
     pub(crate) fn shown(&self) -> String {
         plain(&self.raw(), false)
     }

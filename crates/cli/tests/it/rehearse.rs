@@ -34,18 +34,18 @@ fn a_good_script_is_checked() {
     let directory = tempfile::tempdir().unwrap();
     let path = script(directory.path(), "replies:\n  - steps: [{text: Hello}]\notherwise: {steps: []}\n");
     let run = musher(&["rehearse", "--check", "--script", &path]);
-    let stderr = format!("{path} is right: 1 reply and an otherwise\n");
+    let stderr = format!("{path} is valid: 1 reply and a fallback\n");
     assert_eq!(run, Run { code: Some(0), stdout: String::new(), stderr });
 
     let run = musher(&["rehearse", "--check", "--json", "--script", &path]);
-    // one line; the order of its fields is nobody's business
+    // one line; the order of its fields is not specified
     assert_eq!((run.code, run.stderr.as_str(), run.stdout.lines().count()), (Some(0), "", 1));
     let told: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(told, serde_json::json!({"ok": true, "otherwise": true, "replies": 1}));
 
     let run = musher(&["rehearse", "--check"]);
     assert_eq!(
-        (run.code, run.stderr.contains("the built-in tour is right")),
+        (run.code, run.stderr.contains("the built-in tour is valid")),
         (Some(0), true),
         "{}",
         run.stderr

@@ -3,6 +3,7 @@
 mod attachments; // pictures, files, schemas
 mod hostile; // text that tries to command the terminal
 mod limits; // what stops a turn
+mod logging; // --log and --log-level
 mod peers; // the same with the real droid
 mod programs; // --json and --stream-json
 mod proxy; // HTTP_PROXY and its like

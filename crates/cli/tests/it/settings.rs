@@ -1,4 +1,4 @@
-//! Settings that may hide a restriction stop every front before anything runs, with file, line, column and what to do.
+//! Settings that may hide a restriction stop every front end before anything runs, with file, line, column and a hint.
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::program::Run;
 const BROKEN: &str = r#"{"commandBlocklist":["curl"] "x":1}"#;
 const MISTAKE: &str = "settings.json:1:30: expected `,` or `}`\n  -> fix it";
 
-/// A world in which a session would leave a trace.
+/// An environment in which a session would leave a trace.
 fn world() -> World {
     let world = World::new();
     let touch = format!("/bin/sh -c 'echo x > {}'", world.path("trace").display());
@@ -141,7 +141,7 @@ async fn refusal(program: &mut Program, is_it: impl Fn(&Value) -> bool) -> Resul
 }
 
 #[tokio::test]
-async fn an_editor_is_told_over_acp() -> Result<()> {
+async fn an_editor_gets_the_errors_over_acp() -> Result<()> {
     let (sandbox, mut program) = front(&["acp", "--model", "rehearsal"])?;
     let hello = json!({"protocolVersion": 1, "clientCapabilities": {}});
     program.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})).await?;
@@ -154,7 +154,7 @@ async fn an_editor_is_told_over_acp() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_app_is_told_over_the_bridge() -> Result<()> {
+async fn an_app_gets_the_errors_over_the_bridge() -> Result<()> {
     let (sandbox, mut program) = front(&["bridge"])?;
     let options = json!({"agent": "engine", "model": "rehearsal"});
     let payload = json!({"prompt": "hello", "cwd": sandbox.workspace(), "options": options});

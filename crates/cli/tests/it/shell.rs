@@ -14,7 +14,7 @@ fn every_shell_gets_completions_of_every_command() {
     assert_eq!(musher(&["completions", "tcsh"]).code, Some(2));
 }
 
-/// The shell itself says whether the script is one.
+/// The shell itself checks the script.
 #[test]
 fn the_completions_for_bash_can_be_read_by_it() {
     let script = musher(&["completions", "bash"]).stdout;

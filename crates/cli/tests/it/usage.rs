@@ -3,7 +3,7 @@
 use crate::program::{musher, musher_with};
 
 #[test]
-fn help_lists_the_commands_and_is_no_error() {
+fn help_lists_the_commands_and_is_not_an_error() {
     let run = musher(&["--help"]);
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
     let words: Vec<_> = run.stdout.split_whitespace().collect();

@@ -1,4 +1,4 @@
-//! The real `droid daemon` with another executable as its worker: what its clients see is what a droid would show them.
+//! The real `droid daemon` with another executable as its worker: its clients must see what they would see of droid.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use crate::Executable;
 
-/// Free in every sandbox: its network is its own.
+/// Free in every sandbox, because each has its own network.
 const PORT: &str = "37643";
 const TIMEOUT: Duration = Duration::from_secs(90);
 
@@ -31,9 +31,9 @@ async fn story(stage: &Stage) -> Result<()> {
 
     // create and a turn
     let one = client.open(stage, "one").await?;
-    let told = client.turn(&one, "say hello").await?;
-    assert_eq!(text_of(&told), "Hello.");
-    assert_eq!(told.last().map(|it| &it["params"]["notification"]["newState"]), Some(&json!("idle")));
+    let messages = client.turn(&one, "say hello").await?;
+    assert_eq!(text_of(&messages), "Hello.");
+    assert_eq!(messages.last().map(|it| &it["params"]["notification"]["newState"]), Some(&json!("idle")));
 
     // a permission: allowed, and it really ran
     client.send(&one, "touch it").await?;
@@ -42,8 +42,8 @@ async fn story(stage: &Stage) -> Result<()> {
     let asked = asked.last().context("it was found")?;
     assert_eq!(asked["params"]["toolUses"][0]["details"]["fullCommand"], "touch one.txt");
     client.answer(asked, "proceed_once").await?;
-    let told = client.until(&idle(&one)).await?;
-    assert_eq!(text_of(&told), "Touched.");
+    let messages = client.until(&idle(&one)).await?;
+    assert_eq!(text_of(&messages), "Touched.");
     assert!(stage.sandbox.workspace().join("one.txt").exists());
 
     // two sessions on one connection, at once
@@ -61,7 +61,7 @@ async fn story(stage: &Stage) -> Result<()> {
     }
     assert_eq!(texts, ["Hello.", "Hello."]);
 
-    // the connection is lost while a question is open; the next one gets the question, and the session goes on
+    // the connection is lost while a request is pending; the next connection gets the request, and the session continues
     client.send(&two, "touch two").await?;
     client.until(&json!({"method": "daemon.request_permission", "params": {"sessionId": two}})).await?;
     drop(client);
@@ -85,7 +85,7 @@ async fn story(stage: &Stage) -> Result<()> {
     client.until(&idle(&two)).await?;
     assert!(stage.sandbox.workspace().join("two.txt").exists());
 
-    // what the daemon answers itself, from our files
+    // requests that the daemon answers itself, from the session files
     let listed = client.call("daemon.list_available_sessions", json!({})).await?;
     let mut ids: Vec<_> =
         listed["sessions"].as_array().into_iter().flatten().map(|it| it["sessionId"].clone()).collect();
@@ -100,7 +100,7 @@ async fn story(stage: &Stage) -> Result<()> {
         client.call("daemon.rename_session", json!({"sessionId": one, "title": "By the daemon"})).await?;
     assert_eq!(renamed["success"], true);
 
-    // closed, and revived by the next message
+    // a closed session is resumed by the next message
     client.call("daemon.close_session", json!({"sessionId": one})).await?;
     let load = json!({"sessionId": one, "token": droid::DUMMY_KEY});
     let loaded = client.call("daemon.load_session", load).await?;
@@ -117,7 +117,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// A daemon that listens.
+    /// Starts a daemon and waits until it listens.
     async fn new(droid: &Installed, worker: &Executable) -> Result<Self> {
         let sandbox = Sandbox::new()?;
         let backend = Backend::start(&sandbox)?;
@@ -134,11 +134,11 @@ impl Stage {
         Ok(Self { sandbox, backend, model, daemon })
     }
 
-    /// An authenticated client. Its name is part of the ids of its requests: the daemon wants them to be unique.
+    /// Connects an authenticated client. Its name is part of its request ids, which the daemon requires to be unique.
     async fn client(&self, name: &'static str) -> Result<Client> {
         let (connected, connection) = oneshot::channel();
         let (alive, ended) = oneshot::channel::<()>();
-        // a thread made in the sandbox is in its network
+        // a thread started in the sandbox is in its network
         self.sandbox.run(move || {
             std::thread::spawn(move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -156,7 +156,7 @@ impl Stage {
         Ok(client)
     }
 
-    /// Ends the daemon; nothing may be left, neither of it nor of its workers.
+    /// Ends the daemon; neither it nor its workers may leave anything running.
     async fn finish(mut self) -> Result<()> {
         self.daemon.kill().await;
         drop(self.daemon);
@@ -175,7 +175,7 @@ struct Client {
 }
 
 impl Client {
-    /// A new session; its id.
+    /// Creates a session and returns its id.
     async fn open(&mut self, stage: &Stage, machine: &str) -> Result<String> {
         let params = json!({
             "machineId": machine, "cwd": stage.sandbox.workspace(), "token": droid::DUMMY_KEY,
@@ -186,17 +186,17 @@ impl Client {
         Ok(opened["sessionId"].as_str().context("a session has an id")?.to_owned())
     }
 
-    /// A turn up to its end; all that was told meanwhile.
+    /// Runs a turn to its end; returns all messages received meanwhile.
     async fn turn(&mut self, session: &str, text: &str) -> Result<Vec<Value>> {
         self.send(session, text).await?;
         let completed =
             json!({"params": {"sessionId": session, "notification": {"type": "agent_turn_completed"}}});
-        let mut told = self.until(&completed).await?;
-        told.extend(self.until(&idle(session)).await?);
-        Ok(told)
+        let mut messages = self.until(&completed).await?;
+        messages.extend(self.until(&idle(session)).await?);
+        Ok(messages)
     }
 
-    /// Says something, and does not wait for the answer: the daemon may tell what follows from it before.
+    /// Sends a prompt without waiting for the response: the daemon may send its consequences first.
     async fn send(&mut self, session: &str, text: &str) -> Result<()> {
         let params = json!({"sessionId": session, "text": text});
         self.request("daemon.add_user_message", params).await.map(drop)
@@ -210,8 +210,8 @@ impl Client {
 
     async fn call(&mut self, method: &str, params: Value) -> Result<Value> {
         let id = self.request(method, params).await?;
-        let told = self.until(&json!({"type": "response", "id": id})).await?;
-        let answer = told.last().context("it was found")?;
+        let messages = self.until(&json!({"type": "response", "id": id})).await?;
+        let answer = messages.last().context("it was found")?;
         answer.get("result").cloned().with_context(|| format!("{method}: {answer}"))
     }
 
@@ -230,14 +230,14 @@ impl Client {
     }
 
     async fn until(&mut self, part: &Value) -> Result<Vec<Value>> {
-        let mut told = Vec::new();
+        let mut messages = Vec::new();
         loop {
             let message = self.next().await.with_context(|| format!("waiting for {part}"))?;
             ensure!(message.get("error").is_none(), "waiting for {part}: {message}");
             let found = matches(part, &message);
-            told.push(message);
+            messages.push(message);
             if found {
-                return Ok(told);
+                return Ok(messages);
             }
         }
     }
@@ -257,10 +257,10 @@ fn idle(session: &str) -> Value {
     json!({"params": {"sessionId": session, "notification": {"type": "droid_working_state_changed", "newState": "idle"}}})
 }
 
-fn text_of(told: &[Value]) -> String {
-    let news = told.iter().map(|message| &message["params"]["notification"]);
-    news.filter(|news| news["type"] == "assistant_text_delta")
-        .filter_map(|news| news["textDelta"].as_str())
+fn text_of(messages: &[Value]) -> String {
+    let notifications = messages.iter().map(|message| &message["params"]["notification"]);
+    notifications.filter(|it| it["type"] == "assistant_text_delta")
+        .filter_map(|it| it["textDelta"].as_str())
         .collect()
 }
 

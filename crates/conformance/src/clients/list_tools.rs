@@ -1,4 +1,4 @@
-//! `exec --list-tools` where no model is set up: both list what there is.
+//! `exec --list-tools` without a configured model: both list the available tools.
 
 use std::collections::BTreeSet;
 
@@ -9,9 +9,9 @@ use testkit::{Backend, Sandbox, droid, require_peer};
 
 use crate::Executable;
 
-/// What droid lists because of the model that it takes by itself, which comes with an account; and what we list instead.
+/// Tools that droid lists because of its default model, which comes with an account; and the tools that musher lists instead.
 const OF_ITS_MODEL: &[&str] = &["apply-patch-cli"];
-/// Tools of its own services and of missions, which are not built here.
+/// Tools of droid's own services and of missions, which musher does not have.
 const NOT_BUILT: &[&str] = &[
     "ConnectorSearch",
     "dismiss-handoff-items",
@@ -37,7 +37,7 @@ pub(crate) async fn tools_are_listed_without_a_model(ours: &Executable) -> Resul
     Ok(())
 }
 
-/// The ids of what is listed.
+/// Returns the ids of the listed tools.
 async fn listed(target: &Executable) -> Result<BTreeSet<String>> {
     let sandbox = Sandbox::new()?;
     let backend = Backend::start(&sandbox)?;

@@ -1,4 +1,4 @@
-//! The official Python SDK as the client: it sees the same of `musher exec` as of the real droid.
+//! The official Python SDK as the client: it must see the same of `musher exec` as of the real droid.
 
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ pub(crate) async fn it_sees_no_difference(ours: &Executable) -> Result<()> {
     Ok(())
 }
 
-/// What the client prints of droid, without tools that we do not list. Which these may be is checked with the list itself.
+/// Removes tools that musher does not list from what the client prints of droid. `list_tools` checks which these may be.
 fn without_missing_tools(mut theirs: Value, ours: &Value) -> Value {
     if theirs[0] == "tools"
         && let (Some(tools), Some(ours)) = (theirs[1].as_array_mut(), ours[1].as_array())
@@ -31,7 +31,7 @@ fn without_missing_tools(mut theirs: Value, ours: &Value) -> Value {
     theirs
 }
 
-/// What the client prints, after the whole tour.
+/// Returns what the client prints after its tour.
 async fn told(python: &Installed, agent: &Executable) -> Result<Vec<Value>> {
     let sandbox = Sandbox::new()?;
     let backend = Backend::start(&sandbox)?;

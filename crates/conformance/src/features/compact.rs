@@ -1,4 +1,4 @@
-//! Compaction: a session goes on with a summary of itself.
+//! Compaction: a session continues with a summary of itself.
 
 use anyhow::Result;
 
@@ -6,12 +6,12 @@ use super::sessions::remembers;
 
 use crate::Target;
 
-pub(crate) async fn a_session_goes_on_with_a_summary(target: &dyn Target) -> Result<()> {
+pub(crate) async fn compacted_session_continues_with_its_summary(target: &dyn Target) -> Result<()> {
     let stage = target.stage(remembers())?;
     let session = stage.session().open().await?;
     assert_eq!(session.send("Remember the word mango.").await?.text, "Noted.");
     assert_eq!(session.send("Which word?").await?.text, "Mango.");
-    let compacted = session.compact(Some("Keep the fruit verbatim.".to_owned())).await?;
+    let compacted = session.compact().instructions("Keep the fruit verbatim.").await?;
     assert!(compacted.removed_messages > 0);
     assert_ne!(compacted.session.id(), session.id());
     let summary = stage.model.calls().iter().any(|call| {

@@ -1,4 +1,4 @@
-//! Autonomy, tools, models: at the beginning and in between.
+//! Autonomy, tools, models: at the start of a session and between turns.
 
 use anyhow::Result;
 use musher::wire::{ListToolsParams, ReasoningEffort, UpdateSessionSettingsParams as Settings};
@@ -10,7 +10,7 @@ use crate::Target;
 use crate::stage::{execute, on};
 
 async fn allowed(session: &Session, id: &str) -> Result<Option<bool>> {
-    let tools = session.list_tools(ListToolsParams::default()).await?.tools;
+    let tools = session.client().list_tools(ListToolsParams::default()).await?.tools;
     Ok(tools.into_iter().find(|tool| tool.id == id).and_then(|tool| tool.currently_allowed))
 }
 

@@ -1,4 +1,4 @@
-//! What goes wrong: failed turns as values, everything else as typed errors.
+//! Errors: failed turns as values, all other failures as typed errors.
 
 use anyhow::Result;
 use musher::wire::AgentTurnCompletionReason as Reason;
@@ -30,7 +30,7 @@ pub(crate) async fn a_model_that_refuses_gives_a_result_that_says_so(target: &dy
     assert!(result.is_error() && errors >= 1 && result.errors.len() == errors);
     let error = result.ok().unwrap_err();
     assert_eq!(*error.kind(), ErrorKind::Session, "{error}");
-    assert!(error.to_string().contains("401"), "{error}");
+    assert!(error.with_causes().to_string().contains("401"), "{error}");
 
     let result = session.send("Again.").await?;
     assert_eq!(result.end, TurnEnd::Failed(FailureKind::Execution(Reason::ModelRequestRejected)));
@@ -38,7 +38,7 @@ pub(crate) async fn a_model_that_refuses_gives_a_result_that_says_so(target: &dy
     stage.finish().await
 }
 
-pub(crate) async fn retries_are_told_and_what_was_retracted_is_not_part_of_the_answer(target: &dyn Target) -> Result<()> {
+pub(crate) async fn retries_are_reported_and_retracted_text_is_not_in_the_answer(target: &dyn Target) -> Result<()> {
     let script = Script::new()
         .reply(Reply::error(HttpError::new(429).retry_after_seconds(1)).when(on("Hello", 1)).times(1))
         .reply(Reply::error(HttpError::new(500)).when(on("Hello", 1)).times(1))
@@ -55,7 +55,7 @@ pub(crate) async fn retries_are_told_and_what_was_retracted_is_not_part_of_the_a
                 retracted += 1;
                 text.clear();
             }
-            Event::TextDelta(delta) => text.push_str(&delta.text_delta),
+            Event::TextDelta(delta) => text.push_str(&delta.text),
             Event::Result(result) => end = Some(*result),
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! Handlers: who may use tools, and what the person answers.
+//! Handlers: decisions on tool calls, and answers to questions.
 
 use std::future::{Future, pending, ready};
 use std::pin::Pin;
@@ -7,21 +7,18 @@ use std::time::Duration;
 
 use anyhow::Result;
 use musher::wire::ToolConfirmationOutcome as Outcome;
-use musher::{
-    Autonomy, Decision, Event, Permission, PermissionHandler, Questions, Reply as Answer, Session, StoppedBy,
-    TurnEnd, TurnResult, sync,
-};
+use musher::{Answers, Autonomy, Decision, Event, PermissionHandler, PermissionRequest, Session, StoppedBy, TurnEnd, TurnResult};
 use serde_json::json;
 use testkit::rehearse::{Reply, Script};
 
 use crate::Target;
-use crate::stage::{Stage, execute, on, soon};
+use crate::stage::{Stage, execute, on, soon, until};
 
 /// Decides by the command.
 struct ByCommand;
 
 impl PermissionHandler for ByCommand {
-    fn decide(&self, asked: Permission) -> Pin<Box<dyn Future<Output = Decision> + Send>> {
+    fn decide(&self, asked: PermissionRequest) -> Pin<Box<dyn Future<Output = Decision> + Send>> {
         match asked.sole_command() {
             Some("touch allowed.txt") => Box::pin(ready(Decision::allow_once())),
             Some("touch always.txt") => Box::pin(ready(Decision::allow_always())),
@@ -46,7 +43,7 @@ fn touches(words: &[&str]) -> Script {
     })
 }
 
-/// One turn that wants to make a file; tells how it ended, and what was said about the handler.
+/// Runs a turn that creates a file; returns its result, and the failures of the handler.
 async fn make(session: &Session, word: &str) -> Result<(TurnResult, Vec<String>)> {
     let mut turn = session.send(format!("Make {word}.")).start().await?;
     let mut failures = Vec::new();
@@ -63,11 +60,11 @@ async fn make(session: &Session, word: &str) -> Result<(TurnResult, Vec<String>)
     soon("the end of the turn", reading).await?
 }
 
-pub(crate) async fn a_handler_decides_and_one_that_fails_is_a_no(target: &dyn Target) -> Result<()> {
+pub(crate) async fn handler_decides_and_failing_handler_denies(target: &dyn Target) -> Result<()> {
     let words = ["allowed", "denied", "panics", "later", "never", "odd", "always", "after"];
     let stage = target.stage(touches(&words))?;
     let session =
-        stage.session().on_permission(ByCommand).handler_timeout(Duration::from_millis(500)).open().await?;
+        stage.session().permission_handler(ByCommand).handler_timeout(Duration::from_millis(500)).open().await?;
     let made = |word: &str| stage.sandbox().workspace().join(format!("{word}.txt")).exists();
 
     let (result, failures) = make(&session, "allowed").await?;
@@ -120,7 +117,7 @@ pub(crate) async fn closures_decide_for_creating_and_editing_files(target: &dyn 
     let seen = Arc::clone(&kinds);
     let session = stage
         .session()
-        .on_permission(move |asked: Permission| {
+        .on_permission(move |asked| {
             let seen = Arc::clone(&seen);
             async move {
                 tokio::task::yield_now().await;
@@ -159,12 +156,12 @@ pub(crate) async fn answers_then_declines(stage: Stage, declined: TurnEnd) -> Re
     let asked_before = Mutex::new(false);
     let session = stage
         .session()
-        .on_question(sync(move |asked: Questions| {
+        .on_question_sync(move |asked| {
             if std::mem::replace(&mut *asked_before.lock().unwrap(), true) {
-                return Answer::Declined;
+                return Answers::Declined;
             }
             asked.answer_all(|question| question.options.as_ref()?.last().cloned())
-        }))
+        })
         .open()
         .await?;
     let mut turn = session.send("Set up the project.").start().await?;
@@ -189,6 +186,69 @@ pub(crate) async fn without_a_handler_questions_are_declined(target: &dyn Target
     let stage = target.stage(asks())?;
     let session = stage.session().open().await?;
     let result = soon("the end", session.send("Set up the project.").into_future()).await??;
+    assert_eq!(result.end, TurnEnd::Interrupted(StoppedBy::Denied));
+    session.close().await?;
+    stage.finish().await
+}
+
+pub(crate) async fn requests_on_the_stream_are_answered_dropped_and_interrupted(target: &dyn Target) -> Result<()> {
+    let words = ["allowed", "denied", "dropped", "stopped", "after"];
+    let stage = target.stage(touches(&words))?;
+    let session = stage.session().open().await?;
+    let made = |word: &str| stage.sandbox().workspace().join(format!("{word}.txt")).exists();
+    let start = |word: &str| session.send(format!("Make {word}.")).ask_on_stream().start();
+    let is_request = |event: &Event| matches!(event, Event::Permission(_));
+    let denied = TurnEnd::Interrupted(StoppedBy::Denied);
+
+    for (word, decision, end) in [
+        ("allowed", Some(Decision::allow_once()), TurnEnd::Completed),
+        ("denied", Some(Decision::deny().comment("not today")), denied.clone()),
+        ("dropped", None, denied),
+    ] {
+        let mut turn = start(word).await?;
+        let Event::Permission(pending) = until(&mut turn, "the request", is_request).await? else { unreachable!() };
+        let commands = pending.request().commands().expect("a plain command");
+        assert_eq!((commands[0].program(), commands[0].args()), ("touch", &[format!("{word}.txt")][..]));
+        match decision {
+            Some(decision) => pending.decide(decision),
+            None => drop(pending),
+        }
+        let result = soon("the end of the turn", turn.finish()).await??;
+        assert_eq!((result.end, made(word)), (end, word == "allowed"), "{word}");
+    }
+
+    let mut turn = start("stopped").await?;
+    let Event::Permission(pending) = until(&mut turn, "the request", is_request).await? else { unreachable!() };
+    let result = soon("the end of the turn", turn.interrupt()).await??;
+    assert_eq!((result.end, made("stopped")), (TurnEnd::Interrupted(StoppedBy::Caller), false));
+    soon("the end of the request", pending.settled()).await?;
+    pending.allow_once();
+
+    let mut turn = start("after").await?;
+    let Event::Permission(pending) = until(&mut turn, "the request", is_request).await? else { unreachable!() };
+    pending.allow_once();
+    let result = soon("the end of the turn", turn.finish()).await??;
+    assert_eq!((result.end, made("after")), (TurnEnd::Completed, true), "the late answer did nothing");
+    session.close().await?;
+    stage.finish().await
+}
+
+pub(crate) async fn questions_on_the_stream_are_answered_or_dropped(target: &dyn Target) -> Result<()> {
+    let stage = target.stage(asks())?;
+    let session = stage.session().open().await?;
+    let mut turn = session.send("Set up the project.").ask_on_stream().start().await?;
+    let is_question = |event: &Event| matches!(event, Event::Question(_));
+    let Event::Question(pending) = until(&mut turn, "the questions", is_question).await? else { unreachable!() };
+    let last = pending.request().answer_all(|question| question.options.as_ref()?.last().cloned());
+    pending.answer(last);
+    let is_result = |event: &Event| matches!(event, Event::ToolResult(_));
+    let Event::ToolResult(outcome) = until(&mut turn, "the answers", is_result).await? else { unreachable!() };
+    let text = outcome.text();
+    assert!(text.contains("[answer] Blue") && text.contains("[answer] Large"), "{text}");
+    let result = soon("the end of the turn", turn.finish()).await??;
+    assert_eq!((result.end, result.text.as_str()), (TurnEnd::Completed, "As you like."));
+
+    let result = soon("the end", session.send("Once more.").ask_on_stream().into_future()).await??;
     assert_eq!(result.end, TurnEnd::Interrupted(StoppedBy::Denied));
     session.close().await?;
     stage.finish().await

@@ -1,4 +1,4 @@
-//! One turn at a time, how long it may take and how much it may use, and the end of a session.
+//! One turn at a time, its time limit and budget, and the end of a session.
 
 use std::time::Duration;
 

@@ -11,7 +11,7 @@ use musher::wire::{
     RemoveMcpServerParams, SettingsLevel, SubmitMcpAuthCodeParams, SubmitMcpAuthErrorParams,
     ToggleMcpServerParams, ToggleMcpToolParams, ToolConfirmationOutcome as Outcome,
 };
-use musher::{Decision, Event, InProcess, Permission, Tools, TurnEnd, sync};
+use musher::{Decision, Event, McpServer, McpTools, TurnEnd};
 use serde_json::json;
 use testkit::rehearse::{Reply, Script};
 
@@ -23,15 +23,15 @@ struct Person {
     name: String,
 }
 
-fn people(calls: &Arc<Mutex<Vec<String>>>) -> Tools {
+fn people(calls: &Arc<Mutex<Vec<String>>>) -> McpTools {
     let calls = Arc::clone(calls);
-    Tools::new()
+    McpTools::new()
         .tool("lookup", "Looks a person up", move |person: Person| {
             let calls = Arc::clone(&calls);
             async move {
                 calls.lock().unwrap_or_else(PoisonError::into_inner).push(person.name.clone());
-                if person.name == "Nobody" {
-                    Err("there is nobody")
+                if person.name == "Unknown" {
+                    Err("there is no such person")
                 } else {
                     Ok(format!("{} is user 42", person.name))
                 }
@@ -47,7 +47,7 @@ fn panic_quietly() -> String {
 }
 
 /// Listeners where the agent can reach them: one for each session.
-fn reachable(server: InProcess, stage: &Stage, sessions: usize) -> Result<InProcess> {
+fn reachable(server: McpServer, stage: &Stage, sessions: usize) -> Result<McpServer> {
     let listeners: Result<Vec<TcpListener>> = (0..sessions).map(|_| stage.listen()).collect();
     let listeners = Mutex::new(listeners?);
     Ok(server.listen_with(move || {
@@ -61,7 +61,7 @@ pub(crate) async fn tools_of_this_process_are_called_by_the_agent_and_stop_with_
         .reply(Reply::tool("people___lookup", json!({"name": "Alice"})).when(on("Alice", 1)))
         .reply(Reply::text("Alice is 42.").when(on("Alice", 2)))
         .reply(
-            Reply::tool("people___lookup", json!({"name": "Nobody"}))
+            Reply::tool("people___lookup", json!({"name": "Unknown"}))
                 .and_tool("people___lookup", json!({"nam": 1}))
                 .and_tool("people___broken", json!({}))
                 .when(on("Errors", 1)),
@@ -72,21 +72,21 @@ pub(crate) async fn tools_of_this_process_are_called_by_the_agent_and_stop_with_
     let stage = target.stage(script)?;
     let (calls, asked) = (Arc::default(), Arc::new(Mutex::new(Vec::new())));
     let asked_here = Arc::clone(&asked);
-    let server = reachable(InProcess::new("people", people(&calls)), &stage, 2)?;
+    let server = reachable(McpServer::new("people", people(&calls)), &stage, 2)?;
     let session = stage
         .session()
-        .mcp_tools(server)
-        .on_permission(sync(move |permission: Permission| {
+        .serve_mcp(server)
+        .on_permission_sync(move |permission| {
             for tool_use in &permission.tool_uses {
                 if let PermissionDetails::McpTool(tool) = &tool_use.details {
                     asked_here.lock().unwrap_or_else(PoisonError::into_inner).push(tool.tool_name.clone());
                 }
             }
             Decision::allow_once()
-        }))
+        })
         .open()
         .await?;
-    let tools = session.list_mcp_tools().await?.tools;
+    let tools = session.client().list_mcp_tools().await?.tools;
     let names: Vec<_> = tools.iter().map(|tool| (tool.server_name.as_str(), tool.name.as_str())).collect();
     assert_eq!(names, [("people", "lookup"), ("people", "count"), ("people", "broken")]);
 
@@ -113,7 +113,7 @@ pub(crate) async fn tools_of_this_process_are_called_by_the_agent_and_stop_with_
             failures.push(result.text());
         }
     }
-    assert!(failures[0].contains("there is nobody"), "{failures:?}");
+    assert!(failures[0].contains("there is no such person"), "{failures:?}");
     assert!(failures[1].contains("does not fit"), "{failures:?}");
     assert!(failures[2].contains("the tool panicked"), "{failures:?}");
 
@@ -137,17 +137,17 @@ pub(crate) async fn a_tool_or_a_whole_server_is_allowed_for_good(target: &dyn Ta
         .fold(Script::new(), |script, (name, word)| call(name, word, script));
     let stage = target.stage(script)?;
     let say = |_: Person| async { Ok::<_, String>("yes") };
-    let tools = Tools::new()
+    let tools = McpTools::new()
         .tool("lookup", "Looks a person up", say)
         .tool("other", "Looks another one up", say)
         .tool("last", "Looks the last one up", say);
-    let server = reachable(InProcess::new("people", tools), &stage, 1)?;
+    let server = reachable(McpServer::new("people", tools), &stage, 1)?;
     let asked = Arc::new(Mutex::new(Vec::new()));
     let asked_here = Arc::clone(&asked);
     let session = stage
         .session()
-        .mcp_tools(server)
-        .on_permission(sync(move |permission: Permission| {
+        .serve_mcp(server)
+        .on_permission_sync(move |permission| {
             let details = permission.tool_uses.first().map(|tool_use| tool_use.details.clone());
             let Some(PermissionDetails::McpTool(tool)) = details else { return Decision::deny() };
             asked_here.lock().unwrap_or_else(PoisonError::into_inner).push(tool.tool_name.clone());
@@ -156,7 +156,7 @@ pub(crate) async fn a_tool_or_a_whole_server_is_allowed_for_good(target: &dyn Ta
                 "people___other" => Outcome::ProceedAlwaysServer.into(),
                 _ => Decision::deny(),
             }
-        }))
+        })
         .open()
         .await?;
     for word in ["first", "second", "third", "fourth"] {
@@ -169,7 +169,7 @@ pub(crate) async fn a_tool_or_a_whole_server_is_allowed_for_good(target: &dyn Ta
     stage.finish().await
 }
 
-/// An MCP server as a program: enough of one to be listed.
+/// A minimal MCP server as a program: enough to be listed.
 const SERVER: &str = r#"
 import sys, json
 for line in sys.stdin:
@@ -190,12 +190,13 @@ pub(crate) async fn servers_of_the_agent_are_added_listed_toggled_and_removed(ta
     let args = vec![file.to_string_lossy().into_owned()];
     let session =
         stage.session().mcp_server(McpServerConfig::stdio("given", "python3", args.clone())).open().await?;
-    let given = session.list_mcp_tools().await?.tools;
+    let given = session.client().list_mcp_tools().await?.tools;
     assert_eq!(given.iter().map(|tool| tool.server_name.as_str()).collect::<Vec<_>>(), ["given"]);
-    assert!(session.list_mcp_servers().await?.servers.is_empty(), "only configured ones are listed");
+    assert!(session.client().list_mcp_servers().await?.servers.is_empty(), "only configured ones are listed");
 
     let mut changes = session.notifications().only("mcp_status_changed");
     session
+        .client()
         .add_mcp_server(AddMcpServerParams {
             command: Some("python3".to_owned()),
             args: Some(args),
@@ -205,7 +206,7 @@ pub(crate) async fn servers_of_the_agent_are_added_listed_toggled_and_removed(ta
         .await?;
     crate::stage::soon("the server to connect", async {
         while let Some(_change) = changes.next().await {
-            let servers = session.list_mcp_servers().await?.servers;
+            let servers = session.client().list_mcp_servers().await?.servers;
             if servers.iter().any(|server| server.name == "added" && server.status.as_str() == "connected") {
                 return Ok(());
             }
@@ -218,26 +219,26 @@ pub(crate) async fn servers_of_the_agent_are_added_listed_toggled_and_removed(ta
             tool.server_name == "added" && tool.name == "hello" && tool.is_enabled == Some(enabled)
         })
     };
-    assert!(has(&session.list_mcp_tools().await?.tools, true));
-    session.toggle_mcp_tool(ToggleMcpToolParams::new("added", "hello", false)).await?;
-    assert!(has(&session.list_mcp_tools().await?.tools, false));
-    session.toggle_mcp_server(ToggleMcpServerParams::new("added", false, SettingsLevel::User)).await?;
-    let summary = session.list_mcp_servers().await?.summary.unwrap_or_default();
+    assert!(has(&session.client().list_mcp_tools().await?.tools, true));
+    session.client().toggle_mcp_tool(ToggleMcpToolParams::new("added", "hello", false)).await?;
+    assert!(has(&session.client().list_mcp_tools().await?.tools, false));
+    session.client().toggle_mcp_server(ToggleMcpServerParams::new("added", false, SettingsLevel::User)).await?;
+    let summary = session.client().list_mcp_servers().await?.summary.unwrap_or_default();
     assert_eq!(summary.disabled.map(|count| count.get()), Some(1));
-    let registry = session.list_mcp_registry().await?.servers;
-    // the engine knows no servers that nobody has configured
+    let registry = session.client().list_mcp_registry().await?.servers;
+    // the engine has no registry of servers that are not configured
     assert_eq!(registry.len() > 3, stage.is_droid(), "{registry:?}");
 
     let unknown = || McpServerNameParams::new("no-such-server");
-    assert!(session.authenticate_mcp_server(unknown()).await.unwrap_err().is_protocol());
-    assert!(session.clear_mcp_auth(unknown()).await.unwrap_err().is_protocol());
-    session.cancel_mcp_auth(unknown()).await?;
-    session.submit_mcp_auth_code(SubmitMcpAuthCodeParams::new("no-such-server", "code", "state")).await?;
-    session.submit_mcp_auth_error(SubmitMcpAuthErrorParams::new("no-such-server", "denied", "state")).await?;
+    assert!(session.client().authenticate_mcp_server(unknown()).await.unwrap_err().is_protocol());
+    assert!(session.client().clear_mcp_auth(unknown()).await.unwrap_err().is_protocol());
+    session.client().cancel_mcp_auth(unknown()).await?;
+    session.client().submit_mcp_auth_code(SubmitMcpAuthCodeParams::new("no-such-server", "code", "state")).await?;
+    session.client().submit_mcp_auth_error(SubmitMcpAuthErrorParams::new("no-such-server", "denied", "state")).await?;
 
-    session.remove_mcp_server(RemoveMcpServerParams::new("added", SettingsLevel::User)).await?;
-    assert!(session.list_mcp_servers().await?.servers.is_empty());
-    let again = session.remove_mcp_server(RemoveMcpServerParams::new("added", SettingsLevel::User)).await;
+    session.client().remove_mcp_server(RemoveMcpServerParams::new("added", SettingsLevel::User)).await?;
+    assert!(session.client().list_mcp_servers().await?.servers.is_empty());
+    let again = session.client().remove_mcp_server(RemoveMcpServerParams::new("added", SettingsLevel::User)).await;
     assert!(again.unwrap_err().is_protocol());
     session.close().await?;
     stage.finish().await

@@ -20,16 +20,16 @@ pub(crate) async fn tokens_are_counted_for_each_turn_and_live(target: &dyn Targe
         let mut live = None;
         while let Some(event) = turn.next().await {
             match event? {
-                Event::Usage(usage) => live = Some(usage.token_usage.output_tokens.get()),
+                Event::Usage(usage) => live = Some(usage.total.output_tokens),
                 Event::Result(result) => {
-                    let usage = result.usage.clone().expect("the agent counts");
+                    let usage = result.usage.expect("the agent counts");
                     // the first turn has the title, too
-                    let (input, output) = (usage.input_tokens.get(), usage.output_tokens.get());
+                    let (input, output) = (usage.input_tokens, usage.output_tokens);
                     assert!(
                         (800..1600).contains(&input) && (50..100).contains(&output),
                         "of this turn only: {usage:?}"
                     );
-                    assert_eq!(usage.cache_read_tokens.map(|count| count.get()), Some(200));
+                    assert_eq!(usage.cache_read_tokens, Some(200));
                 }
                 _ => {}
             }
@@ -40,12 +40,12 @@ pub(crate) async fn tokens_are_counted_for_each_turn_and_live(target: &dyn Targe
     // the counts of the session may come after the turn
     let mut state = session.watch_state();
     let counted =
-        state.wait_for(|state| state.usage.as_ref().is_some_and(|usage| usage.output_tokens.get() >= 100));
+        state.wait_for(|state| state.usage.as_ref().is_some_and(|usage| usage.output_tokens >= 100));
     drop(soon("the token counts", counted).await??);
 
-    let stats = session.get_context_stats().await?;
+    let stats = session.client().get_context_stats().await?;
     assert!(stats.used.get() > 0 && stats.limit.get() > stats.used.get(), "{stats:?}");
-    let breakdown = session.get_context_breakdown().await?;
+    let breakdown = session.client().get_context_breakdown().await?;
     assert!(breakdown.categories.is_some_and(|categories| !categories.is_empty()));
     session.close().await?;
     stage.finish().await
@@ -64,21 +64,21 @@ pub(crate) async fn skills_models_and_commands_are_listed_and_notifications_can_
     let session = stage.session().open().await?;
     let mut all = session.notifications();
     let mut messages = session.notifications().only("create_message");
-    let skills = session.list_skills().await?.skills;
+    let skills = session.client().list_skills().await?.skills;
     let juggling = skills.iter().find(|skill| skill.name == "juggling").expect("the skill of the project");
     assert_eq!(juggling.description.as_deref(), Some("Juggles with three balls"));
-    session.set_skill_disabled(SetSkillDisabledParams::new("juggling", true)).await?;
-    let skills = session.list_skills().await?.skills;
+    session.client().set_skill_disabled(SetSkillDisabledParams::new("juggling", true)).await?;
+    let skills = session.client().list_skills().await?.skills;
     assert!(skills.iter().any(|skill| skill.name == "juggling" && skill.enabled == Some(false)));
 
-    let models = session.list_models(ListModelsParams::default()).await?.models;
+    let models = session.client().list_models(ListModelsParams::default()).await?.models;
     assert!(models.iter().any(|model| model.is_custom == Some(true)), "{models:?}");
     assert!(!session.state().models.is_empty());
-    let commands = session.list_commands().await?.commands;
+    let commands = session.client().list_commands().await?.commands;
     assert!(commands.iter().any(|command| command.name == "greet"), "{commands:?}");
-    let raw = session.call_raw("droid.list_commands", json!({})).await?;
+    let raw = session.client().call_raw("droid.list_commands", json!({})).await?;
     assert!(raw.text().contains("greet"));
-    assert!(session.call_raw("droid.no_such_method", json!({})).await.unwrap_err().is_unsupported());
+    assert!(session.client().call_raw("droid.no_such_method", json!({})).await.unwrap_err().is_unsupported());
 
     session.send("Hello.").await?;
     session.close().await?;
@@ -108,11 +108,11 @@ pub(crate) async fn files_go_back_to_how_they_were_before_a_message(target: &dyn
     let result = session.send("Make a file.").message_id("the-message").await?;
     assert_eq!(result.turn_id, "the-message");
     assert!(file.exists());
-    let info = session.get_rewind_info(GetRewindInfoParams::new(session.id(), "the-message")).await?;
+    let info = session.client().get_rewind_info(GetRewindInfoParams::new(session.id(), "the-message")).await?;
     assert_eq!(info.created_files.len(), 1, "{info:?}");
     let params =
         ExecuteRewindParams::new(session.id(), "the-message", Vec::new(), info.created_files, "Back");
-    let rewound = session.execute_rewind(params).await?;
+    let rewound = session.client().execute_rewind(params).await?;
     assert_ne!(rewound.new_session_id, session.id());
     assert!(!file.exists(), "it was made after the message");
     session.close().await?;

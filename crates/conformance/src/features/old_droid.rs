@@ -1,7 +1,7 @@
 //! The same features on a droid of a year before, as far as it has them.
 
 use anyhow::Result;
-use musher::{Decision, Event, Permission, StoppedBy, TurnEnd, sync};
+use musher::{Decision, Event, StoppedBy, TurnEnd};
 use testkit::droid;
 
 use super::handlers::{answers_then_declines, asks};
@@ -16,7 +16,7 @@ pub(crate) async fn a_plain_stream_has_the_whole_pieces_in_order(target: &dyn Ta
 }
 
 pub(crate) async fn questions_are_answered_or_declined(target: &dyn Target) -> Result<()> {
-    // it tells the model of the refusal and goes on
+    // it reports the denial to the model and continues
     answers_then_declines(target.stage(asks())?, TurnEnd::Completed).await
 }
 
@@ -24,14 +24,14 @@ pub(crate) async fn a_session_that_is_not_there_is_not_found(target: &dyn Target
     sessions::a_session_that_is_not_there_is_not_found(target).await
 }
 
-pub(crate) async fn an_old_droid_can_fork_and_resume_and_says_what_it_cannot(target: &dyn Target) -> Result<()> {
+pub(crate) async fn old_droid_forks_and_resumes_and_refuses_unknown_calls(target: &dyn Target) -> Result<()> {
     let stage = target.stage(remembers())?;
     let session = stage.session().open().await?;
     assert_eq!(session.send("Remember the word mango.").await?.text, "Noted.");
     assert_eq!(session.send("Which word?").await?.text, "Mango.");
     let error = session.rename("About mangoes").await.unwrap_err();
     assert!(error.is_unsupported(), "{error}");
-    let error = session.get_context_stats().await.unwrap_err();
+    let error = session.client().get_context_stats().await.unwrap_err();
     assert!(error.is_unsupported(), "{error}");
     let fork = session.fork().await?;
     session.close().await?;
@@ -41,7 +41,7 @@ pub(crate) async fn an_old_droid_can_fork_and_resume_and_says_what_it_cannot(tar
     stage.finish().await
 }
 
-pub(crate) async fn an_old_droid_is_stopped_and_goes_on(target: &dyn Target) -> Result<()> {
+pub(crate) async fn interrupted_old_droid_stays_usable(target: &dyn Target) -> Result<()> {
     let stage = target.stage(can_be_stopped())?;
     let session = stage.session().model(droid::CHAT_MODEL).open().await?;
     let mut turn = session.send("Essay, please.").partial().start().await?;
@@ -58,7 +58,7 @@ pub(crate) async fn an_old_droid_is_stopped_and_goes_on(target: &dyn Target) -> 
 
 pub(crate) async fn an_old_droid_that_announces_no_end_is_followed_to_its_end(target: &dyn Target) -> Result<()> {
     let stage = target.stage(writes_a_file())?;
-    let session = stage.session().on_permission(sync(|_: Permission| Decision::allow_once())).open().await?;
+    let session = stage.session().on_permission_sync(|_| Decision::allow_once()).open().await?;
     let result = session.send("Write a file.").await?;
     assert_eq!((result.end, result.text.as_str()), (TurnEnd::Completed, "Done."));
     session.close().await?;

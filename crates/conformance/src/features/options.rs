@@ -33,6 +33,7 @@ pub(crate) async fn options_reach_the_agent_and_the_model(target: &dyn Target) -
     assert_eq!(names, ["nightly", "sdk"], "ours is added");
     assert!(
         session
+            .client()
             .list_skills()
             .await?
             .skills
@@ -48,15 +49,15 @@ pub(crate) async fn options_reach_the_agent_and_the_model(target: &dyn Target) -
     assert!(!stage.sandbox().workspace().join("made.txt").exists());
 
     let error =
-        session.kill_worker_session(KillWorkerSessionParams::new("no-such-worker")).await.unwrap_err();
+        session.client().kill_worker_session(KillWorkerSessionParams::new("no-such-worker")).await.unwrap_err();
     assert!(error.is_protocol(), "{error}");
     let report = SubmitBugReportParams::new("It works.");
     if let Some(backend) = stage.backend() {
         backend.answer("/api/bug-reports", json!({"bugReportId": "bug-7"}));
-        assert_eq!(session.submit_bug_report(report).await?.bug_report_id, "bug-7");
+        assert_eq!(session.client().submit_bug_report(report).await?.bug_report_id, "bug-7");
     } else {
-        let error = session.submit_bug_report(report).await.unwrap_err();
-        assert!(error.is_protocol(), "there is nobody to report to: {error}");
+        let error = session.client().submit_bug_report(report).await.unwrap_err();
+        assert!(error.is_protocol(), "there is no service to report to: {error}");
     }
     session.close().await?;
 

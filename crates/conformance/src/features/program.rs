@@ -1,4 +1,4 @@
-//! What only an agent that is a program can show: its variables, and its sudden end. Not part of the other features, which also run in process.
+//! Features of an agent in a process of its own: its environment variables, and its sudden end. The other features also run in process.
 
 use anyhow::Result;
 use musher::{Autonomy, ErrorKind, Event};
@@ -24,7 +24,7 @@ pub(crate) async fn an_agent_that_is_killed_ends_the_turn_with_its_status(target
         assert_eq!((*code, *signal), (None, Some(9)));
         assert!(error.is_connection());
         // and so does everything after it
-        for error in [session.send("Hello?").await.unwrap_err(), session.list_skills().await.unwrap_err()] {
+        for error in [session.send("Hello?").await.unwrap_err(), session.client().list_skills().await.unwrap_err()] {
             assert!(error.is_process_exit(), "{error}");
         }
         session.close().await?;

@@ -1,7 +1,7 @@
 //! A turn of the real droid, recorded and played again; and one without `async`.
 
 use anyhow::{Context, Result};
-use musher::{Decision, Permission, Replay, Session, TurnEnd, blocking, sync};
+use musher::{Decision, Replay, Session, TurnEnd, blocking};
 use testkit::rehearse::{Reply, Script};
 
 use crate::Target;
@@ -17,15 +17,14 @@ pub(crate) async fn a_recorded_turn_plays_again_without_droid(target: &dyn Targe
     let stage = target.stage(one_command())?;
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("turn.jsonl");
-    let yes = || sync(|_: Permission| Decision::allow_once());
-    let session = stage.session().agent(stage.agent().record(&path)).on_permission(yes()).open().await?;
+    let session = stage.session().agent(stage.agent().record(&path)).on_permission_sync(|_| Decision::allow_once()).open().await?;
     let recorded = session.send("Write a file.").await?;
     session.close().await?;
     stage.finish().await?;
 
     let replay = Replay::load(&path)?.strict();
     let session =
-        Session::builder().agent(replay.agent()).model(testkit::droid::CHAT_MODEL).on_permission(yes());
+        Session::builder().agent(replay.agent()).model(testkit::droid::CHAT_MODEL).on_permission_sync(|_| Decision::allow_once());
     let session = session.open().await?;
     let played = soon("the played turn", session.send("Write a file.").into_future()).await??;
     assert_eq!((played.end, played.text.as_str()), (TurnEnd::Completed, "Done."));
@@ -37,7 +36,7 @@ pub(crate) async fn a_recorded_turn_plays_again_without_droid(target: &dyn Targe
 
 pub(crate) async fn a_session_without_async_drives_droid(target: &dyn Target) -> Result<()> {
     let stage = target.stage(one_command())?;
-    let builder = stage.session().on_permission(sync(|_: Permission| Decision::allow_once()));
+    let builder = stage.session().on_permission_sync(|_| Decision::allow_once());
     let work = move || -> musher::Result<_> {
         let session = blocking::Session::open(builder)?;
         let mut turn = session.start(session.prompt("Write a file."))?;

@@ -22,7 +22,7 @@ pub(crate) async fn a_run_gives_one_result_and_leaves_nothing(target: &dyn Targe
     let result = run("What is 2 + 2?").session(|_| stage.session()).await?;
     assert_eq!((&result.end, result.text.as_str(), result.steps), (&TurnEnd::Completed, "Four.", 1));
     assert_eq!((result.subtype(), result.is_error()), ("success", false));
-    assert!(result.usage.is_some_and(|usage| usage.output_tokens.get() > 0));
+    assert!(result.usage.is_some_and(|usage| usage.output_tokens > 0));
     assert!(!result.duration.is_zero());
     assert!(stage.sandbox().processes().is_empty(), "the agent is gone when the result is there");
 
@@ -32,7 +32,7 @@ pub(crate) async fn a_run_gives_one_result_and_leaves_nothing(target: &dyn Targe
     stage.finish().await
 }
 
-pub(crate) async fn answers_become_values_and_what_does_not_fit_is_kept_in_the_error(target: &dyn Target) -> Result<()> {
+pub(crate) async fn answers_become_values_and_mismatches_are_kept_in_the_error(target: &dyn Target) -> Result<()> {
     let script = Script::new()
         .reply(Reply::text("{\"number\": 7}").when(on("Pick well", 1)))
         // droid itself asks three times before it gives up; then it is our turn to ask again
@@ -72,8 +72,8 @@ pub(crate) async fn a_bad_schema_is_refused_before_anything_is_sent(target: &dyn
     }
     let schema = json!({"type": "object", "properties": {"number": {"type": "nonsense"}}});
     let error = session.send("Pick.").output_schema(schema).await.unwrap_err();
-    assert!(error.to_string().contains("`/properties/number/type`"), "{error}");
-    // what we do not find is found by the agent, without asking the model
+    assert!(error.with_causes().to_string().contains("`/properties/number/type`"), "{error}");
+    // the agent finds the errors that the SDK does not, without a request to the model
     let schema = json!({"type": "object", "properties": {"number": {"type": "string", "pattern": "("}}});
     let result = session.send("Pick.").output_schema(schema).await?;
     let failed = FailureKind::StructuredOutput(Reason::StructuredOutputSchemaInvalid);

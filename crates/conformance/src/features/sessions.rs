@@ -23,7 +23,7 @@ pub(crate) async fn a_session_remembers_and_can_be_renamed_forked_and_resumed(ta
     session.rename("About mangoes").await?;
     assert_eq!(session.state().title.as_deref(), Some("About mangoes"));
 
-    let fork = session.fork_titled("A branch", Vec::new()).await?;
+    let fork = session.fork().title("A branch").await?;
     assert_ne!(fork.id(), session.id());
     assert!(!stage.is_program() || fork.process_id() != session.process_id());
     assert_eq!(fork.state().title.as_deref(), Some("A branch"));

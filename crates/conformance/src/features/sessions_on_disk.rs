@@ -1,7 +1,7 @@
 //! Stored sessions, read without the agent as the agent itself loads them.
 
 use anyhow::Result;
-use musher::{Decision, Permission, read_session, sync};
+use musher::{Decision, read_session};
 use serde_json::json;
 use testkit::rehearse::{Reply, Script, when};
 
@@ -19,7 +19,7 @@ fn one_command() -> Script {
 
 pub(crate) async fn a_stored_conversation_reads_as_droid_loads_it(target: &dyn Target) -> Result<()> {
     let stage = target.stage(one_command())?;
-    let session = stage.session().on_permission(sync(|_: Permission| Decision::allow_once())).open().await?;
+    let session = stage.session().on_permission_sync(|_| Decision::allow_once()).open().await?;
     session.send("Write a file.").await?;
     session.close().await?;
 
@@ -31,7 +31,7 @@ pub(crate) async fn a_stored_conversation_reads_as_droid_loads_it(target: &dyn T
         (message.id.clone(), message.role.clone(), message.content.clone(), message.created_at.clone())
     };
     let loaded: Vec<_> = resumed.state().history.iter().map(|message| shape(message)).collect();
-    // what only the model sees is loaded without its text
+    // content that only the model sees is loaded without its text
     let seen = stored.messages().filter(|message| message.is_for_people()).map(shape);
     let loaded: Vec<_> = loaded.into_iter().filter(|message| !message.0.starts_with("context-")).collect();
     assert_eq!(seen.collect::<Vec<_>>(), loaded);

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
 use musher::wire::{InteractionMode, ReasoningEffort, ToolConfirmationOutcome as Outcome};
-use musher::{Autonomy, Decision, Permission, StoppedBy, TurnEnd, sync};
+use musher::{Autonomy, Decision, StoppedBy, TurnEnd};
 use serde_json::json;
 use testkit::droid;
 use testkit::rehearse::{Reply, Script};
@@ -30,7 +30,7 @@ pub(crate) async fn plans_are_refused_accepted_edited_and_handed_over(target: &d
         .session()
         .spec_mode()
         .spec_mode_model(droid::RESPONSES_MODEL)
-        .on_permission(sync(move |asked: Permission| {
+        .on_permission_sync(move |asked| {
             let plan = asked.plan().unwrap_or_default().to_owned();
             seen.lock().unwrap().push(plan.clone());
             match plan.as_str() {
@@ -42,7 +42,7 @@ pub(crate) async fn plans_are_refused_accepted_edited_and_handed_over(target: &d
                 "1. Do it, fresh." => Outcome::ProceedNewSession.into(),
                 _ => Decision::deny(),
             }
-        }))
+        })
         .open()
         .await?;
     let mode = || session.state().settings.interaction_mode;
@@ -53,13 +53,13 @@ pub(crate) async fn plans_are_refused_accepted_edited_and_handed_over(target: &d
     let state = session.leave_spec_mode().await?;
     assert_eq!(state.settings.interaction_mode, Some(InteractionMode::Auto));
     let state =
-        session.enter_spec_mode(Some(droid::CHAT_MODEL.to_owned()), Some(ReasoningEffort::None)).await?;
+        session.enter_spec_mode().model(droid::CHAT_MODEL).reasoning_effort(ReasoningEffort::None).await?;
     assert_eq!(state.settings.interaction_mode, Some(InteractionMode::Spec));
     assert_eq!(state.settings.spec_mode_model_id.as_deref(), Some(droid::CHAT_MODEL));
 
     let result = session.send("Plan refused.").await?;
     assert_eq!(result.end, TurnEnd::Interrupted(StoppedBy::Denied));
-    assert_eq!(mode(), Some(InteractionMode::Spec), "a no leaves it there");
+    assert_eq!(mode(), Some(InteractionMode::Spec), "a denial keeps it there");
 
     for (way, expected) in [
         ("once", Autonomy::Off),
@@ -70,7 +70,7 @@ pub(crate) async fn plans_are_refused_accepted_edited_and_handed_over(target: &d
         let result = session.send(format!("Plan {way}.")).await?;
         assert_eq!((&result.end, result.text), (&TurnEnd::Completed, format!("Did it, {way}.")));
         assert_eq!((mode(), level()), (Some(InteractionMode::Auto), Some(expected)), "{way}");
-        session.enter_spec_mode(None, None).await?;
+        session.enter_spec_mode().await?;
     }
 
     let result = session.send("Plan edited.").await?;
@@ -79,15 +79,15 @@ pub(crate) async fn plans_are_refused_accepted_edited_and_handed_over(target: &d
     let specs: Result<Vec<_>, _> = specs.map(|spec| fs_err::read_to_string(spec?.path())).collect();
     assert!(specs?.iter().any(|spec| spec == "1. Do it better."), "the edited plan is the one that is kept");
 
-    session.enter_spec_mode(None, None).await?;
+    session.enter_spec_mode().await?;
     let before = session.id();
     let result = soon("the other session", session.send("Plan fresh.").into_future()).await??;
     assert_eq!(result.end, TurnEnd::HandedOver);
     assert_ne!(result.session_id, before);
-    assert_eq!(session.id(), result.session_id, "the session goes on there");
+    assert_eq!(session.id(), result.session_id, "the session continues there");
     assert_eq!(result.text, "Did it anew.");
     let result = session.send("What did you do?").await?;
-    assert_eq!((result.session_id, result.text.as_str()), (session.id(), "That."));
+    assert_eq!((result.session_id.as_str(), result.text.as_str()), (session.id().as_str(), "That."));
     assert_eq!(plans.lock().unwrap().len(), ways.len());
     session.close().await?;
     stage.finish().await
@@ -110,13 +110,13 @@ pub(crate) async fn a_plan_is_handed_over_at_every_level(target: &dyn Target) ->
     let session = stage
         .session()
         .spec_mode()
-        .on_permission(sync(move |asked: Permission| {
+        .on_permission_sync(move |asked| {
             let plan = asked.plan().unwrap_or_default();
             match outcomes.iter().find(|(way, ..)| plan.contains(way)) {
                 Some((_, outcome, _)) => outcome.clone().into(),
                 None => Decision::deny(),
             }
-        }))
+        })
         .open()
         .await?;
     for (way, _, expected) in levels {
@@ -127,7 +127,7 @@ pub(crate) async fn a_plan_is_handed_over_at_every_level(target: &dyn Target) ->
         let settings = session.state().settings;
         assert_eq!(settings.autonomy_level, Some(expected), "{way}");
         assert_eq!(settings.interaction_mode, Some(InteractionMode::Auto), "{way}");
-        session.enter_spec_mode(None, None).await?;
+        session.enter_spec_mode().await?;
     }
     session.close().await?;
     stage.finish().await

@@ -1,12 +1,10 @@
-//! Streams: whole messages, small pieces, and stopping a turn.
+//! Streams: whole messages, deltas, and interrupting a turn.
 
 use std::future::pending;
 
 use anyhow::Result;
 use musher::wire::{MessageRole, ToolExecutionPhase};
-use musher::{
-    Autonomy, CancellationToken, Decision, Event, Permission, StoppedBy, Turn, TurnEnd, TurnResult,
-};
+use musher::{Autonomy, CancellationToken, Decision, Event, StoppedBy, Turn, TurnEnd, TurnResult};
 use testkit::rehearse::{Hang, Reply, Script};
 
 use crate::Target;
@@ -66,13 +64,13 @@ pub(crate) async fn a_partial_stream_has_the_small_pieces_too(target: &dyn Targe
     let mut result = None;
     while let Some(event) = turn.next().await {
         match event? {
-            Event::TextDelta(delta) => text.push_str(&delta.text_delta),
-            Event::ThinkingDelta(delta) => thought.push_str(&delta.text_delta),
+            Event::TextDelta(delta) => text.push_str(&delta.text),
+            Event::ThinkingDelta(delta) => thought.push_str(&delta.text),
             Event::BlockComplete { .. } => blocks += 1,
             Event::State(state) => states.push(state.as_str().to_owned()),
             Event::ToolPhase(phase) => phases.push(phase.phase),
             Event::ToolProgress(progress) => has_progress |= progress.tool_name.as_deref() == Some("Execute"),
-            Event::Usage(usage) => has_usage |= usage.token_usage.output_tokens.get() > 0,
+            Event::Usage(usage) => has_usage |= usage.total.output_tokens > 0,
             Event::Result(end) => result = Some(*end),
             _ => {}
         }
@@ -88,7 +86,7 @@ pub(crate) async fn a_partial_stream_has_the_small_pieces_too(target: &dyn Targe
     stage.finish().await
 }
 
-/// Later prompts first: what was cut off stays in the conversation.
+/// Later prompts first: an interrupted answer stays in the conversation.
 pub(crate) fn can_be_stopped() -> Script {
     Script::new()
         .reply(Reply::text("Still here.").when(on("Anybody", 1)))
@@ -114,7 +112,7 @@ pub(crate) async fn a_turn_is_stopped_while_it_streams_runs_a_tool_or_waits_and_
     while text != "Once upon " {
         let event = until(&mut turn, "text", |event| matches!(event, Event::TextDelta(_))).await?;
         if let Event::TextDelta(delta) = event {
-            text.push_str(&delta.text_delta);
+            text.push_str(&delta.text);
         }
     }
     let result: TurnResult = soon("the end", turn.interrupt()).await??;
@@ -161,7 +159,7 @@ pub(crate) async fn a_turn_is_stopped_while_permission_is_pending(target: &dyn T
     let (told, mut asked) = tokio::sync::mpsc::channel(1);
     let session = stage
         .session()
-        .on_permission(move |_: Permission| {
+        .on_permission(move |_| {
             let told = told.clone();
             async move {
                 told.send(()).await.ok();

@@ -1,7 +1,7 @@
 //! Turns: text, tools, permission.
 
 use anyhow::Result;
-use musher::{Decision, Event, Permission, StoppedBy, TurnEnd, sync};
+use musher::{Decision, Event, StoppedBy, TurnEnd};
 use serde_json::json;
 use testkit::rehearse::{Reply, Script, when};
 
@@ -19,7 +19,7 @@ pub(crate) fn writes_a_file() -> Script {
 
 pub(crate) async fn a_permitted_command_runs_and_the_turn_completes(target: &dyn Target) -> Result<()> {
     let stage = target.stage(writes_a_file())?;
-    let session = stage.session().on_permission(sync(|_: Permission| Decision::allow_once())).open().await?;
+    let session = stage.session().on_permission_sync(|_| Decision::allow_once()).open().await?;
     let mut turn = session.send("Write a file.").partial().start().await?;
     let mut seen = Vec::new();
     while let Some(event) = turn.next().await {

@@ -1,4 +1,4 @@
-//! The differences of two transcripts: messages that only one has, and fields that differ in those both have.
+//! The differences of two transcripts: messages that only one has, and fields that differ in messages that both have.
 
 use std::fmt;
 
@@ -7,11 +7,11 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::normalise::{Line, UNORDERED};
 
-/// One difference; with no place it is the whole message.
+/// A difference. Without a place, it is the whole message.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Difference {
     pub(crate) kind: String,
-    /// A JSON pointer into the message; empty is the message itself.
+    /// A JSON pointer into the message; empty for the message itself.
     pub(crate) at: String,
     pub(crate) droid: Option<Value>,
     pub(crate) musher: Option<Value>,
@@ -36,7 +36,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// All of them, in the order of the transcripts.
+/// Returns all differences, in the order of the transcripts.
 pub(crate) fn compare(droid: &[Line], musher: &[Line]) -> Vec<Difference> {
     let kinds = |lines: &[Line]| lines.iter().map(|line| line.kind.clone()).collect::<Vec<_>>();
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! The list of known differences. It is strict both ways: what is not on it fails, and so does what is on it and no longer there.
+//! The list of known differences. An unlisted difference is an error, and so is a listed difference that does not occur.
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
@@ -7,12 +7,12 @@ use serde_json::Value;
 use super::compare::Difference;
 use super::play::folder;
 
-/// One entry: a reason, and the differences that come of it.
+/// One entry: a reason, and the differences it explains.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Known {
-    /// Why we differ.
-    #[expect(dead_code, reason = "for readers; it must be there")]
+    /// Why musher differs.
+    #[expect(dead_code, reason = "for readers; the field is required")]
     reason: String,
     differences: Vec<Pattern>,
 }
@@ -20,23 +20,23 @@ pub(crate) struct Known {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Pattern {
-    /// The scenarios that show it. Each must.
+    /// The scenarios that show the difference. Each must.
     #[serde(rename = "in")]
     scenarios: Vec<String>,
-    /// Whether others may show it, too.
+    /// Whether other scenarios may show it too.
     #[serde(default)]
     elsewhere: bool,
-    /// Whether it need not show each time: two things race in droid.
+    /// Whether it may be absent: two events race in droid.
     #[serde(default)]
     sometimes: bool,
     /// The kind of message; `*` stands for any text.
     message: String,
-    /// The field, as a JSON pointer; `*` stands for any text. Absent: the whole message.
+    /// The field, as a JSON pointer; `*` stands for any text. Absent for the whole message.
     #[serde(default)]
     at: String,
-    /// What droid has there; absent is anything. In a text `*` stands for any text.
+    /// Droid's value; absent for any. In a text, `*` stands for any text.
     droid: Option<Value>,
-    /// What musher has there, the same.
+    /// The same for musher.
     musher: Option<Value>,
 }
 
@@ -49,21 +49,23 @@ pub(crate) fn read() -> Result<Vec<Known>> {
 
 #[cfg(test)]
 impl Known {
-    /// The scenarios it names.
+    /// Returns the scenarios that the entry names.
     pub(crate) fn scenarios(&self) -> impl Iterator<Item = &String> {
         self.differences.iter().flat_map(|pattern| &pattern.scenarios)
     }
 }
 
-/// What is wrong with these differences of a scenario: those not known, and those known and not seen.
+/// Checks the differences of a scenario; returns the unlisted ones, and the listed ones that did not occur.
 pub(crate) fn check(scenario: &str, found: &[Difference], known: &[Known]) -> Vec<String> {
     let patterns: Vec<_> = known.iter().flat_map(|entry| &entry.differences).collect();
     let is_meant = |pattern: &Pattern| pattern.scenarios.iter().any(|name| name == scenario);
     let unknown = found.iter().filter(|difference| {
-        !patterns.iter().any(|pattern| (pattern.elsewhere || is_meant(pattern)) && pattern.fits(difference))
+        !patterns
+            .iter()
+            .any(|pattern| (pattern.elsewhere || is_meant(pattern)) && pattern.matches(difference))
     });
     let gone = patterns.iter().filter(|pattern| {
-        is_meant(pattern) && !pattern.sometimes && !found.iter().any(|difference| pattern.fits(difference))
+        is_meant(pattern) && !pattern.sometimes && !found.iter().any(|difference| pattern.matches(difference))
     });
     let gone =
         gone.map(|pattern| format!("known, but not seen any more: {} {}\n", pattern.message, pattern.at));
@@ -71,7 +73,7 @@ pub(crate) fn check(scenario: &str, found: &[Difference], known: &[Known]) -> Ve
 }
 
 impl Pattern {
-    fn fits(&self, difference: &Difference) -> bool {
+    fn matches(&self, difference: &Difference) -> bool {
         let is = |wanted: &Option<Value>, found: &Option<Value>| match (wanted, found) {
             (None, _) => true,
             (Some(Value::String(pattern)), Some(Value::String(text))) => like(pattern, text),
@@ -84,7 +86,7 @@ impl Pattern {
     }
 }
 
-/// Whether a text is like a pattern, in which `*` stands for any text.
+/// Whether a text matches a pattern, in which `*` stands for any text.
 fn like(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,
@@ -101,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stands_for_any_text() {
+    fn star_stands_for_any_text() {
         assert!(like("answer * to droid.list_tools", "answer 3 to droid.list_tools"));
         assert!(like("/result/*", "/result/a/b"));
         assert!(!like("/result/*/x", "/result/a/b"));
@@ -109,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_in_what_one_has_stands_for_any_text_too() {
+    fn star_in_a_missing_part_matches_any_text() {
         let pattern =
             json!({"in": ["a"], "message": "m", "at": "/x", "droid": "No: *.", "musher": "No: it is so"});
         let pattern: Pattern = serde_json::from_value(pattern).unwrap();
@@ -119,13 +121,13 @@ mod tests {
             droid: Some(droid),
             musher: Some("No: it is so".into()),
         };
-        assert!(pattern.fits(&found("No: never\never.".into())));
-        assert!(!pattern.fits(&found("No".into())));
-        assert!(!pattern.fits(&found(7.into())));
+        assert!(pattern.matches(&found("No: never\never.".into())));
+        assert!(!pattern.matches(&found("No".into())));
+        assert!(!pattern.matches(&found(7.into())));
     }
 
     #[test]
-    fn what_is_not_listed_is_wrong_and_so_is_what_is_listed_and_not_there() {
+    fn unlisted_difference_and_unused_entry_both_fail() {
         let entry = json!([{"reason": "so", "differences": [{"in": ["a"], "message": "m", "at": "/x", "musher": 1}]}]);
         let list: Vec<Known> = serde_json::from_value(entry).unwrap();
         let found = |at: &str, ours: i32| Difference {

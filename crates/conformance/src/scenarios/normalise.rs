@@ -1,36 +1,36 @@
-//! A transcript without what differs by chance: ids, times, who of two that race comes first. A pure function.
+//! Removes from a transcript what differs by chance: ids, times, the order of racing messages. A pure function.
 //!
-//! Every id gets the name of the place it was first seen at, so that two transcripts agree on an id if it plays the same part in
-//! both. What is not certain to come at one place, or once, is taken out of the order and kept as the last of its kind.
+//! Every id is named after the place where it first occurred, so two transcripts agree on an id if it plays the same role in both. Messages
+//! that may come at several places, or more than once, are taken out of the order; the last of each kind is kept.
 
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 use testkit::capture::{Direction, Record};
 
-/// One thing the client is told.
+/// A message to the client.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Line {
-    /// What it is: the kind of a notification, or which request it answers.
+    /// The kind of a notification, or the request that it responds to.
     pub(crate) kind: String,
-    /// All it says.
+    /// The content.
     pub(crate) body: Value,
 }
 
-/// Notifications that come when they come, or not at all: how often and between which others says nothing.
+/// Notifications whose number and position vary.
 pub(crate) const UNORDERED: &[&str] =
     &["session_token_usage_changed", "mcp_status_changed", "tool_progress_update"];
 
-/// Titles that come while other things happen, or after everything, or not at all if the session is closed before.
+/// Titles that may come at any time, or not at all if the session is closed first.
 const AUTOMATIC_TITLES: &[&str] =
     &["session_title_updated first_user_message", "session_title_updated llm_generated"];
 
-/// How the ids of messages begin that only remind the model of something, and have nothing in them for the client.
+/// Prefixes of the ids of reminder messages, which contain nothing for the client.
 const REMINDERS: &[&str] = &["todo-suggest-", "__internal__system-reminder__"];
-/// The same at the beginning of a session: all do that. Later ones are reminders.
+/// The prefix of context messages. Those at the beginning of a session are compared; later ones are reminders.
 const CONTEXT: &str = "context-";
 
-/// Numbers and texts that are a time, a duration or a size of something that need not be equal.
+/// Numbers and texts that are a time, a duration or a size, and may differ.
 const MEASURED: &[&str] = &[
     "createdAt",
     "updatedAt",
@@ -50,10 +50,10 @@ const MEASURED: &[&str] = &[
     "terminalId",
 ];
 
-/// Texts for people, in words of our own.
+/// Texts for users, which musher words differently.
 const PROSE: &[&str] = &["description", "label"];
 
-/// What the client is told, in a form that can be compared.
+/// Returns the messages to the client in a comparable form.
 pub(crate) fn normalise(records: &[Record]) -> Vec<Line> {
     let methods = methods(records);
     let mut names = Names::default();
@@ -72,7 +72,7 @@ pub(crate) fn normalise(records: &[Record]) -> Vec<Line> {
         if reminders.is_one(&mut line) || AUTOMATIC_TITLES.contains(&line.kind.as_str()) {
             continue;
         }
-        // the first result of a call counts; droid tells some a second time when a turn is interrupted
+        // the first result of a call counts; droid repeats some when a turn is interrupted
         if line.kind == "tool_result" && !results.insert(line.body["toolUseId"].to_string()) {
             continue;
         }
@@ -80,7 +80,7 @@ pub(crate) fn normalise(records: &[Record]) -> Vec<Line> {
             is_changing = false;
         }
         if line.kind == "settings_updated" && is_changing {
-            // on the way to what was wished for, states are told in which it is only half done
+            // on the way to the requested settings, intermediate states are reported
             if line.body.get("requestId").is_none() {
                 continue;
             }
@@ -94,7 +94,7 @@ pub(crate) fn normalise(records: &[Record]) -> Vec<Line> {
         }
         line.body = names.name(&line.kind, &without_chance(line.body));
         if UNORDERED.contains(&line.kind.as_str()) {
-            // which count is the last one is chance; those at the end of a turn are compared
+            // which count comes last is chance; those at the end of a turn are compared
             if line.kind == "session_token_usage_changed" {
                 line.body = without_numbers(line.body);
             }
@@ -109,11 +109,11 @@ pub(crate) fn normalise(records: &[Record]) -> Vec<Line> {
     lines
 }
 
-/// What only reminds the model, and what it followed: what follows a reminder follows that.
+/// Reminders, and the messages they followed: a message that follows a reminder follows that instead.
 #[derive(Default)]
 struct Reminders {
     followed: HashMap<String, Value>,
-    /// Sessions whose beginning was seen.
+    /// Sessions whose beginning has passed.
     begun: HashSet<String>,
 }
 
@@ -134,7 +134,7 @@ impl Reminders {
     }
 }
 
-/// Which method each request of the client was for.
+/// Maps each request of the client to its method.
 fn methods(records: &[Record]) -> HashMap<String, String> {
     let asked = records.iter().filter(|record| record.dir == Direction::C2s).map(|record| &record.msg);
     let asked = asked.filter_map(|message| {
@@ -171,7 +171,7 @@ fn line(message: &Value, methods: &HashMap<String, String>) -> Option<Line> {
     Some(Line { kind, body })
 }
 
-/// The kind of a notification, with what tells it from others of its kind.
+/// Returns the kind of a notification, with the field that distinguishes it from others of its kind.
 fn kind_of(body: &Value) -> String {
     let kind = body["type"].as_str().unwrap_or("of no type");
     let more = match kind {
@@ -185,7 +185,7 @@ fn kind_of(body: &Value) -> String {
     more.map_or_else(|| kind.to_owned(), |more| format!("{kind} {more}"))
 }
 
-/// Whether a line adds nothing but text to the one before it.
+/// Joins a line to the one before if it only adds text.
 fn joined(last: Option<&mut Line>, line: &Line) -> bool {
     let Some(last) = last.filter(|last| last.kind == line.kind) else { return false };
     let is_same = ["messageId", "blockIndex", "(session)"]
@@ -208,7 +208,7 @@ fn without_chance(value: Value) -> Value {
                 let value = field(&name, value);
                 (name, value)
             });
-            // the order of fields means nothing
+            // the order of fields has no meaning
             let mut fields: Vec<_> = fields.collect();
             fields.sort_by(|one, other| one.0.cmp(&other.0));
             Value::Object(fields.into_iter().collect::<Map<_, _>>())
@@ -234,13 +234,13 @@ fn field(name: &str, value: Value) -> Value {
         ("availableModels" | "models", Value::Array(models)) => {
             models.into_iter().filter(|model| model["isCustom"] == true).map(without_chance).collect()
         }
-        // by their ids, so that one more does not move the others
+        // by their ids, so that an additional tool does not shift the others
         ("tools", Value::Array(tools)) if tools.iter().all(|tool| tool["id"].is_string()) => {
             let by_id =
                 tools.into_iter().map(|tool| (tool["id"].as_str().unwrap_or_default().to_owned(), tool));
             without_chance(Value::Object(by_id.collect()))
         }
-        // nor what comes with the program
+        // nor those that come with the program
         ("skills" | "droids", Value::Array(items)) => {
             let own =
                 items.into_iter().filter(|item| !(item["location"] == "builtin" || is_made_by_droid(item)));
@@ -254,15 +254,15 @@ fn field(name: &str, value: Value) -> Value {
             }
         }
         (name, Value::String(_)) if PROSE.contains(&name) => "(prose)".into(),
-        // of stored messages: what only the model sees
+        // stored messages for the model alone
         ("content", Value::Array(blocks)) if blocks.iter().any(is_reminder_text) => "(reminder)".into(),
-        // how far a tool is
+        // the progress of a tool
         ("update", update) => json!({"type": update["type"]}),
         (_, value) => without_chance(value),
     }
 }
 
-/// Two subagents that droid itself puts into the user's folder.
+/// Two subagents that droid itself puts into the user's directory.
 fn is_made_by_droid(item: &Value) -> bool {
     ["user-testing-flow-validator", "scrutiny-feature-reviewer"].iter().any(|name| item["name"] == *name)
 }
@@ -271,7 +271,7 @@ fn is_reminder_text(block: &Value) -> bool {
     block["text"].as_str().is_some_and(|text| text.starts_with("<system-reminder>"))
 }
 
-/// The names given to ids.
+/// The names of ids.
 #[derive(Default)]
 struct Names {
     given: HashMap<String, String>,
@@ -311,7 +311,7 @@ impl Names {
     }
 }
 
-/// Where the first id is: a UUID, or a call of the scripted model.
+/// Returns the position of the first id: a UUID, or a call of the scripted model.
 fn find_id(text: &str) -> Option<(usize, usize)> {
     const UUID: usize = 36;
     const CALL: &str = "call_rehearsal_";

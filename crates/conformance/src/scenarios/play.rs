@@ -1,4 +1,4 @@
-//! The files, and playing one with an executable in a sandbox of its own.
+//! Reads scenario files, and plays one with an executable in its own sandbox.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,20 +12,20 @@ use testkit::{Backend, Sandbox, droid};
 
 use crate::Executable;
 
-/// The folder with the scenarios and the list.
+/// Returns the directory with the scenarios and the list.
 pub(crate) fn folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// One file: what the client does, what the model says, and what lies in the folders.
+/// A scenario file: the steps of the client, the script of the model, and the files.
 ///
-/// In all of it `$WORKSPACE` and `$HOME` stand for the sandbox's folders, and `$MODEL` for the name of the scripted model.
+/// Everywhere in it, `$WORKSPACE` and `$HOME` stand for the sandbox's directories, and `$MODEL` for the name of the scripted model.
 #[derive(Deserialize)]
 struct File {
     about: String,
     #[serde(default)]
     model: Value,
-    /// Files of the workspace, before the start.
+    /// Files of the workspace, created before the start.
     #[serde(default)]
     files: BTreeMap<String, String>,
     /// Files of `~/.factory`.
@@ -33,7 +33,7 @@ struct File {
     home: BTreeMap<String, String>,
     #[serde(default)]
     args: Vec<String>,
-    /// Whether the account is known to the service, which droid asks before it starts subagents.
+    /// Whether the vendor's service knows the account; droid checks that before it starts subagents.
     #[serde(default)]
     account: bool,
     #[serde(default)]
@@ -41,7 +41,7 @@ struct File {
     steps: Value,
 }
 
-/// Plays a scenario; what was said, with the sandbox's folders replaced by fixed ones.
+/// Plays a scenario and returns the messages, with the sandbox's directories replaced by fixed ones.
 pub(crate) async fn play(name: &str, executable: &Executable) -> Result<Vec<Record>> {
     let path = folder().join("scenarios").join(format!("{name}.yaml"));
     let file: File = serde_saphyr::from_str(&fs_err::read_to_string(&path)?)
@@ -100,9 +100,9 @@ pub(crate) async fn play(name: &str, executable: &Executable) -> Result<Vec<Reco
         .collect())
 }
 
-/// What the model says; side calls, such as for a title, are answered unless the script does. They offer no tools.
+/// Returns the script of the model. Side requests, such as for a title, get an answer unless the script has one; they offer no tools.
 ///
-/// How much is used is the same for all, unless the script says it: the length of our own prompt is not to be seen.
+/// The token usage is the same for all, unless the script sets it, so that the length of the system prompt has no effect.
 fn script(given: &Value) -> Value {
     let mut script = if given.is_null() { json!({"replies": []}) } else { given.clone() };
     if let Some(replies) = script.get_mut("replies").and_then(Value::as_array_mut)
@@ -120,7 +120,7 @@ fn script(given: &Value) -> Value {
     script
 }
 
-/// The names of all scenario files.
+/// Returns the names of all scenario files.
 #[cfg(test)]
 pub(crate) fn names() -> Result<Vec<String>> {
     let mut names = Vec::new();

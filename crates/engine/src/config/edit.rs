@@ -1,4 +1,4 @@
-//! Changes a JSON file of ours: read, changed, written beside it, and put in its place. What the change does not touch stays.
+//! Edits a JSON file atomically: reads it, writes the result to a temporary file, renames it. Keeps everything else in the file.
 
 use std::fs::DirBuilder;
 use std::io::{self, Write};
@@ -11,10 +11,10 @@ use uuid::Uuid;
 use super::file::is_absent;
 use super::parse::parse;
 
-/// Changes a file that holds one JSON object, whole or not at all. A file that is not there is made, readable for its owner only.
+/// Edits a file with one JSON object, atomically. Creates a missing file, readable for its owner only.
 ///
-/// A file that cannot be understood is left alone: that is an error, for whatever is in it would be lost. So would comments; a file
-/// that has them is left alone, too.
+/// Returns an error, and does not write, if the file is invalid or has comments: the edit would lose
+/// invalid content and comments.
 pub fn edit_json(path: &Path, change: impl FnOnce(&mut Map<String, Value>)) -> io::Result<()> {
     try_edit_json(path, |map| {
         change(map);
@@ -22,7 +22,7 @@ pub fn edit_json(path: &Path, change: impl FnOnce(&mut Map<String, Value>)) -> i
     })
 }
 
-/// The same for a change that may refuse: then the file stays as it is.
+/// Like [`edit_json`], for a change that may fail: then the file is not written.
 pub(crate) fn try_edit_json(
     path: &Path,
     change: impl FnOnce(&mut Map<String, Value>) -> io::Result<()>,
@@ -45,7 +45,7 @@ pub(crate) fn try_edit_json(
 }
 
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    // a link is followed: who keeps the file elsewhere wants it changed there
+    // follow links: the user keeps the file elsewhere on purpose
     let path = &fs_err::canonicalize(path).unwrap_or_else(|_new| path.to_owned());
     let folder = path.parent().ok_or_else(|| io::Error::other("there is no folder for the file"))?;
     if !folder.is_dir() {
@@ -66,7 +66,7 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
         fs_err::File::open(folder)?.sync_all()
     })();
     if written.is_err() {
-        // it may not have come to exist
+        // the file may not exist
         fs_err::remove_file(&temporary).ok();
     }
     written
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_changed_stays_and_nothing_is_left_beside() {
+    fn edit_keeps_other_content_and_leaves_no_temporary_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sub/mcp.json");
         edit_json(&path, |map| {
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_understood_or_has_comments_is_left_alone() {
+    fn invalid_or_commented_file_is_not_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("mcp.json");
         for text in ["{\"a\": ", "[1]", "{\"a\": 1 // mine\n}"] {

@@ -1,6 +1,6 @@
-//! One settings file: read whole, its fields taken one by one so that one mistake spoils one field.
+//! One settings file: its fields are parsed one by one, so that a mistake affects one field only.
 //!
-//! A file that cannot be read or parsed, and a restriction that cannot be understood, are fatal: what they forbid is unknown.
+//! An unreadable or invalid file and an invalid restriction are fatal: what they deny is unknown.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,29 +11,29 @@ use serde_json::{Map, Value};
 use super::parse::parse;
 use super::{Ignored, Problem, Severity, Source, Standing};
 
-/// A file larger than this is no settings file.
-const LARGEST: u64 = 4 << 20;
+/// The maximum size of a settings file, in bytes.
+const MAX_FILE_BYTES: u64 = 4 << 20;
 
-/// A file that was read.
+/// The content of a file.
 #[derive(Debug)]
 pub(super) struct Json {
     pub(super) path: PathBuf,
-    /// As it was, for the fingerprint.
+    /// The original bytes, for the fingerprint.
     pub(super) bytes: Vec<u8>,
     map: Map<String, Value>,
 }
 
 impl Json {
-    /// Reads a file. Returns `None` if it does not exist, and also, with a fatal problem, if it cannot be read.
+    /// Reads a file. Returns `None` if it does not exist, and `None` with a fatal problem if it cannot be read.
     pub(super) fn read(path: &Path, problems: &mut Vec<Problem>) -> Option<Self> {
-        // opening a pipe in the place of a file would block
+        // opening a pipe would block
         match path.metadata() {
             Ok(metadata) if metadata.is_file() => Self::read_any(path, problems),
             Ok(_) => {
                 problems.push(Problem::new(path, "not a regular file").fatal());
                 None
             }
-            // a link that leads nowhere is a file that was meant to be there
+            // a dangling link is a missing file, not an absent one
             Err(error) if is_absent(&error) && !path.is_symlink() => None,
             Err(error) => {
                 problems.push(Problem::new(path, format!("cannot read the file: {error}")).fatal());
@@ -42,7 +42,7 @@ impl Json {
         }
     }
 
-    /// The same for a file that restricts nothing.
+    /// Like [`read`](Self::read), for a file without restrictions: problems are not fatal.
     pub(super) fn read_permissions(path: &Path, problems: &mut Vec<Problem>) -> Option<Self> {
         let mut found = Vec::new();
         let json = Self::read(path, &mut found);
@@ -50,7 +50,7 @@ impl Json {
         json
     }
 
-    /// The same for a path that the user gave for this run: it may be a pipe, and it must exist.
+    /// Like [`read`](Self::read), for a path that the user gave for this run: it may be a pipe, and it must exist.
     pub(super) fn read_any(path: &Path, problems: &mut Vec<Problem>) -> Option<Self> {
         let bytes = match read_bounded(path) {
             Ok(bytes) => bytes,
@@ -63,13 +63,13 @@ impl Json {
             Ok(map) => Some(Self { path: path.to_owned(), bytes, map }),
             Err(problem) => {
                 problems.push(Problem { file: path.to_owned(), ..problem }.fatal());
-                // it still counts for the fingerprint: trust in the broken file is no trust in the mended one
+                // still part of the fingerprint: trust in the invalid file does not extend to the fixed one
                 Some(Self { path: path.to_owned(), bytes, map: Map::new() })
             }
         }
     }
 
-    /// A field by its path, with dots.
+    /// Returns a field by its dotted path.
     pub(super) fn field(&self, path: &str) -> Option<&Value> {
         let mut parts = path.split('.');
         let first = self.map.get(parts.next()?)?;
@@ -81,37 +81,37 @@ impl Json {
     }
 }
 
-/// A file, whether it is believed, and where complaints go.
+/// A file, whether it is trusted, and the lists of problems.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     pub(super) json: &'a Json,
-    pub(super) is_believed: bool,
+    pub(super) is_file_trusted: bool,
     pub(super) problems: &'a mut Vec<Problem>,
     pub(super) ignored: &'a mut Vec<Ignored>,
     pub(super) sources: &'a mut Vec<Source>,
 }
 
 impl Reader<'_> {
-    /// A field that may count whoever wrote it, and restricts nothing.
+    /// Returns a field that needs no trust and does not restrict.
     pub(super) fn get<T: DeserializeOwned>(&mut self, field: &str) -> Option<T> {
         self.read(field, Severity::Error)
     }
 
-    /// A field that restricts, whoever wrote it: a value that cannot be understood is fatal.
+    /// Returns a restriction that needs no trust: an invalid value is fatal.
     pub(super) fn get_restriction<T: DeserializeOwned>(&mut self, field: &str) -> Option<T> {
         self.read(field, Severity::Fatal)
     }
 
-    /// A field that counts only if the file is believed, and restricts nothing.
-    pub(super) fn get_believed<T: DeserializeOwned>(&mut self, field: &str) -> Option<T> {
+    /// Returns a field that applies only if the file is trusted, and does not restrict.
+    pub(super) fn get_trusted<T: DeserializeOwned>(&mut self, field: &str) -> Option<T> {
         let value = self.get(field);
-        self.if_believed(field, value)
+        self.if_trusted(field, value)
     }
 
-    /// A field that restricts, and counts only if the file is believed.
-    pub(super) fn get_believed_restriction<T: DeserializeOwned>(&mut self, field: &str) -> Option<T> {
+    /// Returns a restriction that applies only if the file is trusted.
+    pub(super) fn get_trusted_restriction<T: DeserializeOwned>(&mut self, field: &str) -> Option<T> {
         let value = self.read(field, self.severity());
-        self.if_believed(field, value)
+        self.if_trusted(field, value)
     }
 
     fn read<T: DeserializeOwned>(&mut self, field: &str, severity: Severity) -> Option<T> {
@@ -128,8 +128,8 @@ impl Reader<'_> {
         }
     }
 
-    fn if_believed<T>(&mut self, field: &str, value: Option<T>) -> Option<T> {
-        if value.is_some() && !self.is_believed {
+    fn if_trusted<T>(&mut self, field: &str, value: Option<T>) -> Option<T> {
+        if value.is_some() && !self.is_file_trusted {
             self.ignore(field);
             return None;
         }
@@ -154,9 +154,9 @@ impl Reader<'_> {
         self.report(field, message, Severity::Fatal);
     }
 
-    /// The severity of a mistake in what counts only if the file is believed.
+    /// The severity of a mistake in a field that applies only if the file is trusted.
     pub(super) fn severity(&self) -> Severity {
-        if self.is_believed { Severity::Fatal } else { Severity::Error }
+        if self.is_file_trusted { Severity::Fatal } else { Severity::Error }
     }
 
     pub(super) fn report(&mut self, field: &str, message: impl Into<String>, severity: Severity) {
@@ -170,8 +170,8 @@ fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
 
     let file = fs_err::File::open(path)?;
     let mut bytes = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LARGEST {
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(io::Error::other("it is too large to be a settings file"));
     }
     Ok(bytes)

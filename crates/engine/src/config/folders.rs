@@ -1,4 +1,4 @@
-//! Which folders have configuration: the user's, droid's as a fallback, and the repository's.
+//! The configuration folders: the user's, droid's as a fallback, and the repository's.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -7,28 +7,28 @@ use std::path::{Path, PathBuf};
 use super::file::is_absent;
 use super::{Places, Problem};
 
-/// A folder of configuration, such as `~/.musher` or `.factory` of a repository.
+/// A configuration folder, such as `~/.musher` or `.factory` of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folder {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// Whose it is.
+    /// Its level.
     pub level: Level,
 }
 
 impl Folder {
-    /// Whether droid reads it, too.
+    /// Whether droid also reads it.
     pub(super) fn is_of_droid(&self, places: &Places<'_>) -> bool {
         self.path.ends_with(".factory") || places.factory_home == Some(&self.path)
     }
 }
 
-/// Whose a setting is.
+/// The level of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Level {
     /// The user's.
     User,
-    /// Of the folder the session works in, if that is not the root of the repository.
+    /// The working directory's, if that is not the root of the repository.
     Folder,
     /// The repository's.
     Project,
@@ -37,7 +37,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The word of the protocol for it.
+    /// Returns the protocol's name of the level.
     pub fn name(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -47,15 +47,15 @@ impl Level {
         }
     }
 
-    /// Whether whoever wrote the repository wrote it.
+    /// Whether it belongs to the repository, not to the user.
     pub fn is_repository(self) -> bool {
         matches!(self, Self::Folder | Self::Project)
     }
 }
 
-/// The root of the repository, and the folders that are there, the one that counts most first.
+/// Returns the root of the repository, and the existing folders, the highest precedence first.
 ///
-/// A folder that cannot be looked at is a fatal problem: it may have restrictions in it.
+/// An unreadable folder is a fatal problem: it may contain restrictions.
 pub(super) fn find(places: &Places<'_>, problems: &mut Vec<Problem>) -> (PathBuf, Vec<Folder>) {
     let root = root(places.cwd);
     let mut candidates = Vec::new();
@@ -70,7 +70,7 @@ pub(super) fn find(places: &Places<'_>, problems: &mut Vec<Problem>) -> (PathBuf
     candidates.push((places.home.to_owned(), Level::User));
     candidates.extend(places.factory_home.map(|path| (path.to_owned(), Level::User)));
 
-    // by what they are, not by how they are written: links may lead to the same folder
+    // compare by identity, not by path: links may lead to the same folder
     let users = [Some(places.home), places.factory_home].map(|path| path.and_then(identity));
     let mut seen = Vec::new();
     let mut found = Vec::new();
@@ -84,7 +84,7 @@ pub(super) fn find(places: &Places<'_>, problems: &mut Vec<Problem>) -> (PathBuf
                 continue;
             }
         };
-        // a session in the home folder of the user has no repository there
+        // the user's home directory is not a repository
         let is_users = users.contains(&Some(identity));
         if seen.contains(&identity) || (is_users && level != Level::User) {
             continue;
@@ -95,13 +95,13 @@ pub(super) fn find(places: &Places<'_>, problems: &mut Vec<Problem>) -> (PathBuf
     (root, found)
 }
 
-/// Device and number of a folder; `None` if there is none.
+/// Returns device and inode of a folder; `None` if it does not exist.
 fn identity(path: &Path) -> Option<(u64, u64)> {
     let metadata = path.metadata().ok().filter(Metadata::is_dir)?;
     Some((metadata.dev(), metadata.ino()))
 }
 
-/// The nearest folder above (or the folder itself) with a `.git` in it; the folder itself if there is none.
+/// Returns the nearest ancestor (or the folder itself) that contains `.git`; the folder itself if there is none.
 pub(crate) fn root(cwd: &Path) -> PathBuf {
     let root = cwd.ancestors().find(|folder| folder.join(".git").exists());
     root.unwrap_or(cwd).to_owned()

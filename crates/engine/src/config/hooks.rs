@@ -1,4 +1,4 @@
-//! Hooks as the files tell them: `hooks.json` keyed by event, or the `hooks` of the settings. Which one runs is decided elsewhere.
+//! Hooks as configured: `hooks.json` keyed by event, or `hooks` in the settings. `crate::hooks` decides which ones run.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::file::Reader;
 use super::{Level, Severity, keys};
 
-/// The events hooks can run at.
+/// The events that hooks can run at.
 const EVENTS: [&str; 9] = [
     "PreToolUse",
     "PostToolUse",
@@ -20,11 +20,11 @@ const EVENTS: [&str; 9] = [
     "SessionStart",
     "SessionEnd",
 ];
-/// Those at which a hook can keep something from happening. A hook that cannot run there is a guard that is missing.
+/// The events at which a hook can block an action. An invalid hook there is fatal: a guard would be missing.
 const GUARDS: [&str; 2] = ["PreToolUse", "UserPromptSubmit"];
-/// A setting that is easily put among the events.
+/// A setting that is easily misplaced among the events.
 const SWITCH: &str = "hooksDisabled";
-/// What else stands among the events, and means nothing to the engine.
+/// Other keys among the events, which the engine ignores.
 const IGNORED: [&str; 3] = ["showHookOutput", "description", "version"];
 
 /// Commands that run at an event.
@@ -32,20 +32,20 @@ const IGNORED: [&str; 3] = ["showHookOutput", "description", "version"];
 pub struct HookGroup {
     /// The event, such as `PreToolUse`.
     pub event: String,
-    /// A pattern for what the event is about, such as the name of a tool. `None` is everything.
+    /// A pattern for the subject of the event, such as the name of a tool. `None` matches everything.
     pub matcher: Option<String>,
     /// The commands.
     pub commands: Vec<HookCommand>,
-    /// Whose it is.
+    /// The level of its file.
     pub level: Level,
 }
 
 /// One command of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookCommand {
-    /// For the shell.
+    /// The shell command.
     pub command: String,
-    /// How long it may take, if the file says so.
+    /// Its timeout, if configured.
     pub timeout: Option<Duration>,
 }
 
@@ -60,7 +60,7 @@ struct Group {
 struct Command {
     #[serde(rename = "type", default)]
     kind: Option<String>,
-    /// Hooks of other types have none.
+    /// `None` for hooks of other types.
     #[serde(rename = "command", default)]
     text: Option<String>,
     #[serde(default)]
@@ -68,7 +68,7 @@ struct Command {
 }
 
 impl Command {
-    /// Why it cannot run.
+    /// Returns why it cannot run, or `None` if it can.
     fn mistake(&self) -> Option<String> {
         match (self.kind.as_deref(), &self.text) {
             (None | Some("command"), Some(_)) => None,
@@ -78,17 +78,17 @@ impl Command {
     }
 }
 
-/// The hooks of a `hooks.json`.
+/// Reads the hooks of a `hooks.json`.
 pub(super) fn of_file(reader: &mut Reader<'_>, level: Level) -> Vec<HookGroup> {
     let json = reader.json;
-    // some write the whole of it below a key, as it stands in the settings
+    // some files nest everything below `hooks`, as in the settings
     if json.map().contains_key("hooks") {
         return of_settings(reader, level);
     }
     of_events(reader, json.map(), "", level)
 }
 
-/// The hooks of a settings file.
+/// Reads the hooks of a settings file.
 pub(super) fn of_settings(reader: &mut Reader<'_>, level: Level) -> Vec<HookGroup> {
     match reader.json.field("hooks") {
         None | Some(Value::Null) => Vec::new(),
@@ -100,7 +100,7 @@ pub(super) fn of_settings(reader: &mut Reader<'_>, level: Level) -> Vec<HookGrou
     }
 }
 
-/// Reads the groups of each event. A hook may be a guard, so a known event that cannot be read is fatal.
+/// Reads the groups of each event. A hook may be a guard, so an invalid entry of a known event is fatal.
 fn of_events(
     reader: &mut Reader<'_>,
     events: &Map<String, Value>,
@@ -140,7 +140,7 @@ fn of_events(
         }
     }
     all.retain(|group| !group.commands.is_empty());
-    if !all.is_empty() && !reader.is_believed {
+    if !all.is_empty() && !reader.is_file_trusted {
         reader.ignore("hooks");
         all.clear();
     }

@@ -1,13 +1,13 @@
-//! The keys of settings files that are known, and what to say about others. Pure.
+//! The known keys of settings files, and the problems for unknown ones. Pure.
 //!
-//! Unknown keys are reported, never removed: they may be of a newer version, or of droid.
+//! Unknown keys are reported, never removed: they may belong to a newer version, or to droid.
 
 use serde_json::{Map, Value};
 
 use super::Severity;
 use super::file::Reader;
 
-/// What the engine reads from a settings file.
+/// The keys of a settings file that the engine reads.
 const SETTINGS: &[&str] = &[
     "allowManagedHooksOnly",
     "blockOnMcpLoad",
@@ -34,7 +34,7 @@ const SETTINGS: &[&str] = &[
     "subagentAutonomyLevel",
 ];
 
-/// What it reads from `sessionDefaultSettings`.
+/// The keys of `sessionDefaultSettings`.
 const SESSION_DEFAULTS: &[&str] = &[
     "autonomyLevel",
     "interactionMode",
@@ -44,10 +44,10 @@ const SESSION_DEFAULTS: &[&str] = &[
     "specModeReasoningEffort",
 ];
 
-/// What it reads from `mcp`.
+/// The keys of `mcp`.
 const MCP: &[&str] = &["callTimeoutMs"];
 
-/// What it reads from an MCP server.
+/// The keys of an MCP server.
 pub(super) const SERVER: &[&str] = &[
     "args",
     "command",
@@ -61,7 +61,7 @@ pub(super) const SERVER: &[&str] = &[
     "url",
 ];
 
-/// Documented settings of droid for what the engine does not have.
+/// Documented settings of droid for features that the engine does not have.
 /// From <https://docs.factory.ai/cli/configuration/settings>.
 const OF_DROID: &[&str] = &[
     "awaitingInputSound",
@@ -108,12 +108,12 @@ const OF_DROID: &[&str] = &[
     "worktreeDirectory",
 ];
 
-/// How similar two keys must be for one to be taken for a misspelling of the other.
+/// The minimum similarity at which one key counts as a misspelling of the other.
 const MIN_SIMILARITY: f64 = 0.85;
 
-/// Reports the keys of a settings file that are unknown.
+/// Reports the unknown keys of a settings file.
 ///
-/// A file of droid's may have keys that are newer than our list, so there only misspellings are reported.
+/// A file of droid may have keys that are newer than our list, so only misspellings are reported there.
 pub(super) fn check_settings(reader: &mut Reader<'_>, is_of_droid: bool) {
     let json = reader.json;
     let tables = [("", SETTINGS), ("sessionDefaultSettings", SESSION_DEFAULTS), ("mcp", MCP)];
@@ -124,7 +124,7 @@ pub(super) fn check_settings(reader: &mut Reader<'_>, is_of_droid: bool) {
     }
 }
 
-/// Reports the keys of one table that are unknown, or only those that look like a known one.
+/// Reports the unknown keys of one table, or only those that look like a known one.
 pub(super) fn check(
     reader: &mut Reader<'_>,
     table: Option<&Map<String, Value>>,
@@ -142,7 +142,7 @@ pub(super) fn check(
     }
 }
 
-/// Says that something is unknown, and what may have been meant.
+/// Returns the message for an unknown name, with the closest known name.
 pub(super) fn unknown(what: &str, given: &str, known: &[&str]) -> String {
     match closest(given, known) {
         Some(meant) => format!("unknown {what}, did you mean `{meant}`?"),
@@ -150,12 +150,12 @@ pub(super) fn unknown(what: &str, given: &str, known: &[&str]) -> String {
     }
 }
 
-/// Whether a key is a remark, or names the schema of the file.
+/// Whether a key is a comment, or names the schema of the file.
 pub(super) fn is_comment(key: &str) -> bool {
     key.starts_with(['$', '_', '/', '#'])
 }
 
-/// The known key that is most similar, if one is similar enough.
+/// Returns the most similar known key, if one is similar enough.
 fn closest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
     let given = given.to_lowercase();
     let similarity = |key: &str| strsim::jaro_winkler(&given, &key.to_lowercase());

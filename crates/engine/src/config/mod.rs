@@ -1,16 +1,16 @@
-//! What the settings files say: read once for a session, layer by layer, each mistake named.
+//! The configuration: read once per session from settings files, layer by layer, with every mistake reported.
 //!
-//! - [`Config::load`] reads everything, given the [`Places`] to look at. It is synchronous and quick, and nothing is cached: who wants
-//!   news loads again.
-//! - [`Config`] has the merged [`Settings`], the [`Catalog`] of models, hooks ([`HookGroup`]), MCP servers ([`McpServer`]), and the
-//!   [`Folder`]s in which skills, commands and subagents may lie.
-//! - [`Trust`] says whether the repository's own files count. What could run programs, widen consent or send data elsewhere is ignored
-//!   until the folder is trusted ([`remember_trust`]); what narrows counts always. [`TrustRule::Everything`] is droid's behaviour.
-//! - [`Problem`] is a mistake in a file, with its place. It never stops the loading, so that all of them can be reported; but nothing
-//!   may run with settings that have a fatal one ([`Severity`]), because a restriction may be among what was not understood.
-//! - [`edit_json`] changes one of our own files, whole or not at all.
+//! - [`Config::load`] reads everything, given the [`Places`] to search. It is synchronous and fast, and caches nothing: load again to
+//!   see changes.
+//! - [`Config`] has the merged [`Settings`], the [`Catalog`] of models, the hooks ([`HookGroup`]), the MCP servers ([`McpServer`]), and
+//!   the [`Folder`]s that may contain skills, commands and subagents.
+//! - [`Trust`] says whether the repository's own files apply. Settings that run programs, widen permissions or send data are ignored
+//!   until the folder is trusted ([`remember_trust`]); restrictions always apply. [`TrustRule::Everything`] is droid's behaviour.
+//! - [`Problem`] is a mistake in a file, with its position. It never stops the loading, so that all problems are reported; but no
+//!   session may start with a fatal one ([`Severity`]), because the invalid part may contain a restriction.
+//! - [`edit_json`] edits one of our own files atomically.
 //!
-//! Reads no environment by itself, and writes nothing but what it is told to.
+//! Never reads the process environment. Writes only through [`edit_json`] and [`remember_trust`].
 
 mod edit;
 mod file;
@@ -44,56 +44,56 @@ pub use trust::{Ignored, Trust, TrustKey, TrustRule, forget_trust, remember_trus
 use file::Json;
 use sources::Notes;
 
-/// Looks up a variable of the environment.
+/// Looks up an environment variable.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Where to look, and whom to believe.
+/// The places to search, and the trust rule.
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "it borrows a function")]
 pub struct Places<'a> {
-    /// Our own home, `~/.musher` for example. The only folder that is ever written to.
+    /// Our own home, such as `~/.musher`. The only folder that is ever written to.
     pub home: &'a Path,
-    /// Droid's home, read for what ours does not have.
+    /// Droid's home, read as a fallback.
     pub factory_home: Option<&'a Path>,
-    /// Where the session works.
+    /// The working directory of the session.
     pub cwd: &'a Path,
-    /// A settings file given for this run. It counts more than all others.
+    /// A settings file given for this run. It takes precedence over all others.
     pub runtime_settings: Option<&'a Path>,
     /// The environment.
     pub environment: Environment<'a>,
-    /// Whether the repository's own files count.
+    /// Whether the repository's own files apply.
     pub trust: TrustRule,
 }
 
-/// What the files say.
+/// The merged configuration.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Config {
     /// The merged settings.
     pub settings: Settings,
-    /// Where they came from, the file that counts least first.
+    /// The sources of the settings, the lowest precedence first.
     pub sources: Vec<Source>,
     /// The models of the settings and the environment.
     pub models: Catalog,
-    /// The variables that models take their keys from: no command should see them.
+    /// The variables with API keys of models: commands must not see them.
     pub secret_variables: Vec<String>,
     /// All hooks, the user's before the repository's.
     pub hooks: Vec<HookGroup>,
-    /// The MCP servers. Of two with the same name only the one that counts is here.
+    /// The MCP servers. Of two with the same name, only the one with the higher precedence is included.
     pub mcp_servers: Vec<McpServer>,
-    /// The folders of configuration that are there, the one that counts most first.
+    /// The existing configuration folders, the highest precedence first.
     pub folders: Vec<Folder>,
-    /// The root of the repository, or the working folder itself.
+    /// The root of the repository, or the working directory.
     pub root: PathBuf,
-    /// Whether the repository's own files count.
+    /// Whether the repository's own files apply.
     pub trust: Trust,
-    /// What to [`remember_trust`] if the user agrees. `None` if the repository has nothing that needs it.
+    /// The key for [`remember_trust`] if the user agrees. `None` if the repository has nothing that needs trust.
     pub trust_key: Option<TrustKey>,
 }
 
 impl Config {
-    /// Reads all files there are. What cannot be read or understood is a [`Problem`]; if one of them is
-    /// [fatal](Problem::is_fatal), the rest is only good for being looked at.
+    /// Reads all files. Unreadable files and invalid values become [`Problem`]s; if one of them is
+    /// [fatal](Problem::is_fatal), use the result for display only.
     ///
     /// ```
     /// use musher_engine::config::{Config, Places, TrustRule};
@@ -118,26 +118,26 @@ impl Config {
         let is_trusted = matches!(trust, Trust::Trusted);
 
         let mut config = Self { root, trust_key, ..Self::default() };
-        // from the one that counts least to the one that counts most
+        // from the lowest to the highest precedence
         for layer in layers.iter().rev() {
-            let is_believed = is_trusted || !layer.folder.level.is_repository();
+            let is_file_trusted = is_trusted || !layer.folder.level.is_repository();
             let is_of_droid = layer.folder.is_of_droid(places);
             for json in layer.settings.iter().flatten() {
-                let mut reader = notes.reader(json, is_believed);
+                let mut reader = notes.reader(json, is_file_trusted);
                 config.settings.apply(&mut reader);
                 keys::check_settings(&mut reader, is_of_droid);
             }
             if let Some(json) = &layer.hooks {
-                let mut reader = notes.reader(json, is_believed);
+                let mut reader = notes.reader(json, is_file_trusted);
                 config.hooks.extend(hooks::of_file(&mut reader, layer.folder.level));
             } else {
                 for json in layer.settings.iter().flatten() {
-                    let mut reader = notes.reader(json, is_believed);
+                    let mut reader = notes.reader(json, is_file_trusted);
                     config.hooks.extend(hooks::of_settings(&mut reader, layer.folder.level));
                 }
             }
             if let Some(json) = &layer.servers {
-                let mut reader = notes.reader(json, is_believed);
+                let mut reader = notes.reader(json, is_file_trusted);
                 servers::add(&mut config.mcp_servers, &mut reader, layer.folder.level, places.environment);
             }
         }
@@ -183,11 +183,11 @@ impl Config {
             new.chain(old).map(move |(json, field)| (json, field, is_trusted || !is_repository))
         });
         let all = runtime.into_iter().map(|json| (json, "customModels", true)).chain(own);
-        // the catalogue takes the first of two with the same name, so the layer that counts most comes first
-        for (json, field, is_believed) in all {
+        // the catalog takes the first of two with the same name, so the layer with the highest precedence comes first
+        for (json, field, is_file_trusted) in all {
             let models = json.field(field).or_else(|| json.field("customModels"));
             let Some(models) = models.filter(|models| !models.is_null()) else { continue };
-            if !is_believed {
+            if !is_file_trusted {
                 notes.ignored.push(Ignored { file: json.path.clone(), what: field.to_owned() });
                 continue;
             }
@@ -202,15 +202,15 @@ impl Config {
     }
 }
 
-/// The files of one folder. What is not there is `None`.
+/// The files of one folder; missing files are `None`.
 #[derive(Debug)]
 struct Layer {
     folder: Folder,
-    /// `settings.json`, then `settings.local.json`, which counts more.
+    /// `settings.json`, then `settings.local.json`, which takes precedence.
     settings: [Option<Json>; 2],
     hooks: Option<Json>,
     servers: Option<Json>,
-    /// `config.json`, droid's former list of models.
+    /// `config.json`, droid's legacy list of models.
     old: Option<Json>,
 }
 
@@ -235,7 +235,7 @@ impl Layer {
     }
 }
 
-/// Notes which variables the keys of models are taken from.
+/// Collects the variables with API keys of models.
 fn note_variables(models: &Value, names: &mut Vec<String>) {
     match models {
         Value::Array(list) => list.iter().for_each(|one| note_variables(one, names)),

@@ -8,13 +8,13 @@ use serde_json::{Map, Value};
 
 use super::Problem;
 
-/// The object in a file. The problem has no file yet.
+/// Parses the object in a file. A returned problem has no file yet.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Map<String, Value>, Problem> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Ok(Map::new());
     }
-    // blanking keeps every byte in its place, so positions are those of the file
+    // comments become spaces, so positions are those of the file
     let parsed = serde_json::from_slice(bytes).or_else(|_has_comments| serde_json::from_slice(&plain(bytes)));
     match parsed {
         Ok(Unique(Value::Object(map))) => Ok(map),
@@ -29,7 +29,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Map<String, Value>, Problem> {
     }
 }
 
-/// A JSON value in which no key stands twice: of two lists with the same name only the last would count, silently.
+/// A JSON value without duplicate keys: otherwise the last of two lists would silently win.
 struct Unique(Value);
 
 impl<'de> Deserialize<'de> for Unique {
@@ -96,7 +96,7 @@ impl<'de> Visitor<'de> for UniqueVisitor {
     }
 }
 
-/// Comments and commas before a closing bracket become spaces, so that lines stay lines.
+/// Replaces comments and trailing commas with spaces, so that positions stay the same.
 fn plain(bytes: &[u8]) -> Vec<u8> {
     let mut out = bytes.to_vec();
     let mut at = 0;
@@ -177,7 +177,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_text_is_too_much_for_it(text in "[{}\\[\\]\"/*\\\\,:a1 \n-]{0,60}") {
+        fn any_text_is_parsed_without_panic(text in "[{}\\[\\]\"/*\\\\,:a1 \n-]{0,60}") {
             proptest::prop_assert_eq!(plain(text.as_bytes()).len(), text.len());
             // what is JSON already is read as it is
             if let Ok(Unique(Value::Object(map))) = serde_json::from_str(&text) {
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn cut_files_and_garbage_never_break_the_forgiving() {
+    fn truncated_files_and_garbage_never_panic() {
         for text in ["{\"a", "/*", "{\"a\\", "//", "{,}", "[1,]", "\u{feff}{}"] {
             let cut = plain(text.as_bytes());
             assert_eq!(cut.len(), text.len());

@@ -1,4 +1,4 @@
-//! A mistake in a settings file: where it is, what follows from it, and what to do about it.
+//! A mistake in a settings file: its position, its severity, and a hint how to fix it.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,22 +12,22 @@ pub struct Problem {
     pub position: Option<(usize, usize)>,
     /// The field, such as `sessionDefaultSettings.autonomyLevel`.
     pub field: Option<String>,
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// What follows from it.
+    /// Its effect.
     pub severity: Severity,
     /// Whether the file belongs to a repository that is not trusted.
     pub is_untrusted: bool,
 }
 
-/// What follows from a [`Problem`].
+/// The effect of a [`Problem`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
     /// No session starts: the mistake may hide a restriction.
     Fatal,
-    /// The field or file is not used, everything else is.
+    /// The field or file is ignored, everything else applies.
     Error,
-    /// Nothing; most likely a typing mistake.
+    /// No effect; most likely a typo.
     Warning,
 }
 
@@ -43,12 +43,12 @@ impl Problem {
         }
     }
 
-    /// Whether no session may start because of it.
+    /// Whether it prevents sessions from starting.
     pub fn is_fatal(&self) -> bool {
         self.severity == Severity::Fatal
     }
 
-    /// What the user can do about it.
+    /// Returns a hint how to fix it.
     pub fn advice(&self) -> &'static str {
         match (self.severity, self.is_untrusted) {
             (Severity::Fatal, false) => {
@@ -63,7 +63,7 @@ impl Problem {
         }
     }
 
-    /// The same problem, keeping every session from starting.
+    /// Makes the problem fatal.
     pub(super) fn fatal(self) -> Self {
         Self { severity: Severity::Fatal, ..self }
     }

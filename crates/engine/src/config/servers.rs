@@ -1,4 +1,4 @@
-//! MCP servers as `mcp.json` tells them.
+//! MCP servers as configured in `mcp.json`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,47 +10,47 @@ use serde_json::Value;
 use super::file::Reader;
 use super::{Environment, Level, keys};
 
-/// A server as it is configured.
+/// The configuration of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct McpServer {
     /// Its name.
     pub name: String,
-    /// Whose it is; `None` if a client gave it for a session.
+    /// The level of its file; `None` if a client gave it for a session.
     pub level: Option<Level>,
-    /// How it is reached.
+    /// Its transport.
     pub transport: Transport,
-    /// Whether it is switched off.
+    /// Whether it is disabled.
     pub is_disabled: bool,
-    /// If not `None`, all other tools are off.
+    /// If not `None`, all other tools are disabled.
     pub enabled_tools: Option<Vec<String>>,
-    /// Tools that are off.
+    /// Disabled tools.
     pub disabled_tools: Vec<String>,
-    /// How long a call may take.
+    /// The timeout of a call.
     pub timeout: Option<Duration>,
 }
 
-/// How a server is reached.
+/// The transport of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Transport {
-    /// A program that speaks on its standard input and output.
+    /// A program that communicates over its stdin and stdout.
     Stdio {
         /// The program.
         command: String,
         /// Its arguments.
         args: Vec<String>,
-        /// Variables it gets beside the usual ones. Often keys.
+        /// Additional environment variables. Often secrets.
         env: Vec<(String, Secret)>,
     },
     /// Streamable HTTP.
     Http {
-        /// The address.
+        /// The URL.
         url: String,
-        /// Headers of every request. Often keys.
+        /// Headers of every request. Often secrets.
         headers: Vec<(String, Secret)>,
     },
-    /// The older transport of server-sent events.
+    /// The older HTTP+SSE transport.
     Sse {
-        /// The address.
+        /// The URL.
         url: String,
         /// Headers of every request.
         headers: Vec<(String, Secret)>,
@@ -58,7 +58,7 @@ pub enum Transport {
 }
 
 impl McpServer {
-    /// A server that a client gives for a session.
+    /// Creates a server that a client gives for a session.
     pub fn of_session(name: impl Into<String>, transport: Transport) -> Self {
         Self {
             name: name.into(),
@@ -73,7 +73,7 @@ impl McpServer {
 }
 
 impl Transport {
-    /// The word of the protocol for it.
+    /// Returns the protocol's name of the transport.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Stdio { .. } => "stdio",
@@ -116,28 +116,28 @@ pub(super) fn add(
         Some(Value::Object(entries)) if entries.is_empty() => return,
         Some(Value::Object(entries)) => entries,
         Some(_) => {
-            // which servers are switched off is unknown
+            // which servers are disabled is unknown
             let severity = reader.severity();
             return reader.report("mcpServers", "expected an object with a name as each key", severity);
         }
     };
-    if !reader.is_believed {
+    if !reader.is_file_trusted {
         return reader.ignore("mcpServers");
     }
     for (name, value) in entries {
-        // also if this one cannot be understood: it may have been switched off here
+        // even if this entry is invalid: it may disable the server
         servers.retain(|other| other.name != *name);
         let field = format!("mcpServers.{name}");
         match parse_server(name, value, level, environment) {
             Ok(server) => servers.push(server),
             Err(message) => reader.complain(&field, message),
         }
-        // programs that share this format have keys of their own
+        // other programs add keys of their own to this format
         keys::check(reader, value.as_object(), &field, keys::SERVER, true);
     }
 }
 
-/// One entry of `mcpServers`.
+/// Reads one entry of `mcpServers`.
 pub(crate) fn parse_server(
     name: &str,
     value: &Value,
@@ -178,7 +178,7 @@ pub(crate) fn parse_server(
     })
 }
 
-/// Puts variables in the place of `${NAME}` and `${NAME:-default}`.
+/// Expands `${NAME}` and `${NAME:-default}` to environment variables.
 fn expand(field: &str, text: &str, environment: Environment<'_>) -> Result<String, String> {
     let mut out = String::new();
     let mut rest = text;

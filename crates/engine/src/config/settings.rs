@@ -1,4 +1,4 @@
-//! The settings of all layers as one value, and which of them a repository may set without being trusted.
+//! The merged settings of all layers, and which of them an untrusted repository may set.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,55 +12,55 @@ use super::Severity;
 use super::file::Reader;
 use crate::{Autonomy, Mode};
 
-/// The merged settings. What no file says is `None` or empty.
+/// The merged settings. Settings that no file has are `None` or empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settings {
     /// The model of new sessions.
     pub model: Option<String>,
-    /// How much it thinks.
+    /// Its reasoning effort.
     pub reasoning_effort: Option<Effort>,
-    /// The mode new sessions begin in.
+    /// The initial mode of sessions.
     pub mode: Option<Mode>,
-    /// The autonomy new sessions begin with; never above [`max_autonomy`](Self::max_autonomy).
+    /// The initial autonomy level of sessions; never above [`max_autonomy`](Self::max_autonomy).
     pub autonomy: Option<Autonomy>,
-    /// The model of planning.
+    /// The model of planning mode.
     pub spec_model: Option<String>,
-    /// How much it thinks.
+    /// Its reasoning effort.
     pub spec_reasoning_effort: Option<Effort>,
-    /// No session may have more autonomy than this.
+    /// The maximum autonomy level of sessions.
     pub max_autonomy: Option<Autonomy>,
     /// Commands that run without asking.
     pub command_allow: Vec<String>,
-    /// Commands that are always asked for.
+    /// Commands that always need permission.
     pub command_deny: Vec<String>,
     /// Commands that never run.
     pub command_block: Vec<String>,
-    /// Whether no hook runs.
+    /// Whether hooks are disabled.
     pub hooks_disabled: bool,
-    /// How long a call of an MCP tool may take.
+    /// The timeout of an MCP tool call.
     pub mcp_call_timeout: Option<Duration>,
-    /// Whether the first answer waits for all MCP servers.
+    /// Whether the first turn waits for all MCP servers.
     pub block_on_mcp_load: Option<bool>,
-    /// The autonomy of subagents.
+    /// The autonomy level of subagents.
     pub subagent_autonomy: Option<Autonomy>,
-    /// From how many tokens on a conversation is summed up.
+    /// The number of tokens at which a conversation is compacted.
     pub compaction_token_limit: Option<u64>,
-    /// The same for single models.
+    /// The same limit for single models.
     pub compaction_token_limit_per_model: BTreeMap<String, u64>,
-    /// Where plans are saved.
+    /// The directory for saved plans.
     pub spec_save_dir: Option<PathBuf>,
-    /// How long to wait for a model.
+    /// The timeout of model requests.
     pub llm_request_timeout: Option<Duration>,
-    /// Skills that are switched off, by name.
+    /// The names of disabled skills.
     pub disabled_skills: Vec<String>,
 }
 
-/// Restrictions of droid that the engine does not know how to keep. A session must not start as if they were not there.
+/// Restrictions of droid that the engine cannot enforce. A session must not start as if they did not exist.
 const UNSUPPORTED_RESTRICTIONS: [&str; 3] = ["mcpPolicy", "modelPolicy", "builtInToolAutonomyOverrides"];
 
 impl Settings {
-    /// Lays one file over what is there.
+    /// Merges the settings of one file into these.
     pub(super) fn apply(&mut self, reader: &mut Reader<'_>) {
         let over = reader;
         for (field, severity) in [("sessionDefaultSettings", Severity::Fatal), ("mcp", Severity::Error)] {
@@ -68,21 +68,21 @@ impl Settings {
                 over.report(field, "expected an object", severity);
             }
         }
-        // where requests go is the user's choice, and so is where files are written and whether hooks watch
-        let model = over.get_believed("sessionDefaultSettings.model").or_else(|| over.get_believed("model"));
+        // the user chooses where requests go, where files are written, and whether hooks run
+        let model = over.get_trusted("sessionDefaultSettings.model").or_else(|| over.get_trusted("model"));
         set(&mut self.model, model);
-        set(&mut self.spec_model, over.get_believed("sessionDefaultSettings.specModeModel"));
-        set(&mut self.spec_save_dir, over.get_believed("specSaveDir"));
-        match over.get_believed_restriction("subagentAutonomyLevel") {
+        set(&mut self.spec_model, over.get_trusted("sessionDefaultSettings.specModeModel"));
+        set(&mut self.spec_save_dir, over.get_trusted("specSaveDir"));
+        match over.get_trusted_restriction("subagentAutonomyLevel") {
             None => {}
             Some(SubagentLevel::Inherit) => self.subagent_autonomy = None,
             Some(SubagentLevel::Level(level)) => self.subagent_autonomy = Some(level),
         }
-        let hooks_disabled = over.get_believed_restriction("hooksDisabled");
+        let hooks_disabled = over.get_trusted_restriction("hooksDisabled");
         self.hooks_disabled = hooks_disabled.unwrap_or(self.hooks_disabled);
-        add(&mut self.command_allow, over.get_believed("commandAllowlist"));
+        add(&mut self.command_allow, over.get_trusted("commandAllowlist"));
 
-        // these only narrow
+        // these only restrict
         add(&mut self.command_deny, commands(over, "commandDenylist"));
         add(&mut self.command_block, commands(over, "commandBlocklist"));
         if let Some(max) = over.get_restriction::<Autonomy>("maxAutonomyLevel") {
@@ -95,7 +95,7 @@ impl Settings {
         }
         refuse_unsupported(over);
 
-        // these neither widen nor narrow
+        // these neither widen nor restrict permissions
         let effort =
             over.get("sessionDefaultSettings.reasoningEffort").or_else(|| over.get("reasoningEffort"));
         set(&mut self.reasoning_effort, effort);
@@ -109,23 +109,23 @@ impl Settings {
         set(&mut self.llm_request_timeout, over.get("llmRequestTimeout").map(Duration::from_millis));
     }
 
-    /// Mode and autonomy: a file that is not believed may only make them stricter.
+    /// Merges mode and autonomy level: an untrusted file may only make them stricter.
     fn apply_consent(&mut self, over: &mut Reader<'_>) {
         let field = "sessionDefaultSettings.autonomyLevel";
         if let Some(autonomy) = over.get_restriction::<Autonomy>(field) {
-            if over.is_believed || autonomy <= self.autonomy.unwrap_or(Autonomy::Off) {
+            if over.is_file_trusted || autonomy <= self.autonomy.unwrap_or(Autonomy::Off) {
                 self.autonomy = Some(autonomy);
             } else {
                 over.ignore(field);
             }
         }
         let field = "sessionDefaultSettings.interactionMode";
-        // droid's mode for missions; sessions of ours have no such mode, and it restricts nothing
+        // droid's mode for missions; the engine has no such mode, and it restricts nothing
         if over.json.field(field).is_some_and(|mode| mode == "agi") {
             return over.complain(field, "the mode `agi` is not supported");
         }
         if let Some(mode) = over.get_restriction::<Mode>(field) {
-            if over.is_believed || mode == Mode::Spec || Some(mode) == self.mode {
+            if over.is_file_trusted || mode == Mode::Spec || Some(mode) == self.mode {
                 self.mode = Some(mode);
             } else {
                 over.ignore(field);
@@ -138,13 +138,13 @@ impl Settings {
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum SubagentLevel {
-    /// That of the session.
+    /// The autonomy level of the session.
     Inherit,
     #[serde(untagged)]
     Level(Autonomy),
 }
 
-/// A list of commands to hold back. An entry that could never match is a mistake: its author relies on it.
+/// Reads a list of commands to deny or ask for. An entry that can never match is a mistake: its author relies on it.
 fn commands(over: &mut Reader<'_>, field: &str) -> Option<Vec<String>> {
     let list: Vec<String> = over.get_restriction(field)?;
     for (index, command) in list.iter().enumerate() {
@@ -159,7 +159,7 @@ fn commands(over: &mut Reader<'_>, field: &str) -> Option<Vec<String>> {
     Some(list)
 }
 
-/// Refuses what restricts in a way the engine cannot keep.
+/// Reports restrictions that the engine cannot enforce as fatal.
 fn refuse_unsupported(over: &mut Reader<'_>) {
     let is_said = |value: &Value| !value.is_null() && value.as_object().is_none_or(|it| !it.is_empty());
     for field in UNSUPPORTED_RESTRICTIONS {

@@ -1,4 +1,4 @@
-//! Where each setting came from: every place that says something about it, and whether that counts.
+//! The sources of each setting: every file that sets it, and whether that value applies.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use super::file::{Json, Reader};
 use super::{Ignored, Problem};
 use crate::Autonomy;
 
-/// One place that says something about a setting.
+/// One file that sets a setting.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Source {
@@ -16,24 +16,24 @@ pub struct Source {
     pub field: String,
     /// The file.
     pub file: PathBuf,
-    /// What it says.
+    /// The value.
     pub value: Value,
-    /// Whether it counts.
+    /// Whether it applies.
     pub standing: Standing,
 }
 
-/// Whether what a file says counts.
+/// Whether the value of a file applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// It does, alone or together with others.
+    /// It applies, alone or merged with others.
     Counts,
-    /// Another file counts more.
+    /// Another file takes precedence.
     Overridden,
-    /// It would if the repository were trusted.
+    /// It would apply if the repository were trusted.
     Untrusted,
 }
 
-/// Lists and tables to which every file adds.
+/// Lists and tables that are merged from all files.
 const ADDED_UP: [&str; 5] = [
     "commandAllowlist",
     "commandDenylist",
@@ -42,7 +42,7 @@ const ADDED_UP: [&str; 5] = [
     "compactionTokenLimitPerModel",
 ];
 
-/// The field of which the strictest value counts, whoever says it.
+/// The field whose strictest value applies, whichever file has it.
 const STRICTEST: &str = "maxAutonomyLevel";
 
 impl Source {
@@ -50,7 +50,7 @@ impl Source {
         Self { field: field.to_owned(), file: file.to_owned(), value, standing: Standing::Counts }
     }
 
-    /// The setting: some have two names.
+    /// Returns the setting of a field: some settings have two names.
     pub fn setting(&self) -> &str {
         match self.field.as_str() {
             "model" => "sessionDefaultSettings.model",
@@ -64,7 +64,7 @@ impl Source {
     }
 }
 
-/// What is noted while files are read.
+/// The notes taken while files are read.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     pub(super) problems: Vec<Problem>,
@@ -73,17 +73,17 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    pub(super) fn reader<'a>(&'a mut self, json: &'a Json, is_believed: bool) -> Reader<'a> {
+    pub(super) fn reader<'a>(&'a mut self, json: &'a Json, is_file_trusted: bool) -> Reader<'a> {
         Reader {
             json,
-            is_believed,
+            is_file_trusted,
             problems: &mut self.problems,
             ignored: &mut self.ignored,
             sources: &mut self.sources,
         }
     }
 
-    /// The sources, with those that count told from those that do not. They were read in the order in which they count.
+    /// Returns the sources, each marked whether it applies. They were read from the lowest to the highest precedence.
     pub(super) fn settled(&mut self) -> Vec<Source> {
         let mut sources = std::mem::take(&mut self.sources);
         for at in 0..sources.len() {

@@ -43,7 +43,7 @@ impl World {
 }
 
 #[test]
-fn nothing_at_all_is_fine() {
+fn missing_files_are_not_a_problem() {
     let world = World::new();
     let (config, problems) = world.load("repo", TrustRule::Store);
     assert_eq!((problems, config.folders, config.trust_key), (vec![], vec![], None));
@@ -150,7 +150,7 @@ fn mistakes_that_restrict_nothing_spoil_one_field() {
 }
 
 #[test]
-fn a_file_that_cannot_be_parsed_is_fatal_in_every_layer() {
+fn invalid_file_is_fatal_in_every_layer() {
     let broken = r#"{"commandBlocklist":["curl"] "x":1}"#;
     for file in ["settings.json", "settings.local.json", "hooks.json", "mcp.json"] {
         for folder in ["factory", "home", "repo/.factory", "repo/.musher", "repo/sub/.factory"] {
@@ -172,7 +172,7 @@ fn a_file_that_cannot_be_parsed_is_fatal_in_every_layer() {
 }
 
 #[test]
-fn a_restriction_that_cannot_be_understood_is_fatal() {
+fn invalid_restriction_is_fatal() {
     for (key, value) in [
         ("commandBlocklist", json!("curl")),
         ("commandBlocklist", json!(["curl", 5])),
@@ -212,7 +212,7 @@ fn a_restriction_that_cannot_be_understood_is_fatal() {
 }
 
 #[test]
-fn a_restriction_that_counts_only_if_trusted_is_fatal_only_then() {
+fn invalid_restriction_that_needs_trust_is_fatal_only_if_trusted() {
     for (file, value) in [
         ("settings.json", json!({"subagentAutonomyLevel": "lo"})),
         ("settings.json", json!({"hooksDisabled": "yes"})),
@@ -248,7 +248,7 @@ fn a_restriction_that_counts_only_if_trusted_is_fatal_only_then() {
 }
 
 #[test]
-fn values_that_switch_a_restriction_off_are_no_mistakes() {
+fn values_that_disable_a_restriction_are_valid() {
     let world = World::new();
     world.write(
         "home/settings.json",
@@ -265,7 +265,7 @@ fn values_that_switch_a_restriction_off_are_no_mistakes() {
 }
 
 #[test]
-fn a_server_that_cannot_be_understood_hides_the_same_one_of_lower_layers() {
+fn invalid_server_hides_the_same_server_of_lower_layers() {
     for broken in [
         json!({"command": "x", "disabled": "yes"}),
         json!({"command": "x", "disabledTools": "t"}),
@@ -319,7 +319,7 @@ fn unknown_keys_are_reported_once_with_the_closest_known_one() {
 }
 
 #[test]
-fn what_cannot_be_read_is_fatal() {
+fn unreadable_file_is_fatal() {
     let world = World::new();
     fs_err::create_dir_all(world.path("home/settings.json")).unwrap();
     world.write("home/settings.local.json", json!({"model": "a"}));
@@ -335,7 +335,7 @@ fn what_cannot_be_read_is_fatal() {
 }
 
 #[test]
-fn a_pipe_in_the_place_of_a_file_is_not_waited_for() {
+fn pipe_instead_of_a_file_does_not_block() {
     let world = World::new();
     fs_err::create_dir_all(world.path("repo/.factory")).unwrap();
     let path = world.path("repo/.factory/settings.json");
@@ -390,7 +390,7 @@ fn hostile(world: &World) {
 }
 
 #[test]
-fn of_an_untrusted_repository_only_what_narrows_counts() {
+fn untrusted_repository_can_only_restrict() {
     let world = World::new();
     hostile(&world);
     let (config, problems) = world.load("repo", TrustRule::Store);
@@ -424,7 +424,7 @@ fn of_an_untrusted_repository_only_what_narrows_counts() {
 }
 
 #[test]
-fn trust_holds_for_the_files_that_were_agreed_to_and_no_others() {
+fn trust_covers_only_the_accepted_files() {
     let world = World::new();
     hostile(&world);
     let (config, _) = world.load("repo", TrustRule::Store);
@@ -451,7 +451,7 @@ fn trust_holds_for_the_files_that_were_agreed_to_and_no_others() {
 }
 
 #[test]
-fn the_home_folder_itself_is_no_repository() {
+fn home_directory_is_not_a_repository() {
     let world = World::new();
     world.write("repo/.factory/settings.json", json!({"model": "mine"}));
     let home = world.path("repo/.factory");
@@ -473,7 +473,7 @@ fn the_home_folder_itself_is_no_repository() {
 }
 
 #[test]
-fn servers_take_variables_and_the_layer_that_counts_most_wins() {
+fn servers_expand_variables_and_the_highest_layer_wins() {
     let world = World::new();
     world.write(
         "factory/mcp.json",
@@ -536,7 +536,7 @@ fn hooks_of_both_forms_are_read() {
 }
 
 #[test]
-fn every_place_that_says_something_about_a_setting_is_told_with_whether_it_counts() {
+fn every_source_of_a_setting_is_listed_with_whether_it_applies() {
     let world = World::new();
     world.write(
         "factory/settings.json",

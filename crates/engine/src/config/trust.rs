@@ -1,7 +1,7 @@
-//! Whether the files of a repository count: remembered in our home, for a folder and for exactly the files that were agreed to.
+//! Trust in the files of a repository: stored in our home, for a folder and the exact content that the user agreed to.
 //!
-//! Covered are the files that can run programs or widen consent by being there: settings, hooks and MCP servers. Skills, commands and
-//! subagents are texts and programs that somebody has to call; a program of an untrusted folder is not run as a command at all.
+//! Covers the files that can run programs or widen permissions on their own: settings, hooks and MCP servers. Skills, commands and
+//! subagents take effect only when called, and programs of an untrusted folder never run as commands.
 
 use std::fmt::{self, Write};
 use std::io;
@@ -13,32 +13,32 @@ use sha2::{Digest, Sha256};
 use super::file::Json;
 use super::{Layer, Places, Problem, edit_json};
 
-/// Whom to believe.
+/// Which repositories are trusted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TrustRule {
-    /// The folders that are remembered in our home.
+    /// The folders stored in our home.
     #[default]
     Store,
-    /// Every repository, as droid does.
+    /// Every repository, as in droid.
     Everything,
-    /// None.
+    /// No repository.
     Nothing,
 }
 
-/// Whether the repository's own files count.
+/// Whether the repository's own files apply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
-    /// They do.
+    /// They apply.
     Trusted,
-    /// Only what narrows does.
+    /// Only their restrictions apply.
     Untrusted {
-        /// What was left out: to be told once.
+        /// The ignored fields, to be reported once.
         ignored: Vec<Ignored>,
     },
 }
 
 impl Trust {
-    /// What was left out.
+    /// Returns the ignored fields.
     pub fn ignored(&self) -> &[Ignored] {
         match self {
             Self::Trusted => &[],
@@ -46,7 +46,7 @@ impl Trust {
         }
     }
 
-    /// Whether the repository's own files count.
+    /// Whether the repository's own files apply.
     pub fn is_trusted(&self) -> bool {
         matches!(self, Self::Trusted)
     }
@@ -58,7 +58,7 @@ impl Default for Trust {
     }
 }
 
-/// Something of a repository that does not count.
+/// An ignored field of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ignored {
     /// The file.
@@ -73,12 +73,12 @@ impl fmt::Display for Ignored {
     }
 }
 
-/// What an agreement is about: a folder, and the content of its files.
+/// The subject of a trust decision: a folder, and the content of its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustKey {
-    /// The root of the repository, without links on the way.
+    /// The root of the repository, with links resolved.
     pub folder: PathBuf,
-    /// The content of all files that count, as a hash.
+    /// The hash of the content of all covered files.
     pub hash: String,
 }
 
@@ -108,7 +108,7 @@ fn key(root: &Path, files: &[&Json]) -> TrustKey {
     let mut hasher = Sha256::new();
     for file in files {
         let name = file.path.strip_prefix(root).unwrap_or(&file.path);
-        // lengths keep the border between two files from being moved
+        // hash the lengths, so that the boundary between two files cannot move
         let name = name.as_os_str().as_encoded_bytes();
         for part in [name, &file.bytes] {
             hasher.update((part.len() as u64).to_le_bytes());
@@ -136,13 +136,14 @@ fn is_remembered(
         None => fs_err::canonicalize(root).unwrap_or_else(|_gone| root.to_owned()),
     };
     let Some(entry) = folder.to_str().and_then(|folder| folders.get(folder)) else { return false };
-    // a folder without such files has nothing that could have changed
+    // a folder without such files has nothing that could change
     key.is_none_or(|key| entry.get("hash").and_then(Value::as_str) == Some(&key.hash))
 }
 
-/// Remembers that the user trusts a folder, with the files it has now.
+/// Stores that the user trusts a folder with its current files.
 pub fn remember_trust(home: &Path, key: &TrustKey) -> io::Result<()> {
-    let folder = key.folder.to_str().ok_or_else(|| io::Error::other("the path of the folder is no text"))?;
+    let folder =
+        key.folder.to_str().ok_or_else(|| io::Error::other("the path of the folder is not valid UTF-8"))?;
     edit_json(&home.join(STORE), |store| {
         let folders = store.entry("folders").or_insert_with(|| Value::Object(Map::new()));
         if !folders.is_object() {
@@ -152,7 +153,7 @@ pub fn remember_trust(home: &Path, key: &TrustKey) -> io::Result<()> {
     })
 }
 
-/// Forgets it again.
+/// Removes the trust in a folder.
 pub fn forget_trust(home: &Path, folder: &Path) -> io::Result<()> {
     edit_json(&home.join(STORE), |store| {
         if let (Some(Value::Object(folders)), Some(folder)) = (store.get_mut("folders"), folder.to_str()) {

@@ -1,39 +1,39 @@
-//! Looks at the surroundings of a session, once, at its beginning: a handful of small reads and no program.
+//! The environment of a session, read once when it starts: a few small reads, no program.
 
 use std::path::{Path, PathBuf};
 
 use super::{Git, Note, notes};
 
-/// The surroundings of a session.
+/// The environment of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// Where it works.
+    /// The working directory.
     pub cwd: PathBuf,
-    /// The root of the repository, or the same.
+    /// The root of the repository, or the working directory.
     pub root: PathBuf,
-    /// Further folders that belong to the workspace.
+    /// Additional directories of the workspace.
     pub more_folders: Vec<PathBuf>,
-    /// System and processor.
+    /// The operating system and the processor.
     pub platform: String,
-    /// The day it is.
+    /// The current date.
     pub date: String,
-    /// What version control says; `None` if there is none.
+    /// The state of git; `None` outside of a repository.
     pub git: Option<Git>,
-    /// What lies in the folder, sub-folders with a slash.
+    /// The entries of the working directory, directories with a slash.
     pub entries: Vec<String>,
-    /// How much more lies there.
+    /// The number of entries that are not listed.
     pub more_entries: usize,
     /// The notes for agents.
     pub notes: Vec<Note>,
 }
 
-/// More names than this only cost.
-const NAMES: usize = 60;
-/// A folder with more than this is not even counted to the end.
-const COUNTED: usize = 2_000;
+/// The maximum number of listed names.
+const MAX_NAMES: usize = 60;
+/// The maximum number of counted entries.
+const MAX_COUNTED: usize = 2_000;
 
 impl Facts {
-    /// Looks at a working folder. `homes` are the folders with the user's own notes, the one that counts most first.
+    /// Reads the facts of a working directory. `homes` are the folders with the user's own notes, the highest precedence first.
     pub fn read(cwd: &Path, root: &Path, homes: &[&Path]) -> Self {
         let (entries, more_entries) = entries(cwd);
         Self {
@@ -49,7 +49,7 @@ impl Facts {
         }
     }
 
-    /// With further folders of the workspace, and the notes in them.
+    /// Adds directories of the workspace, and the notes in them.
     #[must_use]
     pub fn with_folders(mut self, folders: &[PathBuf]) -> Self {
         for folder in folders {
@@ -61,9 +61,9 @@ impl Facts {
 }
 
 fn entries(folder: &Path) -> (Vec<String>, usize) {
-    // a folder that cannot be read has nothing to show; whoever works in it will be told why
+    // an unreadable folder is listed as empty; tools that use it report the error
     let Ok(found) = fs_err::read_dir(folder) else { return (Vec::new(), 0) };
-    let names = found.take(COUNTED).filter_map(|entry| {
+    let names = found.take(MAX_COUNTED).filter_map(|entry| {
         let entry = entry.ok()?;
         let name = entry.file_name().into_string().ok()?;
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
@@ -72,8 +72,8 @@ fn entries(folder: &Path) -> (Vec<String>, usize) {
     });
     let mut names: Vec<String> = names.collect();
     names.sort_unstable();
-    let more = names.len().saturating_sub(NAMES);
-    names.truncate(NAMES);
+    let more = names.len().saturating_sub(MAX_NAMES);
+    names.truncate(MAX_NAMES);
     (names, more)
 }
 
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_folder_is_looked_at_once_and_shortly() {
+    fn directory_listing_is_limited() {
         let folder = tempfile::tempdir().unwrap();
         fs_err::create_dir_all(folder.path().join(".git")).unwrap();
         fs_err::create_dir_all(folder.path().join("src")).unwrap();
@@ -90,7 +90,7 @@ mod tests {
             fs_err::write(folder.path().join(format!("f{number:02}")), "").unwrap();
         }
         let facts = Facts::read(folder.path(), folder.path(), &[]);
-        assert_eq!((facts.entries.len(), facts.more_entries), (NAMES, 11));
+        assert_eq!((facts.entries.len(), facts.more_entries), (MAX_NAMES, 11));
         assert_eq!(facts.entries[0], "f00");
         assert_eq!(facts.date.len(), 10);
         let nowhere = Facts::read("/no/such".as_ref(), "/no/such".as_ref(), &[]);

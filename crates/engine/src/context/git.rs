@@ -1,33 +1,33 @@
-//! What the files of git tell at a glance: branch, commit, where it came from, and whether something is half done.
+//! The state of a git repository: branch, commit, origin, and operations in progress.
 //!
-//! Which files have changed is not here: that takes a walk over the whole tree. The model can ask when it matters.
+//! Does not list changed files: that takes a walk over the whole tree. The model can run git when it needs them.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The repository a session works in.
+/// The repository on a hosting service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repository {
-    /// Whose it is.
+    /// Its owner.
     pub owner: Option<String>,
     /// Its name.
     pub name: String,
 }
 
-/// A repository of git.
+/// A git repository.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Git {
-    /// The branch; `None` if a commit is checked out by itself.
+    /// The branch; `None` if HEAD is detached.
     pub branch: Option<String>,
-    /// The commit, shortened; `None` if there is none yet.
+    /// The abbreviated commit; `None` if there is none yet.
     pub commit: Option<String>,
-    /// Something that was begun and not ended, such as `merge`.
+    /// An operation in progress, such as `merge`.
     pub operation: Option<&'static str>,
-    /// Where it came from.
+    /// The repository of the remote `origin`.
     pub remote: Option<Repository>,
 }
 
-const LARGEST: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 const OPERATIONS: [(&str, &str); 6] = [
     ("MERGE_HEAD", "merge"),
     ("rebase-merge", "rebase"),
@@ -38,11 +38,11 @@ const OPERATIONS: [(&str, &str); 6] = [
 ];
 
 impl Git {
-    /// Reads what is in `.git` of a folder. `None` if it is no repository.
+    /// Reads the `.git` of a folder. Returns `None` if the folder is not the root of a repository.
     pub fn read(root: &Path) -> Option<Self> {
         let own = own_folder(root)?;
         let head = text(&own.join("HEAD"))?;
-        // a second working tree has its own HEAD, and shares the rest
+        // a linked worktree has its own HEAD and shares the rest
         let shared = text(&own.join("commondir")).map(|path| own.join(path.trim_end()));
         let shared = shared.as_deref().unwrap_or(&own);
         let (branch, commit) = match head.trim_end().strip_prefix("ref: ") {
@@ -61,7 +61,7 @@ impl Git {
         })
     }
 
-    /// One line for people and models.
+    /// Returns a summary in one line, for users and models.
     pub fn summary(&self) -> String {
         let branch =
             self.branch.as_deref().map_or("no branch".to_owned(), |branch| format!("branch {branch}"));
@@ -93,7 +93,7 @@ fn commit_of(shared: &Path, name: &str) -> Option<String> {
     packed.lines().find_map(|line| line.strip_suffix(name)?.strip_suffix(' ').map(str::to_owned))
 }
 
-/// The address of `origin` in a configuration file.
+/// Returns the URL of `origin` in a git configuration file.
 fn remote(config: &str) -> Option<Repository> {
     let section = config.split_once("[remote \"origin\"]")?.1;
     let section = section.split("\n[").next()?;
@@ -102,7 +102,7 @@ fn remote(config: &str) -> Option<Repository> {
     repository(url.trim())
 }
 
-/// Owner and name, from the last two parts of an address. Nothing else of it is kept: it may hold a password.
+/// Returns owner and name, the last two parts of a URL. Drops the rest of the URL: it may contain a password.
 fn repository(url: &str) -> Option<Repository> {
     let path = match url.split_once("://") {
         Some((_, rest)) => rest.split_once('/')?.1,
@@ -119,7 +119,7 @@ fn is_hash(text: &str) -> bool {
     text.len() >= 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Names stand in prompts and on terminals.
+/// Removes characters that are unsafe in prompts and on terminals.
 fn plain(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(200).collect()
 }
@@ -129,7 +129,7 @@ fn text(path: &Path) -> Option<String> {
         return None;
     }
     let mut text = String::new();
-    fs_err::File::open(path).ok()?.take(LARGEST).read_to_string(&mut text).ok()?;
+    fs_err::File::open(path).ok()?.take(MAX_FILE_BYTES).read_to_string(&mut text).ok()?;
     Some(text)
 }
 
@@ -140,7 +140,7 @@ mod tests {
     const HASH: &str = "0123456789abcdef0123456789abcdef01234567";
 
     #[test]
-    fn a_repository_is_read_with_loose_and_with_packed_commits() {
+    fn repository_is_read_with_loose_and_packed_refs() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| {
             let path = folder.path().join(name);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_give_owner_and_name() {
+    fn owner_and_name_come_from_remote_urls() {
         let cases = [
             ("git@github.com:me/proj.git", Some("me"), "proj"),
             ("https://github.com/me/proj/", Some("me"), "proj"),

@@ -1,12 +1,12 @@
-//! What the model is told before the user's first words: our system prompt, the surroundings, the repository's own notes, and lists.
+//! The context before the first prompt: the system prompt, the environment, the notes of the repository, and lists.
 //!
-//! - [`system_prompt`] is our prompt, or the client's, or ours with the client's behind it; [`subagent_prompt`] is a subagent's.
-//! - [`Facts::read`] looks at the working folder: date, platform, version control ([`Git`]), what lies there, `AGENTS.md` files.
-//! - [`reminders`] turns facts and lists (skills, subagents, deferred tools) into the blocks of the hidden first message;
-//!   [`mode_reminder`] says what planning means when it begins.
-//! - [`FolderNotes`] finds the `AGENTS.md` of sub-folders, each once, when a path below is first touched.
+//! - [`system_prompt`] is the built-in prompt, the client's, or both; [`subagent_prompt`] is the prompt of a subagent.
+//! - [`Facts::read`] reads date, platform, git state ([`Git`]), directory entries and `AGENTS.md` files.
+//! - [`reminders`] turns facts and lists (skills, subagents, deferred tools) into the blocks of the hidden context message;
+//!   [`mode_reminder`] explains a mode when the session enters it.
+//! - [`FolderNotes`] finds the `AGENTS.md` of subdirectories, each once, when a path below is first used.
 //!
-//! Everything but [`Facts::read`] and [`FolderNotes::read`] is a pure function. Nothing here starts a program.
+//! All functions except [`Facts::read`] and [`FolderNotes::read`] are pure. Nothing here starts a program.
 
 mod facts;
 mod git;

@@ -1,7 +1,7 @@
-//! `AGENTS.md`: the notes that people write for agents. From the root of the repository down to the working folder at the beginning,
-//! and of each sub-folder when something in it is first touched.
+//! `AGENTS.md`: notes for agents. Read from the repository root down to the working directory when a session starts,
+//! and from each subdirectory when a path in it is first used.
 //!
-//! A file counts only if it really lies in the repository: a link would let a repository send any file of the user to a vendor.
+//! Links out of the repository are ignored: they would let a repository send any file of the user to a vendor.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -10,29 +10,29 @@ use std::path::{Component, Path, PathBuf};
 use super::reminders::cut;
 
 const NAME: &str = "AGENTS.md";
-/// What is longer is cut; the model can read the file.
-const LONGEST: usize = 48 << 10;
+/// The maximum length of notes in bytes; longer files are cut, and the model can read the rest.
+const MAX_NOTE: usize = 48 << 10;
 
 /// A file of notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// The file.
     pub path: PathBuf,
-    /// What it says, or the beginning of it.
+    /// Its content, or the beginning of it.
     pub text: String,
-    /// Whether it is the user's own, for all projects.
+    /// Whether it is the user's own file, for all projects.
     pub is_personal: bool,
-    /// Whether there is more in it.
+    /// Whether the content is cut.
     pub is_cut: bool,
 }
 
-/// The notes for a session: the user's own first, then from the root down to the working folder.
+/// Reads the notes for a session: the user's own first, then from the root down to the working directory.
 ///
-/// `homes` are the folders where the user's own may be; the first that has one counts.
+/// `homes` are the folders that may have the user's own notes; the first one found is used.
 pub(super) fn at_start(homes: &[&Path], root: &Path, cwd: &Path) -> Vec<Note> {
     let personal = homes.iter().find_map(|home| {
         let path = home.join(NAME);
-        // the user's own may be a link to wherever they keep it
+        // the user's own file may be a link to anywhere
         let within = fs_err::canonicalize(&path).ok()?;
         read(&path, &within).map(|note| Note { is_personal: true, ..note })
     });
@@ -43,7 +43,7 @@ pub(super) fn at_start(homes: &[&Path], root: &Path, cwd: &Path) -> Vec<Note> {
     personal.into_iter().chain(shared).collect()
 }
 
-/// Finds the notes of sub-folders, each once.
+/// Finds the notes of subdirectories, each once.
 ///
 /// ```
 /// use musher_engine::context::FolderNotes;
@@ -59,16 +59,16 @@ pub struct FolderNotes {
     asked: HashSet<PathBuf>,
 }
 
-/// More folders than this are not remembered: then no more notes are looked for.
-const MOST: usize = 10_000;
+/// The maximum number of remembered folders; no more notes are read then.
+const MAX_FOLDERS: usize = 10_000;
 
 impl FolderNotes {
-    /// For a session that works in `cwd`, whose own notes are told at the beginning.
+    /// Creates the finder for a session in `cwd`, whose own notes are already in the context.
     pub fn new(cwd: PathBuf) -> Self {
         Self { cwd, asked: HashSet::new() }
     }
 
-    /// Which files to look for now that a path is touched, the outermost first. Each is named once in a session.
+    /// Returns the files to look for when a path is used, the outermost first. Each is returned once per session.
     pub fn candidates(&mut self, touched: &Path) -> Vec<PathBuf> {
         let path = self.cwd.join(touched);
         if path.components().any(|part| part == Component::ParentDir) {
@@ -80,11 +80,12 @@ impl FolderNotes {
             .take_while(|folder| folder.starts_with(&self.cwd) && *folder != self.cwd);
         let mut folders: Vec<&Path> = below.collect();
         folders.reverse();
-        let is_new = |folder: &&Path| self.asked.len() < MOST && self.asked.insert((*folder).to_owned());
+        let is_new =
+            |folder: &&Path| self.asked.len() < MAX_FOLDERS && self.asked.insert((*folder).to_owned());
         folders.into_iter().filter(is_new).map(|folder| folder.join(NAME)).collect()
     }
 
-    /// The notes that are new now that a path is touched. Looks at the disk for folders that were not touched before.
+    /// Returns the new notes when a path is used. Reads the disk only for directories that were not used before.
     pub fn read(&mut self, touched: &Path) -> Vec<Note> {
         let candidates = self.candidates(touched);
         if candidates.is_empty() {
@@ -96,18 +97,18 @@ impl FolderNotes {
 }
 
 fn read(path: &Path, within: &Path) -> Option<Note> {
-    // a pipe would block for ever
+    // a pipe would block forever
     if !path.metadata().ok()?.is_file() || !fs_err::canonicalize(path).ok()?.starts_with(within) {
         return None;
     }
     let mut bytes = Vec::new();
-    fs_err::File::open(path).ok()?.take(LONGEST as u64 + 1).read_to_end(&mut bytes).ok()?;
+    fs_err::File::open(path).ok()?.take(MAX_NOTE as u64 + 1).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     if text.trim().is_empty() {
         return None;
     }
-    let is_cut = bytes.len() > LONGEST;
-    Some(Note { path: path.to_owned(), text: cut(&text, LONGEST).to_owned(), is_personal: false, is_cut })
+    let is_cut = bytes.len() > MAX_NOTE;
+    Some(Note { path: path.to_owned(), text: cut(&text, MAX_NOTE).to_owned(), is_personal: false, is_cut })
 }
 
 #[cfg(test)]
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_out_of_the_repository_is_not_followed() {
+    fn link_out_of_the_repository_is_not_followed() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         fs_err::create_dir_all(path("repo/sub")).unwrap();
@@ -149,15 +150,15 @@ mod tests {
     }
 
     #[test]
-    fn a_sub_folders_notes_are_told_once_and_long_ones_are_cut() {
+    fn notes_of_a_subdirectory_are_returned_once_and_cut() {
         let folder = tempfile::tempdir().unwrap();
         let sub = folder.path().join("sub");
         fs_err::create_dir_all(&sub).unwrap();
-        fs_err::write(sub.join(NAME), "é".repeat(LONGEST)).unwrap();
+        fs_err::write(sub.join(NAME), "é".repeat(MAX_NOTE)).unwrap();
         let mut notes = FolderNotes::new(folder.path().to_owned());
         assert_eq!(notes.read("top.rs".as_ref()), []);
         let found = notes.read("sub/x/y.rs".as_ref());
-        assert!(found.len() == 1 && found[0].is_cut && found[0].text.len() <= LONGEST);
+        assert!(found.len() == 1 && found[0].is_cut && found[0].text.len() <= MAX_NOTE);
         assert_eq!(notes.read(&sub.join("z.rs")), []);
     }
 }

@@ -1,4 +1,4 @@
-//! The blocks of the hidden first message, from facts and lists. Texts of others are kept from ending a block early.
+//! The blocks of the hidden context message, from facts and lists. Escapes untrusted text so that it cannot end a block early.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -6,16 +6,16 @@ use std::path::PathBuf;
 use super::{Facts, Note};
 use crate::Mode;
 
-/// Something with a name that the model may call for.
+/// A named item that the model can load or start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Listed<'a> {
     /// Its name.
     pub name: &'a str,
-    /// What it is for.
+    /// Its description.
     pub description: &'a str,
 }
 
-/// What else the model may call for.
+/// The lists of items that the model can load or start.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lists<'a> {
     /// Skills that the model may load.
@@ -26,12 +26,12 @@ pub struct Lists<'a> {
     pub deferred_tools: &'a [Listed<'a>],
 }
 
-/// A description is cut here. Whoever wants more loads the thing.
-const DESCRIPTION: usize = 400;
-/// No list takes more than this many bytes.
-const LIST: usize = 16 << 10;
+/// The maximum length of a description in bytes. The model loads the item to see the rest.
+const MAX_DESCRIPTION: usize = 400;
+/// The maximum size of a list in bytes.
+const MAX_LIST: usize = 16 << 10;
 
-/// The blocks, in order: lists first, then the notes of the project, the surroundings last.
+/// Returns the blocks, in order: lists first, then the notes of the project, the environment last.
 pub fn reminders(facts: &Facts, lists: &Lists<'_>) -> Vec<String> {
     let mut blocks = Vec::new();
     let mut add = |intro: &str, items: &[Listed<'_>]| {
@@ -53,7 +53,7 @@ pub fn reminders(facts: &Facts, lists: &Lists<'_>) -> Vec<String> {
     blocks
 }
 
-/// The block for notes that are found.
+/// Returns the block for notes.
 pub fn note_reminder(note: &Note) -> String {
     let whose = if note.is_personal { "the user's own notes" } else { "notes of the project" };
     let cut = if note.is_cut { "\n(The file is longer; read it for the rest.)" } else { "" };
@@ -64,7 +64,7 @@ pub fn note_reminder(note: &Note) -> String {
     ))
 }
 
-/// The block that says which further folders the workspace has from now on.
+/// Returns the block that lists the additional directories of the workspace.
 pub fn folders_reminder(folders: &[PathBuf]) -> String {
     let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
     if folders.is_empty() {
@@ -73,7 +73,7 @@ pub fn folders_reminder(folders: &[PathBuf]) -> String {
     block(&format!("These folders are also part of the workspace from now on:\n{}", folders.join("\n")))
 }
 
-/// The block that says what the mode asks for, when it changes. `None` where nothing has to be said.
+/// Returns the block that explains a mode after a change, or `None` if the change needs no explanation.
 pub fn mode_reminder(before: Option<Mode>, now: Mode) -> Option<String> {
     let text = match (before, now) {
         (_, Mode::Spec) if before != Some(now) => {
@@ -119,22 +119,22 @@ fn surroundings(facts: &Facts) -> String {
 fn listed(items: &[Listed<'_>]) -> String {
     let mut text = String::new();
     for (index, item) in items.iter().enumerate() {
-        if text.len() > LIST {
+        if text.len() > MAX_LIST {
             // writing to a string cannot fail
             write!(text, "(and {} more)", items.len() - index).ok();
             break;
         }
         let words: Vec<&str> = item.description.split_whitespace().collect();
         let description = words.join(" ");
-        let short = cut(&description, DESCRIPTION);
+        let short = cut(&description, MAX_DESCRIPTION);
         let dots = if short.len() < description.len() { "..." } else { "" };
         let colon = if short.is_empty() { "" } else { ": " };
-        writeln!(text, "- {}{colon}{short}{dots}", cut(item.name, DESCRIPTION)).ok();
+        writeln!(text, "- {}{colon}{short}{dots}", cut(item.name, MAX_DESCRIPTION)).ok();
     }
     text.trim_end().to_owned()
 }
 
-/// The beginning of a text, at most so many bytes of it.
+/// Returns the beginning of a text, at most `most` bytes.
 pub(super) fn cut(text: &str, most: usize) -> &str {
     let mut end = most.min(text.len());
     while !text.is_char_boundary(end) {
@@ -144,7 +144,7 @@ pub(super) fn cut(text: &str, most: usize) -> &str {
 }
 
 fn block(text: &str) -> String {
-    // a file could otherwise end the block and speak on as if it were the user
+    // a file could otherwise end the block and continue as if it were the user
     let inert = text
         .replace("</system-reminder", "< /system-reminder")
         .replace("<system-reminder", "< system-reminder");
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_say_what_is_there_and_nothing_of_what_is_not() {
+    fn blocks_contain_only_existing_facts() {
         let skill = Listed { name: "tidy", description: "Tidies\n  up." };
         let lists = Lists { skills: &[skill], ..Lists::default() };
         let blocks = reminders(&facts(), &lists);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_cannot_end_its_block() {
+    fn file_content_cannot_end_its_block() {
         let text = note_reminder(&facts().notes[0]);
         assert_eq!(text.matches("</system-reminder>").count(), 1);
         assert!(text.ends_with("\n</system-reminder>"));
@@ -201,14 +201,14 @@ mod tests {
         let items: Vec<Listed<'_>> = (0..200).map(|_| Listed { name: "n", description: &long }).collect();
         let text = listed(&items);
         assert!(
-            text.len() < LIST + 1000 && text.contains("more)") && text.contains("é..."),
+            text.len() < MAX_LIST + 1000 && text.contains("more)") && text.contains("é..."),
             "{}",
             text.len()
         );
     }
 
     #[test]
-    fn the_mode_is_told_when_it_changes_only() {
+    fn mode_reminder_is_sent_only_after_a_change() {
         assert!(mode_reminder(None, Mode::Spec).is_some_and(|text| text.contains("ExitSpecMode")));
         assert!(mode_reminder(Some(Mode::Spec), Mode::Auto).is_some());
         for (before, now) in

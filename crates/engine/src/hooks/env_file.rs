@@ -15,13 +15,13 @@ use uuid::Uuid;
 
 use super::run_command;
 
-/// Under which name hooks find it, in their environment and in what they are told.
+/// The name of the variable with its path, in the environment and the input of hooks.
 pub(super) const VARIABLE: &str = "CLAUDE_ENV_FILE";
 
 /// How long a shell may take to read it.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// What a shell changes by itself, and what would make later shells do more than they are told.
+/// Variables that a shell changes itself, and variables that would make later shells run additional code.
 const NOT_TAKEN: [&str; 11] = [
     VARIABLE,
     "_",
@@ -39,7 +39,7 @@ const NOT_TAKEN: [&str; 11] = [
 /// The variables of commands.
 pub(crate) type Variables = Vec<(OsString, OsString)>;
 
-/// A path for a new file. The folder is made, and is nobody else's.
+/// Returns a path for a new file. Creates the folder, accessible to its owner only.
 pub(crate) fn place(folder: &Path) -> io::Result<PathBuf> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     Ok(folder.join(format!("{}.env", Uuid::new_v4())))

@@ -1,20 +1,20 @@
-//! Hooks: commands of the user that run at certain moments, are told what happens, and may have a say in it.
+//! Hooks: commands of the user that run at certain events, and may block or change what happens.
 //!
-//! - [`Hooks::new`] takes the configured groups; [`Hooks::fire`] runs those that fit a [`Moment`] and gives one [`HookOutcome`]. Each run is
-//!   told to a listener as it begins and ends ([`HookNews`]).
-//! - [`Moment`] is everything a hook can run at, with what it is told on its standard input ([`Moment::input`]).
-//! - [`outcome`] reads what a hook wants from its exit code and output: a pure function.
+//! - [`Hooks::new`] takes the configured groups; [`Hooks::fire`] runs those that match a [`HookEvent`] and returns one [`HookOutcome`]. A listener
+//!   gets the start and end of each run ([`HookProgress`]).
+//! - [`HookEvent`] is an event at which hooks run, with the JSON hooks read on standard input ([`HookEvent::input`]).
+//! - [`outcome`] reads the decision of a hook from its exit code and output. Pure.
 //!
-//! A hook that takes too long is ended with everything it started; it has no say then. Whether hooks may run at all (trust,
-//! `hooksDisabled`) is decided when the configuration is read and by who makes a [`Hooks`].
+//! A hook that exceeds its timeout is ended with everything it has started, and decides nothing. Whether hooks may run at all (trust,
+//! `hooksDisabled`) is decided when the configuration is read and by the caller that creates [`Hooks`].
 
 pub(crate) mod env_file;
-mod moment;
+mod event;
 mod outcome;
 mod process;
 mod set;
 
-pub use moment::{About, Moment};
-pub use outcome::{HookOutcome, Verdict, outcome};
+pub use event::{About, HookEvent};
+pub use outcome::{HookDecision, HookOutcome, outcome};
 pub use process::{ProcessOutput, run_command};
-pub use set::{HookNews, Hooks, Place};
+pub use set::{HookProgress, Hooks, Place};

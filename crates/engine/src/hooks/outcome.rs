@@ -1,73 +1,73 @@
-//! What a hook wants, from its exit code and what it said. Pure.
+//! The outcome of a hook, from its exit code and output. Pure.
 //!
-//! Exit code 0 is consent, 2 is an objection whose reason is on standard error, and anything else is a mishap: it is shown, and the work goes
-//! on. With exit code 0 the output may be JSON with more to say.
+//! Exit code 0 allows, 2 blocks with the reason on standard error, and any other code is a failure, which is shown and ignored. With exit
+//! code 0 the output may be JSON with more fields.
 
 use serde_json::{Map, Value};
 
 use crate::HookResult;
 
-/// What hooks want.
+/// The combined outcome of hooks.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct HookOutcome {
-    /// Why it must not be: a tool does not run, a prompt is refused, the model does not stop, or is told what was wrong with a result.
+    /// Why hooks block: a call does not run, a prompt is refused, the model continues, or gets this text with a result.
     pub block: Option<String>,
-    /// About the consent to a tool call.
-    pub verdict: Option<Verdict>,
+    /// The decision about a tool call.
+    pub decision: Option<HookDecision>,
     /// Run the tool with these arguments instead.
     pub updated_input: Option<Map<String, Value>>,
-    /// The model should know this.
+    /// Context for the model.
     pub additional_context: Option<String>,
-    /// The whole turn ends here, and why.
+    /// Why the turn ends.
     pub stop: Option<String>,
-    /// The user should know this.
+    /// A message to the user.
     pub system_message: Option<String>,
-    /// Nobody needs to see what it said.
+    /// Whether clients hide the output.
     pub suppress_output: bool,
-    /// It went wrong: it has no say, but the user should know.
-    pub mishap: Option<String>,
+    /// Why a hook has failed. It decides nothing then.
+    pub failure: Option<String>,
 }
 
-/// What a hook says about the consent to a tool call. The strictest of several counts.
+/// The decision of a hook about a tool call. The strictest of several counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
-    /// Nobody needs to be asked.
+pub enum HookDecision {
+    /// The call needs no permission.
     Allow,
-    /// Somebody must be asked.
+    /// The call needs permission.
     Ask,
-    /// It does not run; the reason is in [`HookOutcome::block`].
+    /// The call does not run; the reason is in [`HookOutcome::block`].
     Deny,
 }
 
-/// What one command of a hook wants. `event` is the name of the moment.
+/// Returns the outcome of one hook command. `event` is the name of the event.
 ///
 /// ```
 /// use musher_engine::HookResult;
-/// use musher_engine::hooks::{Verdict, outcome};
+/// use musher_engine::hooks::{HookDecision, outcome};
 ///
 /// let result = HookResult { exit_code: Some(2), stderr: "not on Fridays\n".to_owned(), ..HookResult::default() };
 /// let wants = outcome("PreToolUse", &result);
-/// assert_eq!((wants.block.as_deref(), wants.verdict), (Some("not on Fridays"), Some(Verdict::Deny)));
+/// assert_eq!((wants.block.as_deref(), wants.decision), (Some("not on Fridays"), Some(HookDecision::Deny)));
 /// ```
 pub fn outcome(event: &str, result: &HookResult) -> HookOutcome {
     let is_tool = event == "PreToolUse";
     match result.exit_code {
         Some(0) => {}
-        Some(2) if can_object(event) => {
+        Some(2) if can_block(event) => {
             let said = if result.stderr.trim().is_empty() { &result.stdout } else { &result.stderr };
             let reason = reason(said.trim(), &result.command);
             return HookOutcome {
                 block: Some(reason),
-                verdict: is_tool.then_some(Verdict::Deny),
+                decision: is_tool.then_some(HookDecision::Deny),
                 ..HookOutcome::default()
             };
         }
         code => {
             let how =
                 code.map_or("was ended before its time".to_owned(), |code| format!("ended with code {code}"));
-            let mishap = format!("the {event} hook `{}` {how}: {}", result.command, result.stderr.trim());
-            return HookOutcome { mishap: Some(mishap), ..HookOutcome::default() };
+            let failure = format!("the {event} hook `{}` {how}: {}", result.command, result.stderr.trim());
+            return HookOutcome { failure: Some(failure), ..HookOutcome::default() };
         }
     }
     let text = result.stdout.trim();
@@ -99,22 +99,22 @@ fn of_json(event: &str, json: &Map<String, Value>, command: &str) -> HookOutcome
     let decision = text(own, "permissionDecision").filter(|_| is_tool).or_else(|| text(json, "decision"));
     let why = text(own, "permissionDecisionReason").or_else(|| text(json, "reason"));
     match decision.as_deref() {
-        Some("deny" | "block") if can_object(event) => {
+        Some("deny" | "block") if can_block(event) => {
             wants.block = Some(reason(&why.unwrap_or_default(), command));
-            wants.verdict = is_tool.then_some(Verdict::Deny);
+            wants.decision = is_tool.then_some(HookDecision::Deny);
         }
-        Some("allow" | "approve") => wants.verdict = is_tool.then_some(Verdict::Allow),
-        Some("ask") => wants.verdict = is_tool.then_some(Verdict::Ask),
+        Some("allow" | "approve") => wants.decision = is_tool.then_some(HookDecision::Allow),
+        Some("ask") => wants.decision = is_tool.then_some(HookDecision::Ask),
         _ => {}
     }
-    if is_tool && wants.verdict != Some(Verdict::Deny) {
+    if is_tool && wants.decision != Some(HookDecision::Deny) {
         wants.updated_input = own.get("updatedInput").and_then(Value::as_object).cloned();
     }
     wants
 }
 
-/// At the others there is nothing left that could be stopped.
-fn can_object(event: &str) -> bool {
+/// Whether hooks can block at an event. After the others there is nothing left to block.
+fn can_block(event: &str) -> bool {
     matches!(
         event,
         "PreToolUse" | "PostToolUse" | "UserPromptSubmit" | "Stop" | "SubagentStop" | "PreCompact"
@@ -126,7 +126,7 @@ fn reason(text: &str, command: &str) -> String {
 }
 
 impl HookOutcome {
-    /// Both: the first objection, the strictest verdict, all that is to be told.
+    /// Combines two outcomes: the first block, the strictest decision, all texts.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let both = |a: Option<String>, b: Option<String>| match (a, b) {
@@ -135,17 +135,17 @@ impl HookOutcome {
         };
         Self {
             block: self.block.or(other.block),
-            verdict: self.verdict.max(other.verdict),
+            decision: self.decision.max(other.decision),
             updated_input: self.updated_input.or(other.updated_input),
             additional_context: both(self.additional_context, other.additional_context),
             stop: self.stop.or(other.stop),
             system_message: both(self.system_message, other.system_message),
             suppress_output: self.suppress_output || other.suppress_output,
-            mishap: both(self.mishap, other.mishap),
+            failure: both(self.failure, other.failure),
         }
     }
 
-    /// Whether something is not to go on as it would have.
+    /// Whether hooks prevent something.
     pub fn prevents(&self) -> bool {
         self.block.is_some() || self.stop.is_some()
     }
@@ -188,12 +188,12 @@ mod tests {
             HookOutcome { block: Some("why".to_owned()), ..none.clone() }
         );
         let denied =
-            HookOutcome { block: Some("why".to_owned()), verdict: Some(Verdict::Deny), ..none.clone() };
+            HookOutcome { block: Some("why".to_owned()), decision: Some(HookDecision::Deny), ..none.clone() };
         assert_eq!(outcome("PreToolUse", &exits(Some(2))), denied);
         for (event, code) in [("SessionStart", Some(2)), ("PreToolUse", Some(1)), ("Stop", None)] {
             let wants = outcome(event, &exits(code));
             assert!(
-                wants.mishap.as_deref().is_some_and(|text| text.contains("why")) && !wants.prevents(),
+                wants.failure.as_deref().is_some_and(|text| text.contains("why")) && !wants.prevents(),
                 "{event}"
             );
         }
@@ -215,17 +215,17 @@ mod tests {
     fn json_has_a_say_in_consent() {
         let of = |own: Value| wants("PreToolUse", &json!({"hookSpecificOutput": own}));
         let allowed = of(json!({"permissionDecision": "allow", "updatedInput": {"command": "ls"}}));
-        assert_eq!(allowed.verdict, Some(Verdict::Allow));
+        assert_eq!(allowed.decision, Some(HookDecision::Allow));
         assert_eq!(allowed.updated_input.map(Value::Object), Some(json!({"command": "ls"})));
-        assert_eq!(of(json!({"permissionDecision": "ask"})).verdict, Some(Verdict::Ask));
+        assert_eq!(of(json!({"permissionDecision": "ask"})).decision, Some(HookDecision::Ask));
         let denied =
             of(json!({"permissionDecision": "deny", "permissionDecisionReason": "no", "updatedInput": {}}));
         assert_eq!(
-            (denied.block.as_deref(), denied.verdict, denied.updated_input),
-            (Some("no"), Some(Verdict::Deny), None)
+            (denied.block.as_deref(), denied.decision, denied.updated_input),
+            (Some("no"), Some(HookDecision::Deny), None)
         );
-        assert_eq!(wants("PreToolUse", &json!({"decision": "approve"})).verdict, Some(Verdict::Allow));
-        // nobody but a hook before a tool can give consent
+        assert_eq!(wants("PreToolUse", &json!({"decision": "approve"})).decision, Some(HookDecision::Allow));
+        // only `PreToolUse` hooks can allow a call
         assert_eq!(wants("PostToolUse", &json!({"decision": "approve"})), HookOutcome::default());
         let own = json!({"hookSpecificOutput": {"permissionDecision": "allow", "updatedInput": {}}});
         assert_eq!(wants("UserPromptSubmit", &own), HookOutcome::default());
@@ -260,18 +260,21 @@ mod tests {
     #[test]
     fn of_several_the_strictest_counts() {
         let a = HookOutcome {
-            verdict: Some(Verdict::Allow),
+            decision: Some(HookDecision::Allow),
             additional_context: Some("a".to_owned()),
             ..HookOutcome::default()
         };
         let b = HookOutcome {
-            verdict: Some(Verdict::Deny),
+            decision: Some(HookDecision::Deny),
             block: Some("no".to_owned()),
             additional_context: Some("b".to_owned()),
             ..HookOutcome::default()
         };
         let both = a.and(b);
-        assert_eq!((both.verdict, both.additional_context.as_deref()), (Some(Verdict::Deny), Some("a\nb")));
+        assert_eq!(
+            (both.decision, both.additional_context.as_deref()),
+            (Some(HookDecision::Deny), Some("a\nb"))
+        );
         assert!(both.prevents());
     }
 }

@@ -1,4 +1,4 @@
-//! Runs a command to its end with something to read, and keeps what it says: for hooks, and for slash commands that are programs.
+//! Runs a command with input on stdin and collects its output: for hooks, and for slash commands that are programs.
 
 use std::ffi::OsString;
 use std::io;
@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 /// What is kept of each of the two outputs. The rest is read and dropped.
-const KEPT: usize = 256 << 10;
+const MAX_OUTPUT: usize = 256 << 10;
 /// How long output may still come after the command has ended.
 const LATE: Duration = Duration::from_millis(300);
 
@@ -76,7 +76,7 @@ pub async fn run_command(
 
 async fn tell(pipe: Option<pipe::Sender>, input: &[u8]) {
     if let Some(mut pipe) = pipe {
-        // a command need not read what it is told
+        // a command need not read its input
         pipe.write_all(input).await.ok();
     }
 }
@@ -85,7 +85,7 @@ async fn keep(pipe: Option<pipe::Receiver>, kept: &mut Vec<u8>) {
     let Some(mut pipe) = pipe else { return };
     let mut buffer = vec![0; 8 << 10];
     while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
-        let room = KEPT.saturating_sub(kept.len());
+        let room = MAX_OUTPUT.saturating_sub(kept.len());
         kept.extend_from_slice(&buffer[..count.min(room)]);
     }
 }
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_command_is_told_and_heard() {
+    async fn command_gets_its_input_and_its_output_is_read() {
         let output = run("cat; echo bad >&2; exit 3", b"hello", Duration::from_mins(1)).await;
         let expected =
             ProcessOutput { ended: Ended::Exited(3), stdout: "hello".to_owned(), stderr: "bad\n".to_owned() };
@@ -110,10 +110,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_that_does_not_listen_and_talks_too_much_is_no_trouble() {
+    async fn command_that_ignores_input_and_floods_output_is_handled() {
         let input = vec![b'x'; 1 << 20];
         let output = run("exec </dev/null; yes | head -c 3000000", &input, Duration::from_mins(1)).await;
-        assert_eq!((output.ended, output.stdout.len()), (Ended::Exited(0), KEPT));
+        assert_eq!((output.ended, output.stdout.len()), (Ended::Exited(0), MAX_OUTPUT));
     }
 
     #[tokio::test]

@@ -1,4 +1,4 @@
-//! The hooks of a session: which fit a moment, and running them.
+//! The hooks of a session: matching and running them.
 
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -11,14 +11,14 @@ use regex::Regex;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::{About, HookOutcome, Moment, env_file, outcome, run_command};
+use super::{About, HookEvent, HookOutcome, env_file, outcome, run_command};
 use crate::config::{HookCommand, HookGroup, Problem};
 use crate::{HookResult, HookRun};
 
-/// The longest a hook may take if it does not say.
-const USUAL: Duration = Duration::from_mins(1);
-/// The longest it may take whatever it says.
-const LONGEST: Duration = Duration::from_hours(1);
+/// The timeout of a hook that sets none.
+const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
+/// The maximum timeout of a hook.
+const MAX_TIMEOUT: Duration = Duration::from_hours(1);
 
 /// The hooks of a session.
 #[derive(Debug, Clone, Default)]
@@ -43,31 +43,29 @@ enum Pattern {
 /// Where hooks run.
 #[derive(Debug, Clone, Default)]
 pub struct Place {
-    /// The root of the project: told to hooks as `MUSHER_PROJECT_DIR` and `FACTORY_PROJECT_DIR`.
+    /// The root of the project: `MUSHER_PROJECT_DIR` and `FACTORY_PROJECT_DIR` of hooks.
     pub project: PathBuf,
     /// The environment; see [`musher_tools::command_environment`].
     pub environment: Vec<(OsString, OsString)>,
 }
 
-/// How the run of a group goes.
+/// The progress of a group of hooks.
 #[derive(Debug, Clone)]
-pub enum HookNews {
-    /// It begins.
+pub enum HookProgress {
+    /// The group has started.
     Started(HookRun),
-    /// It has ended; the results are there.
+    /// The group has ended, with results.
     Completed(HookRun),
 }
 
 impl Hooks {
-    /// Takes the groups as they are configured. A pattern that cannot be understood fits everything: a guard must not fail to run.
+    /// Takes the configured groups. An invalid pattern matches everything, because a guard must not be skipped.
     pub fn new(groups: &[HookGroup]) -> (Self, Vec<Problem>) {
         let mut problems = Vec::new();
         let hooks = groups.iter().map(|group| {
             let pattern = pattern(group.matcher.as_deref()).unwrap_or_else(|error| {
-                let problem = Problem::new(
-                    "hooks",
-                    format!("the pattern fits everything, for it has a mistake: {error}"),
-                );
+                let problem =
+                    Problem::new("hooks", format!("invalid pattern, which matches everything: {error}"));
                 problems.push(Problem { field: Some(format!("{}.matcher", group.event)), ..problem });
                 Pattern::Everything
             });
@@ -77,54 +75,54 @@ impl Hooks {
         (Self { hooks }, problems)
     }
 
-    /// Whether any hook would run at a moment: who asks first need not collect what hooks are told.
-    pub fn fit(&self, moment: &Moment<'_>) -> bool {
-        self.hooks.iter().any(|hook| hook.fits(moment))
+    /// Whether any hook runs at an event. Check it before collecting the input of hooks.
+    pub fn has_match(&self, event: &HookEvent<'_>) -> bool {
+        self.hooks.iter().any(|hook| hook.matches(event))
     }
 
-    /// Runs the hooks that fit a moment, group after group, and the commands of a group together. No more groups are run after one that
-    /// prevents something. `run` has the ids that clients want to see; each group is told to `listener` as it begins and ends, and the
-    /// listener is waited for: whoever cannot take more news holds up the hooks.
-    pub async fn fire<Told: Future<Output = ()>>(
+    /// Runs the hooks that match an event, group after group, and the commands of a group in parallel. Runs no more groups after one that
+    /// blocks. `run` has the ids for clients. Reports the start and the end of each group to `listener` and waits for it, so a listener
+    /// that cannot take more events holds up the hooks (back-pressure).
+    pub async fn fire<Done: Future<Output = ()>>(
         &self,
-        moment: &Moment<'_>,
+        event: &HookEvent<'_>,
         about: &About<'_>,
         place: &Place,
         run: &HookRun,
         cancel: &CancellationToken,
-        mut listener: impl FnMut(HookNews) -> Told,
+        mut listener: impl FnMut(HookProgress) -> Done,
     ) -> HookOutcome {
         let mut all = HookOutcome::default();
-        let fitting: Vec<&Hook> = self.hooks.iter().filter(|hook| hook.fits(moment)).collect();
-        if fitting.is_empty() {
+        let matching: Vec<&Hook> = self.hooks.iter().filter(|hook| hook.matches(event)).collect();
+        if matching.is_empty() {
             return all;
         }
         let mut place = place.clone();
-        if let Moment::SessionStart { env_file: Some(file), .. } = moment {
+        if let HookEvent::SessionStart { env_file: Some(file), .. } = event {
             place.environment.push((env_file::VARIABLE.into(), file.into()));
         }
-        // a line, for those who read lines
-        let input = format!("{}\n", moment.input(about));
-        for hook in fitting {
+        // with a line end, for hooks that read lines
+        let input = format!("{}\n", event.input(about));
+        for hook in matching {
             let mut run = HookRun {
                 id: Uuid::new_v4().to_string(),
-                event: moment.name().to_owned(),
-                matcher: moment.shown_matcher().map(str::to_owned).or_else(|| hook.group.matcher.clone()),
+                event: event.name().to_owned(),
+                matcher: event.shown_matcher().map(str::to_owned).or_else(|| hook.group.matcher.clone()),
                 commands: hook.group.commands.iter().map(|one| (one.command.clone(), seconds(one))).collect(),
                 order: u64::try_from(jiff::Timestamp::now().as_microsecond()).unwrap_or_default(),
                 ..run.clone()
             };
-            listener(HookNews::Started(run.clone())).await;
+            listener(HookProgress::Started(run.clone())).await;
             let commands = hook.group.commands.iter();
             let results = join_all(commands.map(|one| perform(one, &input, about, &place, cancel))).await;
-            let wants = results.iter().map(|result| outcome(moment.name(), result));
+            let wants = results.iter().map(|result| outcome(event.name(), result));
             let wants = wants.fold(HookOutcome::default(), HookOutcome::and);
             run.prevented = wants.prevents();
             run.results = results;
             for result in &mut run.results {
                 result.suppress_output = wants.suppress_output;
             }
-            listener(HookNews::Completed(run)).await;
+            listener(HookProgress::Completed(run)).await;
             all = all.and(wants);
             if all.prevents() || cancel.is_cancelled() {
                 break;
@@ -135,11 +133,11 @@ impl Hooks {
 }
 
 impl Hook {
-    fn fits(&self, moment: &Moment<'_>) -> bool {
-        if self.group.event != moment.name() {
+    fn matches(&self, event: &HookEvent<'_>) -> bool {
+        if self.group.event != event.name() {
             return false;
         }
-        let Some(subject) = moment.subject() else { return true };
+        let Some(subject) = event.subject() else { return true };
         // the other form in which tools of MCP servers are written in hooks
         let alias = subject.split_once("___").map(|(server, tool)| format!("mcp__{server}__{tool}"));
         let fits = |name: &str| match &self.pattern {
@@ -177,12 +175,12 @@ async fn perform(
         environment.retain(|(own, _)| own != name);
         environment.push((name.into(), place.project.clone().into()));
     }
-    let limit = command.timeout.unwrap_or(USUAL).min(LONGEST);
+    let limit = command.timeout.unwrap_or(DEFAULT_TIMEOUT).min(MAX_TIMEOUT);
     let done = run_command(&command.command, about.cwd, &environment, input.as_bytes(), limit, cancel).await;
     let mut result =
         HookResult { command: command.command.clone(), timeout: seconds(command), ..HookResult::default() };
     match done {
-        Err(error) => result.stderr = format!("it cannot be started: {error}"),
+        Err(error) => result.stderr = format!("cannot start the hook: {error}"),
         Ok(output) => {
             result.stdout = output.stdout;
             result.stderr = output.stderr;

@@ -1,4 +1,4 @@
-//! One connection: made within a deadline, its tools listed, kept until it ends.
+//! One connection to a server: opens it within a deadline, lists its tools, and waits for its end.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,14 +22,14 @@ use super::manager::Options;
 use super::old_sse::OldSse;
 use crate::config::{McpServer, Transport};
 
-/// How long a server may take until its tools are known.
-pub(super) const START: Duration = Duration::from_secs(30);
-/// More tools are no help to any model.
-const MOST_TOOLS: usize = 512;
-const MOST_PAGES: usize = 64;
+/// The maximum time until the tools of a server are known.
+pub(super) const START_TIMEOUT: Duration = Duration::from_secs(30);
+/// The maximum number of tools of a server; more do not help a model.
+const MAX_TOOLS: usize = 512;
+const MAX_PAGES: usize = 64;
 const LOGIN: &str = "it asks for a login, which is not supported yet: put a token into its headers";
 
-/// What we are to a server.
+/// The client side of a connection.
 #[derive(Debug, Clone)]
 pub(super) struct Handler {
     tools_changed: Arc<Notify>,
@@ -46,7 +46,7 @@ impl ClientHandler for Handler {
     }
 }
 
-/// A connection that works.
+/// An open connection.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) peer: Peer<RoleClient>,
@@ -64,8 +64,8 @@ impl Connection {
         client: impl FnOnce() -> Client,
         stop: &CancellationToken,
     ) -> Result<Self, String> {
-        let deadline = Instant::now() + START;
-        // the service cancels the token it is given when it ends; who wished what must stay known
+        let deadline = Instant::now() + START_TIMEOUT;
+        // the service cancels its token when it ends; the child token keeps that apart from a requested stop
         let stop = stop.child_token();
         let tools_changed = Arc::new(Notify::new());
         let handler = Handler { tools_changed: Arc::clone(&tools_changed) };
@@ -92,7 +92,7 @@ impl Connection {
                     Ok(Ok(Some(transport))) => {
                         timeout_at(deadline, serve_client_with_ct(handler, transport, stop)).await
                     }
-                    // many a server is called so and speaks the newer one
+                    // many servers are configured as SSE and speak the newer transport
                     Ok(Ok(None)) => {
                         let transport = streamable(client, url, headers);
                         timeout_at(deadline, serve_client_with_ct(handler, transport, stop)).await
@@ -118,7 +118,7 @@ impl Connection {
         })
     }
 
-    /// Waits until the connection ends, and cleans up. Says why, if nobody wished it.
+    /// Waits until the connection ends, and cleans up. Returns the reason, or `None` after a requested stop.
     pub(super) async fn keep(
         self,
         stop: &CancellationToken,
@@ -130,8 +130,8 @@ impl Connection {
             tokio::select! {
                 _reason = &mut ended => break,
                 () = tools_changed.notified() => {
-                    // if it cannot tell, the old list is as good as any
-                    if let Ok(Ok(tools)) = timeout(START, list(&peer)).await {
+                    // if listing fails, keep the old list
+                    if let Ok(Ok(tools)) = timeout(START_TIMEOUT, list(&peer)).await {
                         news(tools);
                     }
                 }
@@ -148,17 +148,17 @@ impl Connection {
 async fn list(peer: &Peer<RoleClient>) -> Result<Arc<[Tool]>, String> {
     let mut tools = Vec::new();
     let mut cursor = None;
-    for _page in 0..MOST_PAGES {
+    for _page in 0..MAX_PAGES {
         let mut page = PaginatedRequestParams::default();
         page.cursor = cursor;
         let result = peer.list_tools(Some(page)).await.map_err(|error| error.to_string())?;
         tools.extend(result.tools);
         cursor = result.next_cursor;
-        if cursor.is_none() || tools.len() > MOST_TOOLS {
+        if cursor.is_none() || tools.len() > MAX_TOOLS {
             break;
         }
     }
-    tools.truncate(MOST_TOOLS);
+    tools.truncate(MAX_TOOLS);
     Ok(tools.into())
 }
 
@@ -176,7 +176,7 @@ fn streamable(
 }
 
 fn late() -> String {
-    format!("it did not answer within {} seconds", START.as_secs())
+    format!("it did not answer within {} seconds", START_TIMEOUT.as_secs())
 }
 
 fn why(error: &ClientInitializeError, transport: &Transport) -> String {
@@ -186,7 +186,7 @@ fn why(error: &ClientInitializeError, transport: &Transport) -> String {
     cause(error, transport)
 }
 
-/// The cause, without secrets: what the HTTP client reports, else the innermost error.
+/// Returns the cause without secrets: the report of the HTTP client, or the innermost error.
 fn cause(error: &(dyn std::error::Error + 'static), transport: &Transport) -> String {
     let text = musher_http::Error::find(error).map_or_else(|| innermost(error), musher_http::Error::report);
     let secrets: Vec<&Secret> = match transport {

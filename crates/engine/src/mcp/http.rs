@@ -1,7 +1,7 @@
-//! Streamable HTTP over `musher-http`: the part of the transport that rmcp leaves to its user.
+//! Streamable HTTP over `musher-http`: the HTTP client for rmcp's transport.
 //!
-//! Follows no redirect, because keys would go with it. Waits here have no limit of their own: a call may take as long as its caller
-//! allows, and the stream of news is silent for hours.
+//! Follows no redirect, because secrets would go with it. Has no timeouts of its own: the caller limits each call,
+//! and the stream of notifications may be silent for hours.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -89,7 +89,7 @@ impl StreamableHttpClient for Client {
         let session = response.header(SESSION.as_str()).map(str::to_owned);
         if !status.is_success() {
             let text = response.text().await;
-            // a server may say in its own words what is wrong with a request
+            // a server may explain in the body what is wrong with a request
             let error = serde_json::from_str::<ServerJsonRpcMessage>(&text).ok();
             return match error.filter(|message| is_json && matches!(message, ServerJsonRpcMessage::Error(_)))
             {
@@ -156,7 +156,7 @@ impl StreamableHttpClient for Client {
     }
 }
 
-/// The given headers first: those of the protocol cannot be replaced.
+/// Merges the headers: protocol headers override configured ones.
 fn headers(
     custom: HashMap<HeaderName, HeaderValue>,
     session: Option<&str>,
@@ -185,7 +185,7 @@ fn failed(error: musher_http::Error) -> Error {
     Error::Client(TransportError(error))
 }
 
-/// The events of a body: each is bounded, the stream is not.
+/// Returns the events of a body. The size of an event is limited, the length of the stream is not.
 pub(super) fn events(body: Body) -> Events {
     let limits = SseLimits { line: MAX_SIZE, event: MAX_SIZE, response: usize::MAX };
     let reader = SseReader::new(body, limits);
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_that_only_allows_to_resume_has_no_data() {
+    fn priming_event_has_no_data() {
         let event = SseEvent {
             id: Some("7".to_owned()),
             retry: Some(Duration::from_millis(1500)),

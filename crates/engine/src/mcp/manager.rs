@@ -1,4 +1,4 @@
-//! The handle on all servers of a session: lists, calls, and changes to what is configured.
+//! The handle to all servers of a session: lists, calls, and configuration changes.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -13,42 +13,42 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::connection::START;
+use super::connection::START_TIMEOUT;
 use super::pool::{Pool, State, view};
 use super::tool::{McpTool, typed};
 use super::{output, persist};
 use crate::config::{Level, McpServer, Transport, parse_server};
 use crate::{Error, ServerView};
 
-/// What servers need besides their own configuration.
+/// The options that all servers of a session share.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Our home: changes go to its `mcp.json`.
+    /// Our home: changes are written to its `mcp.json`.
     pub home: PathBuf,
-    /// Droid's home: read when a server of it is switched, never written.
+    /// Droid's home: read when one of its servers is enabled or disabled, never written.
     pub factory_home: Option<PathBuf>,
-    /// Where programs start.
+    /// The working directory of programs.
     pub cwd: PathBuf,
     /// The environment of programs; see [`musher_tools::command_environment`].
     pub environment: Vec<(OsString, OsString)>,
-    /// How long a call may take, where the server's own entry says nothing.
+    /// The timeout of calls to servers without their own.
     pub call_timeout: Option<Duration>,
 }
 
-/// The servers of a session. Clones are the same servers; they end with the last clone.
+/// The servers of a session. Clones share the servers, which stop with the last clone.
 #[derive(Debug, Clone)]
 pub struct Mcp {
     pool: Arc<Pool>,
     _guard: Arc<DropGuard>,
 }
 
-/// The longest call, if nothing is configured.
-const CALL: Duration = Duration::from_mins(5);
-/// How long all may take to end.
-const SHUTDOWN: Duration = Duration::from_secs(5);
+/// The timeout of a call if none is configured.
+const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_mins(5);
+/// The maximum time for all servers to stop.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Mcp {
-    /// Begins to connect to all servers that are on. Of two with the same name the later counts: give those of the client last.
+    /// Starts to connect to all enabled servers. Of two with the same name the later wins: pass those of the client last.
     ///
     /// Must be called in a tokio runtime.
     pub fn start(options: Options, servers: Vec<McpServer>) -> Self {
@@ -60,7 +60,7 @@ impl Mcp {
         Self { pool, _guard: Arc::new(root.drop_guard()) }
     }
 
-    /// Waits until every server is connected or has failed. Takes no longer than a server may take to start.
+    /// Waits until every server is connected or has failed, at most for the start timeout.
     pub async fn settled(&self) {
         let mut changes = self.pool.changes.subscribe();
         let waiting = async {
@@ -70,22 +70,22 @@ impl Mcp {
                 }
             }
         };
-        // each has its own deadline, and needs a moment to end what did not work
-        timeout(START + SHUTDOWN, waiting).await.ok();
+        // each has its own deadline, and needs time to clean up after a failure
+        timeout(START_TIMEOUT + SHUTDOWN_TIMEOUT, waiting).await.ok();
     }
 
-    /// Counts up when a state or a list of tools may have changed.
+    /// Returns a counter that changes when a state or a list of tools may have changed.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.pool.changes.subscribe()
     }
 
-    /// The configured servers, as clients list them. Those a client gave for the session are not among them.
+    /// Returns the configured servers for clients, without those that a client gave for the session.
     pub fn servers(&self) -> Vec<ServerView> {
         let servers = self.pool.lock();
         servers.iter().filter_map(|entry| Some(view(entry, entry.server.level?))).collect()
     }
 
-    /// The tools of all servers that are connected, those that are off too.
+    /// Returns the tools of all connected servers, including disabled ones.
     pub fn tools(&self) -> Vec<McpTool> {
         let mut taken = HashSet::new();
         let mut all = Vec::new();
@@ -96,12 +96,12 @@ impl Mcp {
         all
     }
 
-    /// A tool by the name the model knows it by.
+    /// Returns a tool by its name for the model.
     pub fn find(&self, model_name: &str) -> Option<McpTool> {
         self.tools().into_iter().find(|tool| tool.model_name == model_name)
     }
 
-    /// Runs a tool. A server that failed is started again first; one that still connects is waited for.
+    /// Runs a tool. Restarts a failed server first, and waits for one that is connecting.
     pub async fn call(
         &self,
         server: &str,
@@ -135,7 +135,7 @@ impl Mcp {
         Ok(())
     }
 
-    /// Takes a server out of the user's file, and ends it.
+    /// Removes a server from the user's file, and stops it.
     pub async fn remove(&self, name: &str) -> Result<(), Error> {
         let (home, wanted) = (self.pool.options.home.clone(), name.to_owned());
         let was_there = on_disk(move || persist::remove(&home, &wanted)).await?;
@@ -150,7 +150,7 @@ impl Mcp {
         Ok(())
     }
 
-    /// Switches a server. Kept for later sessions if it is the user's own.
+    /// Enables or disables a server. Saved for later sessions if it is the user's own.
     pub async fn toggle(&self, name: &str, enabled: bool) -> Result<(), Error> {
         self.keep_change(name, move |entry| {
             entry.insert("disabled".to_owned(), (!enabled).into());
@@ -160,7 +160,7 @@ impl Mcp {
         Ok(())
     }
 
-    /// Switches one tool. Kept for later sessions if the server is the user's own.
+    /// Enables or disables one tool. Saved for later sessions if the server is the user's own.
     pub async fn toggle_tool(&self, server: &str, tool: &str, enabled: bool) -> Result<(), Error> {
         let name = tool.to_owned();
         self.keep_change(server, move |entry| {
@@ -190,7 +190,7 @@ impl Mcp {
         Ok(())
     }
 
-    /// Logs in at a server: not supported yet.
+    /// Logs in to a server. Not supported yet: returns an error.
     pub fn authenticate(&self, name: &str) -> Result<(), Error> {
         self.known(name)?;
         Err(Error::Internal(
@@ -199,21 +199,21 @@ impl Mcp {
         ))
     }
 
-    /// Forgets a login. There is none, so this is done at once if the server is known.
+    /// Removes a login. There are no logins, so this only checks that the server is known.
     pub fn clear_authentication(&self, name: &str) -> Result<(), Error> {
         self.known(name)
     }
 
-    /// Hands in the code or the failure of a login. No login is ever under way: always `false`.
+    /// Submits the code or the failure of a login. No login is ever pending: always returns `false`.
     pub fn submit_authentication(&self) -> bool {
         false
     }
 
-    /// Ends all servers. Done when this returns, or after five seconds.
+    /// Stops all servers, and waits up to five seconds for their end.
     pub async fn shutdown(&self) {
         self.pool.root.cancel();
         self.pool.tasks.close();
-        if timeout(SHUTDOWN, self.pool.tasks.wait()).await.is_err() {
+        if timeout(SHUTDOWN_TIMEOUT, self.pool.tasks.wait()).await.is_err() {
             tracing::warn!("an MCP server did not end in time");
         }
     }
@@ -225,7 +225,7 @@ impl Mcp {
             .iter()
             .find(|entry| entry.server.name == server)
             .and_then(|it| it.server.timeout);
-        own.or(self.pool.options.call_timeout).unwrap_or(CALL)
+        own.or(self.pool.options.call_timeout).unwrap_or(DEFAULT_CALL_TIMEOUT)
     }
 
     fn known(&self, name: &str) -> Result<(), Error> {
@@ -233,7 +233,7 @@ impl Mcp {
         if is_known { Ok(()) } else { Err(Error::Internal("Server not found".to_owned())) }
     }
 
-    /// Writes a change of an entry, if it is the user's own. Those of others are changed for this session only.
+    /// Saves a change of an entry if it is the user's own. Other entries change for this session only.
     async fn keep_change(
         &self,
         name: &str,

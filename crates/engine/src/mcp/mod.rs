@@ -1,14 +1,14 @@
-//! MCP servers: started together, watched, and asked for their tools.
+//! MCP servers: starts them, monitors them, and lists and calls their tools.
 //!
-//! - [`Mcp::start`] begins to connect to all servers at once and returns; [`Mcp::settled`] waits until each is connected or has failed,
-//!   which takes 30 seconds at most. Dropping the last handle ends all servers; [`Mcp::shutdown`] waits for it.
-//! - [`Mcp::servers`] is the list for clients (without those a client gave itself), [`Mcp::tools`] the tools of all servers, with the name
-//!   the model knows each by. [`Mcp::changes`] tells when either may have changed.
-//! - [`Mcp::call`] runs a tool. Whatever goes wrong is an output. A server that has died is started again by the next call, a few times.
-//! - [`Mcp::add`], [`Mcp::remove`], [`Mcp::toggle`] and [`Mcp::toggle_tool`] change `mcp.json` of our home, and what runs.
-//! - Logging in (OAuth) is not supported: [`Mcp::authenticate`] and its like say so.
+//! - [`Mcp::start`] starts to connect to all servers and returns at once; [`Mcp::settled`] waits until each is connected or has failed,
+//!   which takes at most 30 seconds. Dropping the last handle stops all servers; [`Mcp::shutdown`] also waits for their end.
+//! - [`Mcp::servers`] is the list for clients (without servers that a client gave), [`Mcp::tools`] has the tools of all servers, with the
+//!   names for the model. [`Mcp::changes`] signals when either may have changed.
+//! - [`Mcp::call`] runs a tool. Failures become error outputs. The next call restarts a failed server, a few times per minute.
+//! - [`Mcp::add`], [`Mcp::remove`], [`Mcp::toggle`] and [`Mcp::toggle_tool`] change `mcp.json` of our home, and the running servers.
+//! - OAuth is not supported: [`Mcp::authenticate`] returns an error.
 //!
-//! Consent is not asked here. The names and hints of tools are a server's word: nothing here trusts them.
+//! Does not check permissions. Names and hints of tools come from the servers and are not trusted.
 
 mod child;
 mod connection;

@@ -1,19 +1,19 @@
-//! The name the model knows a tool by: `<server>___<tool>`, in the few characters and the length that all vendors take.
+//! The name of a tool for the model: `<server>___<tool>`, in the characters and the length that all vendors accept.
 
 use std::collections::HashSet;
 use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 
-/// What every vendor takes.
-const LONGEST: usize = 64;
-/// Digits of the hash that keeps changed names apart.
-const DIGITS: usize = 8;
+/// The maximum length that every vendor accepts.
+const MAX_NAME: usize = 64;
+/// The digits of the hash that keeps changed names unique.
+const HASH_DIGITS: usize = 8;
 
-/// A name that is not in `taken`, and is from now on.
+/// Returns a name that is not in `taken`, and inserts it.
 pub(super) fn model_name(server: &str, tool: &str, taken: &mut HashSet<String>) -> String {
     let raw = format!("{server}___{tool}");
-    let is_plain = raw.len() <= LONGEST && raw.chars().all(is_taken_by_vendors);
+    let is_plain = raw.len() <= MAX_NAME && raw.chars().all(is_taken_by_vendors);
     let name = if is_plain && !taken.contains(&raw) { raw } else { hashed(&raw, server) };
     taken.insert(name.clone());
     name
@@ -21,13 +21,13 @@ pub(super) fn model_name(server: &str, tool: &str, taken: &mut HashSet<String>) 
 
 fn hashed(raw: &str, server: &str) -> String {
     let mut hasher = Sha256::new();
-    // where the server's name ends makes a difference
+    // the boundary between server and tool is part of the identity
     hasher.update((server.len() as u64).to_le_bytes());
     hasher.update(raw);
     let mut name: String = raw.chars().map(|c| if is_taken_by_vendors(c) { c } else { '_' }).collect();
-    name.truncate(LONGEST - DIGITS - 1);
+    name.truncate(MAX_NAME - HASH_DIGITS - 1);
     name.push('_');
-    for byte in hasher.finalize().iter().take(DIGITS / 2) {
+    for byte in hasher.finalize().iter().take(HASH_DIGITS / 2) {
         // writing to a string cannot fail
         write!(name, "{byte:02x}").ok();
     }
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_names_stay_as_they_are_and_others_are_told_apart() {
+    fn plain_names_are_unchanged_and_others_are_unique() {
         let mut taken = HashSet::new();
         assert_eq!(model_name("git", "log-all", &mut taken), "git___log-all");
         let dotted = model_name("my server", "fs.read", &mut taken);
@@ -59,7 +59,7 @@ mod tests {
         #[test]
         fn every_name_is_fit_for_every_vendor(server in ".{0,80}", tool in ".{0,80}") {
             let name = model_name(&server, &tool, &mut HashSet::new());
-            prop_assert!(name.len() <= LONGEST && name.chars().all(is_taken_by_vendors), "{}", name);
+            prop_assert!(name.len() <= MAX_NAME && name.chars().all(is_taken_by_vendors), "{}", name);
         }
     }
 }

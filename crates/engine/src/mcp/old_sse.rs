@@ -1,7 +1,7 @@
-//! The older transport: a stream of events brings answers and says where questions are sent.
+//! The older HTTP+SSE transport: a stream of events delivers responses and names the URL for requests.
 //!
-//! rmcp has it no more. Who speaks only this is found by asking: the stream begins with an event `endpoint`. What is sent goes nowhere
-//! but to the origin that was configured, since keys go with it.
+//! rmcp no longer has it. A server that speaks it starts its stream with an event `endpoint`. Requests go only
+//! to the configured origin, because they contain secrets.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use rmcp::transport::Transport;
 
 use super::http::{Client, EVENTS, Error, Events, JSON, events};
 
-/// How long a server may take to say where it is asked.
-const ENDPOINT: Duration = Duration::from_secs(10);
+/// The maximum time until the server sends its endpoint.
+const ENDPOINT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A connection to such a server.
+/// A connection over the older transport.
 pub(super) struct OldSse {
     client: Client,
     endpoint: Arc<str>,
@@ -28,7 +28,7 @@ pub(super) struct OldSse {
 }
 
 impl OldSse {
-    /// Connects. `None` if it is no such server.
+    /// Connects. Returns `None` if the server does not speak this transport.
     pub(super) async fn open(client: Client, url: &str, headers: HeaderMap) -> Result<Option<Self>, Error> {
         let mut asked = headers.clone();
         asked.insert(ACCEPT, HeaderValue::from_static(EVENTS));
@@ -46,7 +46,7 @@ impl OldSse {
             }
             None
         };
-        let Ok(Some(told)) = tokio::time::timeout(ENDPOINT, endpoint).await else { return Ok(None) };
+        let Ok(Some(told)) = tokio::time::timeout(ENDPOINT_TIMEOUT, endpoint).await else { return Ok(None) };
         let endpoint = resolve(url, told.trim())
             .ok_or_else(|| unexpected(format!("it wants to be asked at another origin, {}", told.trim())))?;
         Ok(Some(Self { client, endpoint: endpoint.into(), headers, events }))
@@ -74,7 +74,7 @@ impl Transport<RoleClient> for OldSse {
         }
     }
 
-    /// The next message. What is none is passed over; the end of the stream is the end of the connection.
+    /// Returns the next message. Skips invalid messages; the end of the stream ends the connection.
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         while let Some(Ok(event)) = self.events.next().await {
             if event.event.as_deref().is_some_and(|kind| kind != "message") {
@@ -82,7 +82,7 @@ impl Transport<RoleClient> for OldSse {
             }
             match serde_json::from_str(event.data.as_deref().unwrap_or_default()) {
                 Ok(message) => return Some(message),
-                Err(error) => tracing::debug!(%error, "an event of an MCP server is no message"),
+                Err(error) => tracing::debug!(%error, "an event of an MCP server is not a valid message"),
             }
         }
         None
@@ -98,7 +98,7 @@ fn unexpected(text: String) -> Error {
     Error::UnexpectedServerResponse(Cow::Owned(text))
 }
 
-/// Where questions are sent, if that is the same origin.
+/// Returns the URL for requests, or `None` if its origin differs.
 fn resolve(base: &str, told: &str) -> Option<String> {
     let base: Uri = base.parse().ok()?;
     let (scheme, authority) = (base.scheme_str()?, base.authority()?);
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn questions_go_to_the_same_origin_or_nowhere() {
+    fn requests_go_to_the_same_origin_only() {
         let to = |told: &str| resolve("http://host:81/a/sse?x=1", told);
         assert_eq!(to("/messages?id=7").as_deref(), Some("http://host:81/messages?id=7"));
         assert_eq!(to("messages").as_deref(), Some("http://host:81/a/messages"));

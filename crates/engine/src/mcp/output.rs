@@ -1,15 +1,15 @@
-//! What a server answers, as the output of a tool: texts and pictures; what a model cannot take is named instead.
+//! Converts the result of a server to a tool output: texts and images; other content is replaced by a short description.
 
 use std::fmt::Write;
 
 use musher_tools::{Part, ToolOutput};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
-/// Texts of an answer that are kept, in bytes. More would crowd out the conversation.
-const LONGEST: usize = 100_000;
-/// The largest picture, in base64.
-const LARGEST_IMAGE: usize = 7 << 20;
-const MOST_IMAGES: usize = 20;
+/// The maximum size of the texts of a result, in bytes. More would crowd out the conversation.
+const MAX_TEXT: usize = 100_000;
+/// The maximum size of an image, in bytes of base64.
+const MAX_IMAGE: usize = 7 << 20;
+const MAX_IMAGES: usize = 20;
 
 pub(super) fn output(result: CallToolResult) -> ToolOutput {
     let mut parts: Vec<Part> = result.content.into_iter().map(part).collect();
@@ -26,12 +26,12 @@ pub(super) fn output(result: CallToolResult) -> ToolOutput {
         parts.push(Part::Text("The tool gave no output.".to_owned()));
     }
     let mut output = ToolOutput::text("");
-    output.for_wire.clone_from(&parts);
+    output.for_client.clone_from(&parts);
     output.for_model = parts;
     output
 }
 
-/// A call that failed, in the form clients know.
+/// Returns the output of a failed call, in the form that clients expect.
 pub(super) fn failure(text: &str) -> ToolOutput {
     ToolOutput::error(&format!("Error: {text}"), text)
 }
@@ -57,7 +57,7 @@ fn part(block: ContentBlock) -> Part {
 
 fn picture(media_type: String, data: String) -> Part {
     let is_known = matches!(media_type.as_str(), "image/png" | "image/jpeg" | "image/gif" | "image/webp");
-    if is_known && data.len() <= LARGEST_IMAGE {
+    if is_known && data.len() <= MAX_IMAGE {
         Part::Image { media_type, data }
     } else {
         Part::Text(format!("[picture of type {media_type}, which cannot be shown]"))
@@ -65,7 +65,7 @@ fn picture(media_type: String, data: String) -> Part {
 }
 
 fn bound(parts: &mut [Part]) {
-    let mut left = LONGEST;
+    let mut left = MAX_TEXT;
     let mut images = 0;
     for part in parts.iter_mut() {
         match part {
@@ -83,7 +83,7 @@ fn bound(parts: &mut [Part]) {
             Part::Text(text) => left -= text.len(),
             Part::Image { .. } => images += 1,
         }
-        if images > MOST_IMAGES && matches!(part, Part::Image { .. }) {
+        if images > MAX_IMAGES && matches!(part, Part::Image { .. }) {
             *part = Part::Text("[one more picture]".to_owned());
         }
     }
@@ -117,7 +117,7 @@ mod tests {
             {"type": "resource_link", "uri": "file:///b", "name": "b"},
         ]}));
         assert_eq!(
-            output.wire_text(),
+            output.client_text(),
             "one\n[sound of type audio/wav, which cannot be shown]\ntwo\n[resource b: file:///b]"
         );
         assert_eq!(
@@ -128,20 +128,20 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_has_the_form_clients_know() {
+    fn failure_has_the_form_that_clients_expect() {
         let output = read(json!({"content": [{"type": "text", "text": "no such row"}], "isError": true}));
-        assert_eq!((output.wire_text().as_str(), output.is_error), ("Error: Error: no such row", true));
+        assert_eq!((output.client_text().as_str(), output.is_error), ("Error: Error: no such row", true));
         assert_eq!(output.model_text(), "Error: no such row");
     }
 
     #[test]
     fn structured_content_counts_if_there_is_no_other_and_long_texts_are_cut() {
-        assert_eq!(read(json!({"content": [], "structuredContent": {"a": 1}})).wire_text(), r#"{"a":1}"#);
-        assert_eq!(read(json!({"content": []})).wire_text(), "The tool gave no output.");
-        let long = "é".repeat(LONGEST);
+        assert_eq!(read(json!({"content": [], "structuredContent": {"a": 1}})).client_text(), r#"{"a":1}"#);
+        assert_eq!(read(json!({"content": []})).client_text(), "The tool gave no output.");
+        let long = "é".repeat(MAX_TEXT);
         let output =
             read(json!({"content": [{"type": "text", "text": long}, {"type": "text", "text": "x"}]}));
-        assert!(output.model_text().len() < LONGEST + 200);
+        assert!(output.model_text().len() < MAX_TEXT + 200);
         assert!(output.model_text().contains("of 200000 bytes are left out]"));
     }
 }

@@ -1,4 +1,4 @@
-//! Changes to `mcp.json` of our home. Entries are written as they were given, with `${NAME}` in them.
+//! Changes to `mcp.json` of our home. Writes entries as given, with `${NAME}` unexpanded.
 
 use std::io;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::config::{Transport, parse_json, try_edit_json};
 
 const FILE: &str = "mcp.json";
 
-/// The entry for a server, as it stands in the file.
+/// Returns the entry for a server, as written to the file.
 pub(super) fn entry(transport: &Transport) -> Value {
     let object = |pairs: &[(String, musher_model::Secret)]| -> Value {
         Value::Object(pairs.iter().map(|(name, value)| (name.clone(), value.expose().into())).collect())
@@ -24,7 +24,7 @@ pub(super) fn entry(transport: &Transport) -> Value {
     }
 }
 
-/// Puts an entry in, or replaces it.
+/// Adds or replaces an entry.
 pub(super) fn put(home: &Path, name: &str, entry: Value) -> io::Result<()> {
     try_edit_json(&home.join(FILE), |map| {
         with_servers(map, |servers| {
@@ -33,7 +33,7 @@ pub(super) fn put(home: &Path, name: &str, entry: Value) -> io::Result<()> {
     })
 }
 
-/// Takes an entry out. Whether it was there.
+/// Removes an entry. Returns whether it existed.
 pub(super) fn remove(home: &Path, name: &str) -> io::Result<bool> {
     if entry_in(home, name).is_none() {
         return Ok(false);
@@ -46,7 +46,7 @@ pub(super) fn remove(home: &Path, name: &str) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Changes an entry of ours, or a copy of droid's. Whether there is one.
+/// Changes an entry of ours, or a copy of droid's. Returns whether one exists.
 pub(super) fn change(
     home: &Path,
     factory_home: Option<&Path>,
@@ -62,19 +62,19 @@ pub(super) fn change(
     Ok(true)
 }
 
-/// Whether droid's own file has such a server.
+/// Whether the file in a home has a server of this name.
 pub(super) fn is_in(home: &Path, name: &str) -> bool {
     entry_in(home, name).is_some()
 }
 
 fn entry_in(home: &Path, name: &str) -> Option<Value> {
-    // a file that cannot be read has been complained about when the configuration was loaded
+    // an unreadable file was reported when the configuration was loaded
     let text = fs_err::read(home.join(FILE)).ok()?;
     let mut file = parse_json(&text).ok()?;
     file.get_mut("mcpServers")?.get_mut(name).map(Value::take)
 }
 
-/// Changes the table of servers. One that is no table is left alone: which servers it switches off is unknown.
+/// Changes the table of servers. Fails if the value is not a table: which servers it disables is unknown.
 fn with_servers(
     map: &mut Map<String, Value>,
     change: impl FnOnce(&mut Map<String, Value>),

@@ -1,4 +1,4 @@
-//! The servers and their states: connections are begun, watched, given up and begun again here.
+//! The servers and their states: opens, monitors, closes and reopens connections.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ use crate::config::{Level, McpServer, Transport};
 #[derive(Debug)]
 pub(super) struct Pool {
     pub(super) options: Options,
-    // held for a few instructions only, never across an await
+    // locked briefly, never across an await
     servers: Mutex<Vec<Entry>>,
     pub(super) changes: watch::Sender<u64>,
     pub(super) tasks: TaskTracker,
@@ -33,19 +33,19 @@ pub(super) struct Pool {
     client: OnceLock<Client>,
 }
 
-/// A server, and how it is.
+/// A server and its state.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) server: McpServer,
     pub(super) state: State,
-    /// Which attempt this is: news of former ones count for nothing.
+    /// The number of the attempt; results of former attempts are ignored.
     attempt: u64,
     stop: CancellationToken,
-    /// When it was started again after a failure.
+    /// The times of restarts after failures.
     restarts: Vec<Instant>,
 }
 
-/// How a server is.
+/// The state of a server.
 #[derive(Debug)]
 pub(super) enum State {
     Disabled,
@@ -54,11 +54,11 @@ pub(super) enum State {
     Failed(String),
 }
 
-/// So many new starts within a minute, and no more.
-pub(super) const RESTARTS: usize = 3;
+/// The maximum number of restarts within a minute.
+pub(super) const MAX_RESTARTS: usize = 3;
 const RESTART_WINDOW: Duration = Duration::from_mins(1);
-/// How long to wait for what a program says when it ends.
-const LAST_WORDS: Duration = Duration::from_secs(4);
+/// The maximum time to wait for the reason of a program's end.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(4);
 
 impl Pool {
     pub(super) fn new(options: Options, root: CancellationToken) -> Self {
@@ -72,7 +72,7 @@ impl Pool {
         }
     }
 
-    /// Puts a server in, in the place of one with the same name.
+    /// Adds a server, or replaces the one with the same name.
     pub(super) fn put(self: &Arc<Self>, server: McpServer) {
         let mut servers = self.lock();
         let index = servers.iter().position(|entry| entry.server.name == server.name);
@@ -124,7 +124,7 @@ impl Pool {
         self.changed();
     }
 
-    /// Begins to connect.
+    /// Starts to connect.
     fn begin(self: &Arc<Self>, entry: &mut Entry) {
         entry.attempt += 1;
         entry.stop = self.root.child_token();
@@ -134,7 +134,7 @@ impl Pool {
         self.tasks.spawn(async move { pool.run(server, attempt, stop).await });
     }
 
-    /// The life of one connection.
+    /// Runs one connection until it ends.
     async fn run(self: Arc<Self>, server: McpServer, attempt: u64, stop: CancellationToken) {
         let client = || self.client.get_or_init(Client::new).clone();
         let opening = Connection::open(&server, &self.options, client, &stop);
@@ -192,7 +192,7 @@ impl Pool {
         }
     }
 
-    /// What its end was like, if that is known soon. If it has not ended, the connection is of no use and is closed.
+    /// Returns why the connection ended, if that is known soon. Otherwise closes the connection, which is unusable.
     async fn why_gone(&self, name: &str, attempt: u64, error: &str) -> String {
         let mut changes = self.changes.subscribe();
         let is_of_program = |entry: &Entry| matches!(entry.server.transport, Transport::Stdio { .. });
@@ -215,14 +215,14 @@ impl Pool {
                 changes.changed().await.ok()?;
             }
         };
-        if let Ok(Some(why)) = timeout(LAST_WORDS, told).await {
+        if let Ok(Some(why)) = timeout(EXIT_TIMEOUT, told).await {
             return why;
         }
         self.give_up(name, attempt, error);
         error.to_owned()
     }
 
-    /// Whom to ask. Waits for a server that connects, and starts one that has failed, within bounds.
+    /// Returns the peer of a server. Waits while it connects, and restarts a failed one within the limit.
     async fn peer(self: &Arc<Self>, server: &str, tool: &str) -> Result<(Peer<RoleClient>, u64), String> {
         let mut changes = self.changes.subscribe();
         loop {
@@ -242,7 +242,7 @@ impl Pool {
                     State::Connecting => {}
                     State::Failed(error) => {
                         entry.restarts.retain(|at| at.elapsed() < RESTART_WINDOW);
-                        if entry.restarts.len() >= RESTARTS {
+                        if entry.restarts.len() >= MAX_RESTARTS {
                             return Err(format!("the MCP server `{server}` does not work: {error}"));
                         }
                         entry.restarts.push(Instant::now());
@@ -257,7 +257,7 @@ impl Pool {
         }
     }
 
-    /// A connection that does not carry any more is closed; the next call makes a new one.
+    /// Closes a broken connection; the next call opens a new one.
     fn give_up(&self, name: &str, attempt: u64, why: &str) {
         let mut servers = self.lock();
         let entry = servers.iter_mut().find(|entry| entry.server.name == name && entry.attempt == attempt);
@@ -286,7 +286,7 @@ impl Pool {
     }
 }
 
-/// A server as clients list it.
+/// Returns the entry of a server for lists of clients.
 pub(super) fn view(entry: &Entry, level: Level) -> ServerView {
     let (status, error, tool_count) = match &entry.state {
         State::Disabled => ("disabled", None, None),

@@ -1,21 +1,21 @@
-//! How a client names tools of servers when it switches them on or off. Pure.
+//! The names that clients use to enable or disable tools of servers. Pure.
 //!
-//! A tool is meant by the name the model has for it (`server___tool`), as `MCP:server/tool`, or together with all of its server as
-//! `MCP:server`. In the latter two, bytes that would be misread are percent-encoded.
+//! A client names a tool as the model does (`server___tool`), as `MCP:server/tool`, or all tools of a server as
+//! `MCP:server`. In the latter two, ambiguous bytes are percent-encoded.
 
 use super::McpTool;
 use crate::ToolSelection;
 
-/// Whether a session's selection has a tool of a server. Who is switched off wins.
+/// Whether the selection of a session includes a tool. Disabling takes precedence.
 pub(crate) fn is_selected(tool: &McpTool, selection: &ToolSelection) -> bool {
-    let named = |list: &[String]| list.iter().any(|wished| means(wished, tool));
+    let named = |list: &[String]| list.iter().any(|entry| means(entry, tool));
     tool.is_enabled
         && !named(&selection.disabled)
         && (selection.restricted.is_empty() || named(&selection.restricted) || named(&selection.additional))
 }
 
-fn means(wished: &str, tool: &McpTool) -> bool {
-    let Some(selector) = wished.strip_prefix("MCP:") else { return wished == tool.model_name };
+fn means(entry: &str, tool: &McpTool) -> bool {
+    let Some(selector) = entry.strip_prefix("MCP:") else { return entry == tool.model_name };
     match selector.split_once('/') {
         None => decoded(selector) == tool.server.as_bytes(),
         Some((server, name)) => {
@@ -24,7 +24,7 @@ fn means(wished: &str, tool: &McpTool) -> bool {
     }
 }
 
-/// The bytes of a percent-encoded text. A percent sign without two digits stands for itself.
+/// Decodes percent-encoded text. A percent sign without two digits stays as it is.
 fn decoded(text: &str) -> Vec<u8> {
     let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     let mut bytes = Vec::with_capacity(text.len());
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_switched_off_stays_off_whatever_else_is_said() {
+    fn disabled_tool_stays_disabled() {
         let selection = ToolSelection {
             disabled: vec!["MCP:git/log".to_owned()],
             restricted: vec!["MCP:git".to_owned()],

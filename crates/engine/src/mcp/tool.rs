@@ -15,27 +15,27 @@ use crate::session::ToolEntry;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct McpTool {
-    /// The name the model knows it by, unique among all tools of all servers.
+    /// Its name for the model, unique among all tools of all servers.
     pub model_name: String,
     /// The server.
     pub server: String,
-    /// The server's own name of it.
+    /// Its name on the server.
     pub name: String,
-    /// What it does.
+    /// Its description.
     pub description: Option<String>,
     /// The schema of its arguments.
     pub schema: Arc<Map<String, Value>>,
-    /// Whether it says that it changes nothing.
+    /// Whether the server declares it read-only.
     pub is_read_only: Option<bool>,
-    /// Whether it is on.
+    /// Whether it is enabled.
     pub is_enabled: bool,
 }
 
-/// A longer description is cut.
-const DESCRIPTION: usize = 16 << 10;
+/// The maximum length of a description, in bytes.
+const MAX_DESCRIPTION: usize = 16 << 10;
 
 impl McpTool {
-    /// As clients list it.
+    /// Returns the entry for lists of clients.
     pub fn view(&self) -> McpToolView {
         McpToolView {
             server: self.server.clone(),
@@ -49,7 +49,7 @@ impl McpTool {
 }
 
 impl McpTool {
-    /// As clients list it among all tools. What it may do is judged call by call.
+    /// Returns the entry for the list of all tools. Permissions are checked for each call.
     pub(crate) fn entry(&self, has_schema: bool) -> ToolEntry {
         ToolEntry {
             id: format!("mcp_{}_{}", self.server, self.name),
@@ -64,10 +64,10 @@ impl McpTool {
     }
 }
 
-/// A tool with a name of its own.
+/// Converts a tool, with a unique name for the model.
 pub(super) fn typed(server: &McpServer, tool: &Tool, taken: &mut HashSet<String>) -> McpTool {
     let description = tool.description.as_deref().map(|text| {
-        let mut end = text.len().min(DESCRIPTION);
+        let mut end = text.len().min(MAX_DESCRIPTION);
         while !text.is_char_boundary(end) {
             end -= 1;
         }
@@ -84,7 +84,7 @@ pub(super) fn typed(server: &McpServer, tool: &Tool, taken: &mut HashSet<String>
     }
 }
 
-/// Whether a tool is on.
+/// Whether a tool is enabled.
 pub(super) fn is_enabled(server: &McpServer, tool: &str) -> bool {
     let is_named = |list: &Vec<String>| list.iter().any(|name| name == tool);
     server.enabled_tools.as_ref().is_none_or(is_named) && !is_named(&server.disabled_tools)

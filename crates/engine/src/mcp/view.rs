@@ -1,4 +1,4 @@
-//! What clients see of MCP servers and their tools.
+//! MCP servers and their tools, as clients list them.
 
 use serde_json::Value;
 
@@ -9,13 +9,13 @@ pub struct ServerView {
     pub name: String,
     /// `connecting`, `connected`, `failed`, `disabled` ...
     pub status: String,
-    /// Where it is configured: `user`, `project` ...
+    /// The level of its configuration: `user`, `project` ...
     pub source: String,
     /// `stdio`, `http` or `sse`.
     pub kind: String,
-    /// What is wrong.
+    /// The error of a failed server.
     pub error: Option<String>,
-    /// How many tools it has.
+    /// The number of its tools.
     pub tool_count: Option<usize>,
 }
 
@@ -26,11 +26,11 @@ pub struct McpToolView {
     pub server: String,
     /// The tool.
     pub name: String,
-    /// What it does.
+    /// Its description.
     pub description: Option<String>,
-    /// Whether it is on.
+    /// Whether it is enabled.
     pub enabled: bool,
-    /// Whether it says that it changes nothing.
+    /// Whether the server declares it read-only.
     pub read_only: Option<bool>,
     /// The schema of its arguments.
     pub schema: Value,

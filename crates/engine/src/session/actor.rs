@@ -1,34 +1,42 @@
-//! The one task of an agent: takes in what happens, one thing after the other, and never waits for who reads its events.
+//! The task of an agent. It receives everything that happens, one thing after the other, and routes it to the owner of the state.
 //!
-//! Two lanes lead in, so that a full one cannot hold up an interrupt. While too many events wait to be read, nothing is taken from
-//! models, tools and the lane of work; controls are always taken.
+//! | state | owner |
+//! | --- | --- |
+//! | the open session: settings, messages, usage, hooks, servers, subagents | [`Session`] |
+//! | the running turn, its tasks and effects | [`Turns`], through [`ActiveTurn`] |
+//! | waiting prompts | [`Prompts`] |
+//! | opening, closing and ending | [`Lifecycle`] |
+//! | events on their way to the client | [`Outbox`] |
+//!
+//! The actor never waits for the reader of its events. Commands and controls have queues of their own, so a full one cannot delay an
+//! interrupt. While too many events wait, the actor reads no commands and no input of models and tools; it always reads controls.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::children::{Back, FromSession, FromTurn, Input, said};
-use super::farewell::Farewell;
+use super::active_turn::ActiveTurn;
 use super::lifecycle::Lifecycle;
-use super::outbox::{Gone, Outbox};
-use super::queue::Prompts;
+use super::outbox::{Disconnected, Outbox};
+use super::prompt_queue::Prompts;
 use super::running::{Running, Turns};
+use super::session_end_hooks::SessionEndHooks;
 use super::state::Session;
+use super::subagents::SubagentReports;
+use super::tasks::{Input, SessionInput, SessionSender, panic_text};
 use super::turn::{Effect, Turn};
 use crate::agent::Control;
-use crate::command::{self, Command, Ticket};
+use crate::command::{self, Command, CommandId, UserResponse};
 use crate::event::TurnEnd;
-use crate::{Environment, Error, Event, Happening};
+use crate::{Environment, Error, Event, SessionEvent};
 
-/// So many results of tasks may wait.
-const WAITING_INPUTS: usize = 64;
+/// The maximum number of inputs of tasks that wait.
+const MAX_WAITING_INPUTS: usize = 64;
 
-/// An agent: passes on what happens to the owner of its part of the state.
+/// The task of an agent: a router over the owners of its state.
 pub(crate) struct Actor {
     pub(super) environment: Arc<Environment>,
     pub(super) out: Outbox,
@@ -37,16 +45,16 @@ pub(crate) struct Actor {
     pub(super) turns: Turns,
     pub(super) prompts: Prompts,
     pub(super) lifecycle: Lifecycle,
-    /// Sessions that were left and end what they have started.
-    pub(super) left: TaskTracker,
+    /// Sessions that were left and end their tasks.
+    pub(super) closing: TaskTracker,
 }
 
 impl Actor {
     pub(crate) fn new(
         environment: Arc<Environment>,
-        events: mpsc::Sender<Event>,
+        events: mpsc::Sender<SessionEvent>,
     ) -> (Self, mpsc::Receiver<Input>) {
-        let (inputs, received) = mpsc::channel(WAITING_INPUTS);
+        let (inputs, received) = mpsc::channel(MAX_WAITING_INPUTS);
         let out = Outbox::new(events, environment.limits.waiting_events);
         let prompts = Prompts::new(environment.limits.queued_prompts);
         let actor = Self {
@@ -57,90 +65,117 @@ impl Actor {
             turns: Turns::default(),
             prompts,
             lifecycle: Lifecycle::default(),
-            left: TaskTracker::new(),
+            closing: TaskTracker::new(),
         };
         (actor, received)
     }
 
-    /// Runs until it is told to end, nobody can tell it anything any more, or nobody reads its events.
+    /// Runs until the agent is stopped, all its handles are dropped, or the receiver of its events is dropped.
     pub(crate) async fn run(
         mut self,
-        mut work: mpsc::Receiver<(Ticket, Command)>,
+        mut work: mpsc::Receiver<(CommandId, Command)>,
         mut control: mpsc::Receiver<Control>,
         mut inputs: mpsc::Receiver<Input>,
     ) {
-        // commands taken from the lane of work
+        // the number of commands received
         let mut taken = 0;
-        while !self.is_at_end() {
+        while !self.lifecycle.is_at_end(!self.turns.is_running() && self.out.is_empty()) {
             let has_room = self.out.has_room();
             let takes_inputs = has_room || self.turns.running().is_some_and(|running| running.turn.is_over());
-            let deadline = self.deadline();
+            let turn_deadline = self.turns.running().and_then(Running::deadline);
+            let deadline = self.lifecycle.deadline().into_iter().chain(turn_deadline).min();
             let timer = tokio::time::sleep_until(deadline.unwrap_or_else(Instant::now));
             tokio::select! {
                 biased;
                 control = control.recv() => {
                     let control = control.unwrap_or(Control::Stop);
-                    // what was asked before stays before
+                    // commands submitted before the control are handled before it
                     let behind = match control {
                         Control::Interrupt { behind, .. } => behind,
                         Control::Drain => u64::MAX,
-                        Control::Answer { .. } | Control::Stop => 0,
+                        Control::Respond { .. } | Control::Stop => 0,
                     };
-                    while taken < behind && let Ok((ticket, command)) = work.try_recv() {
+                    while taken < behind && let Ok((command_id, command)) = work.try_recv() {
                         taken += 1;
-                        self.guarded(|actor| actor.command(ticket, command));
+                        self.guarded(|actor| actor.command(command_id, command));
                     }
                     self.guarded(|actor| actor.control(control));
                 }
                 flushed = self.out.flush(), if !self.out.is_empty() => {
-                    if let Err(Gone) = flushed {
+                    if let Err(Disconnected) = flushed {
                         self.stop();
                         self.lifecycle.end();
                     }
                 }
-                () = timer, if deadline.is_some() => self.guarded(Self::is_late),
+                () = timer, if deadline.is_some() => {
+                    if self.lifecycle.is_late(Instant::now()) {
+                        self.guarded(Self::stop);
+                    }
+                }
                 Some(input) = inputs.recv(), if takes_inputs => self.guarded(|actor| actor.input(input)),
-                Some((ticket, command)) = work.recv(), if has_room && self.lifecycle.takes_commands() => {
+                Some((command_id, command)) = work.recv(), if has_room && self.lifecycle.takes_commands() => {
                     taken += 1;
-                    self.guarded(|actor| actor.command(ticket, command));
+                    self.guarded(|actor| actor.command(command_id, command));
                 }
             }
-            self.guarded(Self::go_on);
+            self.guarded(Self::advance);
         }
         self.turns.abort();
         if let Some(mut session) = self.session.take() {
-            let farewell = Farewell::of(&mut session, "other");
-            close(session, farewell, self.environment.limits.stop).await;
+            let hooks = SessionEndHooks::take(&mut session, "other");
+            session.close(hooks, self.environment.limits.stop).await;
         }
         // each has its own limit
-        self.left.close();
-        self.left.wait().await;
+        self.closing.close();
+        self.closing.wait().await;
     }
 
-    pub(super) fn emit(&mut self, what: Happening) {
-        let session = self.session.as_ref().map(|session| session.id.clone());
-        self.out.push(session, what);
-    }
-
-    pub(super) fn reply(&mut self, ticket: Ticket, outcome: Result<command::Reply, Error>) {
-        self.emit(Happening::Reply { ticket, outcome });
-    }
-
-    /// Lets the turn decide, and performs the effects of the decision.
-    ///
-    /// If this is called while effects are performed, the new ones wait for their turn in the queue: see [`Running::decide`].
-    pub(super) fn with_turn(&mut self, decide: impl FnOnce(&mut Turn, &mut Vec<Effect>)) {
-        if !self.turns.running_mut().is_some_and(|running| running.decide(decide)) {
-            return;
-        }
-        while let Some(effect) = self.turns.running_mut().and_then(Running::next_effect) {
-            self.perform(effect);
+    /// Handles a panic: it ends the turn, not the agent.
+    fn guarded(&mut self, handle: impl FnOnce(&mut Self)) {
+        let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| handle(self)));
+        if let Err(panic) = outcome {
+            let panic = panic_text(&*panic);
+            tracing::error!(%panic, "the agent's task panicked");
+            if let Some(turn) = self.turns.abort() {
+                let message = format!("The turn was stopped by a bug in the engine: {panic}");
+                self.emit(Event::problem(message, "InternalError"));
+                self.complete_turn(&turn, TurnEnd::Error);
+            }
         }
     }
 
-    /// A way back for a task of the turn that runs, which is counted from now on.
-    pub(super) fn child(&mut self) -> Option<(Back, CancellationToken)> {
-        Some(self.turns.running_mut()?.child(&self.inputs))
+    pub(super) fn emit(&mut self, event: Event) {
+        let session = self.session.as_ref().map(|session| session.id().clone());
+        self.out.push(session, event);
+    }
+
+    pub(super) fn reply(&mut self, command_id: CommandId, outcome: Result<command::Reply, Error>) {
+        self.emit(Event::Reply { command_id, outcome });
+    }
+
+    /// The running turn with everything its steps need, if a turn runs.
+    pub(super) fn active(&mut self) -> Option<ActiveTurn<'_>> {
+        Some(ActiveTurn {
+            environment: &self.environment,
+            inputs: &self.inputs,
+            out: &mut self.out,
+            session: self.session.as_mut()?,
+            running: self.turns.running_mut()?,
+            prompts: &mut self.prompts,
+            is_unattended: self.lifecycle.is_unattended(),
+        })
+    }
+
+    /// Lets the running turn decide, and performs its decision.
+    fn with_turn(&mut self, decide: impl FnOnce(&mut Turn, &mut Vec<Effect>)) {
+        if let Some(mut active) = self.active() {
+            active.step(decide);
+        }
+    }
+
+    /// Returns how tasks of a session report.
+    pub(super) fn sender_of(&self, session: &Session) -> SessionSender {
+        SessionSender::new(session.number(), self.inputs.clone())
     }
 
     pub(super) fn stop_deadline(&self) -> Instant {
@@ -149,125 +184,91 @@ impl Actor {
 
     fn control(&mut self, control: Control) {
         match control {
-            Control::Interrupt { ticket, .. } => self.interrupt(Some(ticket)),
-            Control::Answer { question, answer } => {
-                if let Some(answer) = self.answer_subagent(&question, answer) {
-                    self.with_turn(|turn, effects| turn.answered(&question, answer, effects));
-                }
-            }
+            Control::Interrupt { command_id, .. } => self.interrupt(Some(command_id)),
+            Control::Respond { request, response } => self.respond(&request, response),
             Control::Drain => self.drain(),
             Control::Stop => self.stop(),
         }
     }
 
+    /// Passes a response to the subagent or the turn that has made the request.
+    fn respond(&mut self, request: &str, response: UserResponse) {
+        let Some(session) = &self.session else { return };
+        if let Some(response) = session.subagents().respond(request, response) {
+            self.with_turn(|turn, effects| turn.respond(request, response, effects));
+        }
+    }
+
     fn input(&mut self, input: Input) {
         match input {
-            Input::Turn { turn, what } => {
-                if self.turns.numbered(turn).is_some() {
-                    self.turn_input(what);
+            Input::Turn { turn, input } => {
+                if self.turns.numbered(turn).is_some()
+                    && let Some(mut active) = self.active()
+                {
+                    active.receive(input);
                 }
             }
-            Input::Session { session, what } => {
-                if self.session.as_ref().is_some_and(|open| open.number == session) {
-                    self.session_input(what);
-                } else if let FromSession::Reply { ticket, .. } | FromSession::Summed { ticket, .. } = what {
-                    // whoever asked is answered all the same
-                    self.reply(ticket, Err(Error::SessionNotFound));
+            Input::Session { session, input } => {
+                if self.session.as_ref().is_some_and(|open| open.number() == session) {
+                    self.session_input(input);
+                } else if let SessionInput::Reply { command_id, .. }
+                | SessionInput::Summed { command_id, .. } = input
+                {
+                    // a command is answered also if its session was left
+                    self.reply(command_id, Err(Error::SessionNotFound));
                 }
             }
         }
     }
 
-    fn turn_input(&mut self, what: FromTurn) {
-        match what {
-            FromTurn::Model { call, event } => self.with_turn(|turn, effects| {
-                if turn.model_calls() == call {
-                    turn.model(event, std::time::Instant::now(), effects);
+    fn session_input(&mut self, input: SessionInput) {
+        let Some(session) = &mut self.session else { return };
+        match input {
+            SessionInput::Servers => session.report_servers(&mut self.out),
+            SessionInput::Hook(progress) => match self.active() {
+                Some(mut active) => active.hook_progress(*progress),
+                None => self.hook_progress(*progress),
+            },
+            SessionInput::Started { outcome, variables } => {
+                session.start_hooks_done(&outcome, variables);
+                self.settle_start();
+            }
+            SessionInput::Summed { command_id, summed } => self.compacted(command_id, summed),
+            SessionInput::Closed(command_id) => self.closed(command_id),
+            SessionInput::Title { title, usage } => {
+                if let Some(event) = session.title_from_model(title, usage) {
+                    self.emit(event);
                 }
-            }),
-            FromTurn::Ready { call } => self.servers_ready(call),
-            FromTurn::Hook(news) => self.hook_news(*news),
-            FromTurn::PromptJudged(outcome) => self.prompt_judged(&outcome),
-            FromTurn::Summed(summed) => self.summed_up(summed),
-            FromTurn::MayStop(outcome) => self.may_stop(&outcome),
-            FromTurn::Advised(outcome) => self.advised(&outcome),
-            FromTurn::Rewritten { index, input } => {
-                self.with_turn(|turn, effects| turn.rewrite(index, input, effects));
             }
-            FromTurn::Reviewed { index, output, outcome } => self.reviewed(index, output, &outcome),
-            FromTurn::Prepared { index, verdict, rules } => self.with_turn(|turn, effects| {
-                if let Some(rules) = rules {
-                    turn.keep_rules(index, rules);
-                }
-                turn.prepared(index, verdict, effects);
-            }),
-            FromTurn::Halted { index, reason } => self.with_turn(|turn, effects| {
-                let output = musher_tools::ToolOutput::error(&reason, &reason);
-                turn.halt(index, output, &reason, effects);
-            }),
-            FromTurn::Request(request) => self.call_request(*request),
-            FromTurn::Progress(what) => self.progress(*what),
-            FromTurn::Done { index, output } => self.ran(index, output),
-            FromTurn::Refused { index, output } => {
-                self.with_turn(|turn, effects| turn.cancelled(index, output, effects));
+            SessionInput::Subagent { id, report } => {
+                let is_ending = !self.lifecycle.takes_commands();
+                let (turns, out) = (&mut self.turns, &mut self.out);
+                SubagentReports { session, turns, out, is_ending }.receive(&id, report);
             }
-            FromTurn::Ended { panic } => self.child_ended(panic),
+            SessionInput::Reply { command_id, outcome } => self.reply(command_id, outcome),
         }
     }
 
-    fn session_input(&mut self, what: FromSession) {
-        match what {
-            FromSession::Servers => self.servers_changed(),
-            FromSession::Hook(news) => self.hook_news(*news),
-            FromSession::Started { outcome, variables } => self.session_started(&outcome, variables),
-            FromSession::Summed { ticket, summed } => self.compacted(ticket, summed),
-            FromSession::Closed(ticket) => self.closed(ticket),
-            FromSession::Title { title, usage } => self.titled(title, usage),
-            FromSession::Subagent { id, news } => self.subagent_news(&id, news),
-            FromSession::Reply { ticket, outcome } => self.reply(ticket, outcome),
-        }
-    }
-
-    fn child_ended(&mut self, panic: Option<String>) {
-        if let Some(running) = self.turns.running_mut() {
-            running.child_ended();
-        }
-        if let Some(panic) = panic {
-            tracing::error!(%panic, "a task of a turn panicked");
-            self.broken(&panic);
-        }
-    }
-
-    /// Ends the turn: there is a bug in us.
-    fn broken(&mut self, panic: &str) {
-        let text = format!("The turn was stopped by a bug in the engine: {panic}");
-        self.with_turn(|turn, effects| {
-            if !turn.is_over() {
-                let mut settled = Vec::new();
-                turn.interrupt(&mut settled);
-                effects.append(&mut settled);
-                turn.fail(text, Some("InternalError"), TurnEnd::Error, effects);
-            }
-        });
-    }
-
-    pub(super) fn interrupt(&mut self, ticket: Option<Ticket>) {
+    /// Interrupts the turn, and discards the prompts that wait.
+    pub(super) fn interrupt(&mut self, command_id: Option<CommandId>) {
         for queued in self.prompts.take_all() {
-            self.discarded(&queued);
-            self.emit(Happening::Discarded { text: queued.prompt.text, ticket: queued.ticket });
+            if let Some(session) = &mut self.session {
+                session.discard_prompt(&queued);
+            }
+            self.emit(Event::Discarded { text: queued.prompt.text, command_id: queued.command_id });
         }
         self.lifecycle.cancel_start();
         if !self.turns.is_running() {
-            if let Some(ticket) = ticket {
-                self.reply(ticket, Ok(command::Reply::Done));
+            if let Some(command_id) = command_id {
+                self.reply(command_id, Ok(command::Reply::Done));
             }
             return;
         }
         self.with_turn(|turn, effects| {
             let was_over = turn.is_over();
             turn.interrupt(effects);
-            if let Some(ticket) = ticket {
-                effects.push(Effect::Emit(Happening::Reply { ticket, outcome: Ok(command::Reply::Done) }));
+            if let Some(command_id) = command_id {
+                effects.push(Effect::Emit(Event::Reply { command_id, outcome: Ok(command::Reply::Done) }));
             }
             if !was_over {
                 effects.push(Effect::Finish(TurnEnd::Cancelled));
@@ -275,33 +276,20 @@ impl Actor {
         });
     }
 
-    /// No more input: questions cannot be answered, so the turn goes on without; then the end.
+    /// The input of the client has ended: the turn continues without responses of the user, then the agent ends.
     fn drain(&mut self) {
-        if self.lifecycle.drain(Instant::now() + self.environment.limits.drain) {
-            self.refuse_question();
-            self.refuse_subagents();
+        if !self.lifecycle.drain(Instant::now() + self.environment.limits.drain) {
+            return;
+        }
+        if let Some(mut active) = self.active() {
+            active.deny_open_request();
+        }
+        if let Some(session) = &self.session {
+            session.subagents().deny_requests();
         }
     }
 
-    /// Whether nobody can answer questions any more.
-    pub(super) fn is_draining(&self) -> bool {
-        !self.lifecycle.takes_commands()
-    }
-
-    /// Refuses what is asked while nobody can answer.
-    pub(super) fn refuse_question(&mut self) {
-        let is_alone = self.lifecycle.nobody_answers();
-        let question = self.turns.running().and_then(|running| running.turn.question());
-        let id = question.map(|question| match question {
-            crate::Question::Permission { id, .. } | crate::Question::Ask { id, .. } => id.clone(),
-        });
-        if let (true, Some(id)) = (is_alone, id) {
-            let answer = crate::Answer::Refused { reason: None };
-            self.with_turn(|turn, effects| turn.answered(&id, answer, effects));
-        }
-    }
-
-    /// The end: the turn is stopped.
+    /// Stops the turn and ends the agent.
     pub(super) fn stop(&mut self) {
         if !self.lifecycle.stop(self.stop_deadline()) {
             return;
@@ -316,14 +304,19 @@ impl Actor {
         });
     }
 
-    /// What follows once a thing has happened: the end of a turn, the next prompt, the end of all.
-    fn go_on(&mut self) {
+    /// Does what has become possible: ends the turn, begins the next one, ends the agent.
+    fn advance(&mut self) {
+        if let Some((turn, plan, autonomy)) = self.turns.take_hand_over() {
+            self.hand_over(&turn, &plan, autonomy);
+        }
         self.finish_turn();
         while !self.turns.is_running() && self.lifecycle.takes_prompts() {
-            let is_awake = self.lifecycle.takes_commands();
-            let next = self.prompts.next();
-            let Some(queued) = next.or_else(|| is_awake.then(|| self.completions())?) else { break };
-            self.begin_prompt(queued);
+            let Some(queued) = self.next_prompt() else { break };
+            let (limits, tools) = (self.environment.limits, self.environment.tools.clone());
+            self.turns.begin(Turn::new(queued.id.clone(), std::time::Instant::now(), limits, tools));
+            if let Some(mut active) = self.active() {
+                active.begin(queued);
+            }
             self.finish_turn();
         }
         if !self.turns.is_running() {
@@ -331,63 +324,10 @@ impl Actor {
         }
     }
 
-    fn is_late(&mut self) {
-        if self.lifecycle.is_late(Instant::now()) {
-            self.stop();
+    /// Ends the turn if it has finished and its tasks have ended or are past their deadline.
+    fn finish_turn(&mut self) {
+        if let Some((turn, reason)) = self.turns.take_finished(Instant::now()) {
+            self.complete_turn(&turn, reason);
         }
-    }
-
-    fn is_at_end(&self) -> bool {
-        self.lifecycle.is_at_end(!self.turns.is_running() && self.out.is_empty())
-    }
-
-    fn deadline(&self) -> Option<Instant> {
-        let turn = self.turns.running().and_then(Running::deadline);
-        self.lifecycle.deadline().into_iter().chain(turn).min()
-    }
-
-    /// A fault of ours ends the turn, not the agent.
-    fn guarded(&mut self, handle: impl FnOnce(&mut Self)) {
-        let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| handle(self)));
-        if let Err(panic) = outcome {
-            let panic = said(&*panic);
-            tracing::error!(%panic, "the agent's task panicked");
-            if let Some(turn) = self.turns.abort() {
-                let message = format!("The turn was stopped by a bug in the engine: {panic}");
-                let name = Some("InternalError".to_owned());
-                self.emit(Happening::Problem { message, kind: "Error".to_owned(), name });
-                self.completed(&turn, TurnEnd::Error);
-            }
-        }
-    }
-}
-
-/// Ends what a session has started, and runs its last hooks. Neither takes longer than the limit.
-///
-/// Its log is closed when this returns, before anything is awaited: whoever opens the session next finds it free.
-pub(super) fn close(
-    session: Session,
-    farewell: Option<Farewell>,
-    limit: Duration,
-) -> impl Future<Output = ()> {
-    let Session { journal, cancel, tools, mcp, subagent, subagents, .. } = session;
-    drop(journal);
-    cancel.cancel();
-    async move {
-        let end = async {
-            let servers = async {
-                // those of a subagent are those of the session that started it
-                if subagent.is_none() {
-                    mcp.shutdown().await;
-                }
-            };
-            tokio::join!(tools.processes.end_all(), subagents.ended(), servers);
-        };
-        let last_hooks = async {
-            if let Some(farewell) = farewell {
-                farewell.say_alone(limit).await;
-            }
-        };
-        tokio::join!(async { tokio::time::timeout(limit, end).await.ok() }, last_hooks);
     }
 }

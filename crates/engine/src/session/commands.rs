@@ -1,215 +1,387 @@
-//! What each command does. Replies come in the one stream of events, in the place clients expect them.
+//! What each command does. Replies go through the one stream of events, in the order clients expect.
 
-use super::actor::{Actor, close};
-use super::farewell::Farewell;
-use super::lists::repository;
+use musher_store::Record;
+
+use super::actor::Actor;
+use super::compact::Summed;
+use super::hooks::{hook_event, hook_message};
+use super::lifecycle::Starting;
+use super::lists::{models_without_session, repository, switch_skill};
 use super::open;
+use super::plan::Plan;
+use super::queued_prompt::Queued;
+use super::servers::without_session;
+use super::session_end_hooks::SessionEndHooks;
 use super::state::Session;
-use crate::command::{Command, Created, LoadSession, Loaded, NewSession, Reply, Ticket};
-use crate::event::TitleCause;
-use crate::{Error, Happening, Settings, SettingsChange};
+use super::tasks::SessionInput;
+use super::turn::Turn;
+use crate::command::{Command, CommandId, Created, LoadSession, Loaded, NewSession, Prompt, Reply};
+use crate::event::{TurnEnd, WorkingState};
+use crate::hooks::HookProgress;
+use crate::{Autonomy, Error, Event, Mode, SettingsChange};
 
 impl Actor {
-    pub(super) fn command(&mut self, ticket: Ticket, command: Command) {
+    /// Handles a command. Its reply follows at once or later.
+    pub(super) fn command(&mut self, command_id: CommandId, command: Command) {
         let outcome = match command {
-            Command::Create(new) => return self.create(ticket, *new),
-            Command::Load(load) => return self.load(ticket, *load),
-            Command::Prompt(prompt) => return self.prompt(ticket, *prompt),
-            Command::Interrupt => return self.interrupt(Some(ticket)),
-            Command::ChangeSettings(change) => return self.change_settings(ticket, &change),
-            Command::Rename { title } => return self.rename(ticket, title),
-            Command::Close { .. } => return self.begin_close(ticket),
-            Command::Compact { instructions } => return self.compact(ticket, instructions),
-            Command::Mcp(command) => return self.mcp(ticket, *command),
-            Command::ListTools(filter) => return self.list_tools(ticket, &filter),
-            Command::ListModels => Ok(Reply::Models(self.models().views())),
-            Command::ListSkills => self.list_skills(),
-            Command::SetSkillDisabled { name, disabled, .. } => self.set_skill_disabled(&name, disabled),
-            Command::ListCommands => self.list_commands(),
-            Command::ContextStats => self.context_stats(),
-            Command::ContextBreakdown => self.context_breakdown(),
-            Command::Fork { title, tags } => self.fork(title.as_deref(), tags),
-            Command::RewindInfo { session, message } => self.rewind_info(&session, &message),
-            Command::Rewind(rewind) => self.rewind(&rewind),
-            Command::KillWorker { session } => self.kill_worker(&session),
+            Command::Create(new) => return self.create(command_id, *new),
+            Command::Load(load) => return self.load(command_id, *load),
+            Command::Interrupt => return self.interrupt(Some(command_id)),
+            Command::Close { .. } => return self.close(command_id),
+            Command::ListModels => {
+                let models = self.session.as_ref().map(|session| session.models().views());
+                Ok(Reply::Models(models.unwrap_or_else(|| models_without_session(&self.environment).views())))
+            }
+            Command::SetSkillDisabled { name, disabled, .. } => {
+                switch_skill(&self.environment, self.session.as_mut(), &name, disabled)
+            }
+            Command::Mcp(command) if self.session.is_none() => without_session(&command),
+            command => match self.session_command(&command_id, command) {
+                Ok(None) => return,
+                Ok(Some(reply)) => Ok(reply),
+                Err(error) => Err(error),
+            },
         };
-        self.reply(ticket, outcome);
+        self.reply(command_id, outcome);
     }
 
-    fn create(&mut self, ticket: Ticket, new: NewSession) {
+    /// Handles a command for the open session. Returns its reply, or `None` if the reply follows later.
+    fn session_command(&mut self, id: &CommandId, command: Command) -> Result<Option<Reply>, Error> {
+        let store = self.environment.store();
+        let has_turn = self.turns.is_running();
+        let session = self.session.as_ref().ok_or(Error::NoSession)?;
+        let sender = self.sender_of(session);
+        let (environment, out) = (&self.environment, &mut self.out);
+        let session = self.session.as_mut().ok_or(Error::NoSession)?;
+        let reply = match command {
+            Command::Prompt(prompt) => {
+                self.take_prompt(id, *prompt)?;
+                Reply::Done
+            }
+            Command::ChangeSettings(change) => {
+                let has_changed = session.change_settings(&change);
+                let settings = Box::new(session.settings().clone());
+                if has_changed {
+                    let event = session.settings_event();
+                    self.emit(event);
+                }
+                self.emit(Event::Settings { settings, command_id: Some(id.clone()) });
+                Reply::Done
+            }
+            Command::Rename { title } => {
+                let event = session.rename(title, id.clone());
+                let event = event.map_err(|error| Error::Internal(error.to_string()))?;
+                self.emit(event);
+                Reply::Success(true)
+            }
+            Command::Compact { instructions } => {
+                let (id, retries) = (id.clone(), environment.retries);
+                session.start_compaction(id, instructions, retries, sender)?;
+                let event = session.settings_event();
+                self.emit(event);
+                return Ok(None);
+            }
+            Command::Mcp(command) => {
+                return session.mcp_command(id.clone(), *command, sender, out).transpose();
+            }
+            Command::ListTools(filter) => {
+                session.list_tools(id.clone(), &filter, &environment.tools, sender);
+                return Ok(None);
+            }
+            Command::ListSkills => session.list_skills(environment),
+            Command::ListCommands => session.list_commands(),
+            Command::ContextStats => session.context_stats(),
+            Command::ContextBreakdown => {
+                Reply::ContextBreakdown(Box::new(session.context_breakdown(&environment.tools)))
+            }
+            Command::Fork { title, tags } => session.fork(&store, title.as_deref(), tags)?,
+            Command::RewindInfo { session: id, message } => session.rewind_info(&id, &message)?,
+            Command::Rewind(rewind) => session.rewind(&store, &rewind, has_turn)?,
+            Command::KillWorker { session: id } => session.subagents().kill(&id)?,
+            // handled without a session
+            Command::Create(_)
+            | Command::Load(_)
+            | Command::Interrupt
+            | Command::Close { .. }
+            | Command::ListModels
+            | Command::SetSkillDisabled { .. } => Reply::Done,
+        };
+        Ok(Some(reply))
+    }
+
+    /// Takes a prompt: logs it, and begins its turn when it is next.
+    fn take_prompt(&mut self, command_id: &CommandId, prompt: Prompt) -> Result<(), Error> {
+        if self.prompts.is_full() {
+            return Err(Error::Invalid("too many messages wait for their turn".to_owned()));
+        }
+        let session = self.session.as_mut().ok_or(Error::NoSession)?;
+        let mut queued = Queued::new(Some(command_id.clone()), prompt);
+        // a prompt that hooks may refuse becomes part of the conversation after they have run
+        let is_free =
+            !self.turns.is_running() && !self.lifecycle.is_starting() && !session.has_prompt_hooks();
+        let is_next = is_free && self.prompts.is_empty();
+        let logged = if is_next {
+            session.log_prompt(&mut queued, &self.environment)
+        } else {
+            session.log_waiting_prompt(&queued)
+        };
+        logged.map_err(|error| Error::Internal(error.to_string()))?;
+        self.prompts.push(queued);
+        Ok(())
+    }
+
+    /// Takes the prompt of the next turn: one that waits, or the results of background subagents.
+    pub(super) fn next_prompt(&mut self) -> Option<Queued> {
+        if let Some(queued) = self.prompts.next() {
+            return Some(queued);
+        }
+        let session = self.session.as_mut().filter(|_| self.lifecycle.takes_commands())?;
+        session.completion_prompt().unwrap_or_else(|error| {
+            self.emit(Event::problem(error.to_string(), "PersistenceError"));
+            None
+        })
+    }
+
+    fn create(&mut self, command_id: CommandId, new: NewSession) {
         match open::new(&self.environment, new) {
-            Err(error) => self.reply(ticket, Err(error)),
+            Err(error) => self.reply(command_id, Err(error)),
             Ok(session) => {
                 let created = Created {
-                    id: session.id.clone(),
-                    settings: session.settings.clone(),
-                    models: session.models.views(),
+                    id: session.id().clone(),
+                    settings: session.settings().clone(),
+                    models: session.models().views(),
                     repository: repository(&session),
                 };
                 self.switch(session);
                 self.announce_session();
-                self.begin_session("startup", Some((ticket, Reply::Created(Box::new(created)))));
+                self.start_session("startup", Some((command_id, Reply::Created(Box::new(created)))));
             }
         }
     }
 
-    fn load(&mut self, ticket: Ticket, load: LoadSession) {
-        if let Some(session) = self.session.as_ref().filter(|session| session.id.as_str() == load.id) {
+    fn load(&mut self, command_id: CommandId, load: LoadSession) {
+        if let Some(session) = self.session.as_ref().filter(|session| session.id().as_str() == load.id) {
             let loaded = self.loaded(session);
-            return self.reply(ticket, Ok(Reply::Loaded(Box::new(loaded))));
+            return self.reply(command_id, Ok(Reply::Loaded(Box::new(loaded))));
         }
         match open::load(&self.environment, load) {
-            Err(error) => self.reply(ticket, Err(error)),
+            Err(error) => self.reply(command_id, Err(error)),
             Ok((session, damage)) => {
                 self.switch(session);
                 self.announce_session();
                 if !damage.is_none() {
-                    self.problem(format!("The log of the session was damaged: {damage}"), "SessionDamaged");
+                    let text = format!("The log of the session was damaged: {damage}");
+                    self.emit(Event::problem(text, "SessionDamaged"));
                 }
                 if let Some(session) = &self.session {
                     let loaded = self.loaded(session);
-                    self.begin_session("resume", Some((ticket, Reply::Loaded(Box::new(loaded)))));
+                    self.start_session("resume", Some((command_id, Reply::Loaded(Box::new(loaded)))));
                 }
             }
         }
     }
 
-    /// Opens a session in the place of the one that was open, which is left.
-    pub(crate) fn switch(&mut self, mut session: Session) {
-        self.leave_session();
-        session.number = self.lifecycle.next_session();
-        self.session = Some(session);
-        self.watch_servers();
-    }
-
-    fn announce_session(&mut self) {
-        self.servers_changed();
-        let Some(session) = &mut self.session else { return };
-        let problems = std::mem::take(&mut session.problems);
-        let settings = Box::new(session.settings.clone());
-        let ignored = session.config.trust.ignored();
-        if !ignored.is_empty() {
-            let list: Vec<String> = ignored.iter().map(ToString::to_string).collect();
-            let text = format!("Not used, because this folder is not trusted: {}", list.join(", "));
-            self.problem(text, "UntrustedFolder");
-        }
-        for problem in problems {
-            self.problem(problem.to_string(), "SettingsProblem");
-        }
-        self.emit(Happening::Settings { settings, ticket: None });
-    }
-
-    /// What runs in the session that is open ends with it.
-    fn leave_session(&mut self) {
-        self.settle_start();
-        self.end_turn();
-        if let Some(mut session) = self.session.take() {
-            session.save();
-            let limit = self.environment.limits.stop;
-            let farewell = Farewell::of(&mut session, "other");
-            self.left.spawn(close(session, farewell, limit));
-        }
-        self.out.forget_state();
-    }
-
     fn loaded(&self, session: &Session) -> Loaded {
         let running = self.turns.running();
+        let of_turn = running.and_then(|running| running.turn.open_request());
         Loaded {
-            id: session.id.clone(),
-            messages: session.messages.clone(),
-            title: session.title.clone(),
-            cwd: session.cwd.clone(),
-            updated_at_ms: session.updated_at_ms,
-            settings: session.settings.clone(),
-            models: session.models.views(),
+            id: session.id().clone(),
+            messages: session.conversation().messages().to_vec(),
+            title: session.title().text().map(str::to_owned),
+            cwd: session.cwd().to_owned(),
+            updated_at_ms: session.conversation().updated_at_ms(),
+            settings: session.settings().clone(),
+            models: session.models().views(),
             state: self.out.state(),
-            usage: session.usage,
-            last_call: session.last_call,
-            questions: running
-                .and_then(|running| running.turn.question())
-                .into_iter()
-                .chain(session.subagents.questions())
-                .cloned()
-                .collect(),
+            usage: session.usage().own(),
+            last_call: session.usage().last_call(),
+            requests: of_turn.into_iter().chain(session.subagents().requests()).cloned().collect(),
             queued: self
                 .prompts
                 .iter()
-                .map(|queued| (queued.ticket.clone(), queued.prompt.text.clone()))
+                .map(|queued| (queued.command_id.clone(), queued.prompt.text.clone()))
                 .collect(),
             repository: repository(session),
         }
     }
 
-    fn change_settings(&mut self, ticket: Ticket, change: &SettingsChange) {
-        let Some(session) = &mut self.session else { return self.reply(ticket, Err(Error::NoSession)) };
-        let before = session.settings.clone();
-        apply(&mut session.settings, change);
-        session.update_policy();
-        session.subagents.follow(session.policy.level(), session.settings.mode);
-        session.save();
-        let after = session.settings.clone();
-        if before != after {
-            self.emit(Happening::Settings { settings: Box::new(after.clone()), ticket: None });
-        }
-        self.emit(Happening::Settings { settings: Box::new(after), ticket: Some(ticket.clone()) });
-        self.reply(ticket, Ok(Reply::Done));
+    /// Opens a session in the place of the open one, which is left.
+    pub(crate) fn switch(&mut self, mut session: Session) {
+        self.leave_session();
+        session.set_number(self.lifecycle.next_session());
+        session.watch_servers(self.sender_of(&session));
+        self.session = Some(session);
     }
 
-    fn rename(&mut self, ticket: Ticket, title: String) {
-        let Some(session) = &mut self.session else { return self.reply(ticket, Err(Error::NoSession)) };
-        if let Err(error) = session.log().and_then(|log| log.set_title(&title, true)) {
-            return self.reply(ticket, Err(Error::Internal(error.to_string())));
+    fn announce_session(&mut self) {
+        let Some(session) = &mut self.session else { return };
+        session.report_servers(&mut self.out);
+        let problems = session.take_problems();
+        let settings = session.settings_event();
+        let ignored = session.config().trust.ignored();
+        if !ignored.is_empty() {
+            let list: Vec<String> = ignored.iter().map(ToString::to_string).collect();
+            let text = format!("Not used, because this folder is not trusted: {}", list.join(", "));
+            self.emit(Event::problem(text, "UntrustedFolder"));
         }
-        session.title = Some(title.clone());
-        session.is_title_manual = true;
-        session.new_title = None;
-        self.emit(Happening::Title { title, cause: TitleCause::Manual, ticket: Some(ticket.clone()) });
-        self.reply(ticket, Ok(Reply::Success(true)));
+        for problem in problems {
+            self.emit(Event::problem(problem.to_string(), "SettingsProblem"));
+        }
+        self.emit(settings);
     }
 
-    /// The turn that runs ends here.
-    pub(super) fn end_turn(&mut self) {
+    /// Runs the `SessionStart` hooks, then answers the command that has opened the session.
+    fn start_session(&mut self, source: &'static str, reply: Option<(CommandId, Reply)>) {
+        let session = self.session.as_ref();
+        let cancel = session.and_then(|session| session.run_start_hooks(source, self.sender_of(session)));
+        match cancel {
+            Some(cancel) => self.lifecycle.start(Starting { cancel, reply }),
+            None => {
+                if let Some((command_id, reply)) = reply {
+                    self.reply(command_id, Ok(reply));
+                }
+            }
+        }
+    }
+
+    /// Answers the command that has opened the session, if the `SessionStart` hooks have delayed that.
+    pub(super) fn settle_start(&mut self) {
+        if let Some((command_id, reply)) = self.lifecycle.started() {
+            self.reply(command_id, Ok(reply));
+        }
+    }
+
+    /// Ends everything that runs in the open session, and closes it in the background.
+    fn leave_session(&mut self) {
+        self.settle_start();
+        self.end_turn();
+        if let Some(mut session) = self.session.take() {
+            session.save();
+            let hooks = SessionEndHooks::take(&mut session, "other");
+            self.closing.spawn(session.close(hooks, self.environment.limits.stop));
+        }
+        self.out.reset_state();
+    }
+
+    /// Ends the running turn at once.
+    fn end_turn(&mut self) {
         if self.session.is_none() {
             return;
         }
         self.interrupt(None);
         if let Some(turn) = self.turns.abort() {
-            self.completed(&turn, crate::TurnEnd::Cancelled);
+            self.complete_turn(&turn, TurnEnd::Cancelled);
         }
     }
 
-    /// The session is closed, and with it the agent.
-    pub(super) fn closed(&mut self, ticket: Ticket) {
+    /// Closes the session for a client: runs its last hooks, which are reported, then replies.
+    fn close(&mut self, command_id: CommandId) {
+        self.end_turn();
+        let hooks = self.session.as_mut().and_then(|session| SessionEndHooks::take(session, "other"));
+        let (Some(session), Some(hooks)) = (&self.session, hooks) else { return self.closed(command_id) };
+        self.lifecycle.close();
+        let (sender, limit) = (self.sender_of(session), self.environment.limits.stop);
+        tokio::spawn(async move {
+            hooks.run(limit, sender.hook_listener()).await;
+            sender.send(SessionInput::Closed(command_id)).await;
+        });
+    }
+
+    /// The session is closed: ends the agent, too.
+    pub(super) fn closed(&mut self, command_id: CommandId) {
         self.lifecycle.closed();
         self.leave_session();
-        self.reply(ticket, Ok(Reply::Done));
-        self.emit(Happening::Closed);
+        self.reply(command_id, Ok(Reply::Done));
+        self.emit(Event::Closed);
         self.stop();
     }
-}
 
-/// Applies what changes.
-pub(super) fn apply(settings: &mut Settings, change: &SettingsChange) {
-    fn set<T: Clone>(field: &mut T, value: Option<&T>) {
-        if let Some(value) = value {
-            field.clone_from(value);
+    /// Logs and announces the progress of hooks while no turn runs.
+    pub(super) fn hook_progress(&mut self, progress: HookProgress) {
+        let Some(session) = &mut self.session else { return };
+        if let HookProgress::Completed(run) = &progress {
+            for message in session.keep_hook_run(hook_message(run)) {
+                if let Err(error) = session.append(message) {
+                    let event = Event::problem(error.to_string(), "PersistenceError");
+                    self.out.push(Some(session.id().clone()), event);
+                }
+            }
+        }
+        self.emit(hook_event(progress));
+    }
+
+    /// Creates a new session when the summary that a client requested is ready.
+    pub(super) fn compacted(&mut self, command_id: CommandId, summed: Summed) {
+        let store = self.environment.store();
+        let outcome = summed.into_result().and_then(|(text, usage, removed)| {
+            let session = self.session.as_mut().ok_or(Error::NoSession)?;
+            if let Some(running) = self.turns.running_mut() {
+                running.turn.add_usage(usage);
+            }
+            let event = session.record_summary(usage);
+            self.out.push(Some(session.id().clone()), event);
+            session.fork_compacted(&store, text, removed)
+        });
+        self.reply(command_id, outcome);
+    }
+
+    /// Logs and announces the end of a turn.
+    pub(super) fn complete_turn(&mut self, turn: &Turn, reason: TurnEnd) {
+        let Some(session) = &mut self.session else { return };
+        let id = session.id().clone();
+        let completed = Box::new(session.end_turn(turn, reason));
+        self.out.push(Some(id.clone()), Event::TurnCompleted(completed));
+        self.out.push_idle(id);
+        if let Some((session, completed)) = self.turns.take_handed_over() {
+            self.out.push(Some(session), Event::TurnCompleted(completed));
+        }
+        if let Some(session) = &self.session {
+            let sender = self.sender_of(session);
+            if let Some(session) = &mut self.session {
+                session.announce_title(&self.environment, sender, &mut self.out);
+            }
         }
     }
-    set(&mut settings.model, change.model.as_ref());
-    set(&mut settings.effort, change.effort.as_ref());
-    set(&mut settings.mode, change.mode.as_ref());
-    set(&mut settings.autonomy, change.autonomy.as_ref());
-    set(&mut settings.spec_model, change.spec_model.as_ref());
-    set(&mut settings.spec_effort, change.spec_effort.as_ref());
-    set(&mut settings.tools.enabled, change.enabled_tools.as_ref());
-    set(&mut settings.tools.disabled, change.disabled_tools.as_ref());
-    set(&mut settings.tools.additional, change.additional_tools.as_ref());
-    set(&mut settings.tools.restricted, change.restricted_tools.as_ref());
-    set(&mut settings.compaction_check, change.compaction_check.as_ref());
-    if change.tags.is_some() {
-        settings.tags.clone_from(&change.tags);
-    }
-    if change.compaction_token_limit.is_some() {
-        settings.compaction_token_limit = change.compaction_token_limit;
+
+    /// Carries out a plan in a new session. It begins at once, and the turn that has made the plan ends after it.
+    pub(super) fn hand_over(&mut self, turn: &Turn, plan: &Plan, autonomy: Autonomy) {
+        let Some(session) = &mut self.session else { return };
+        let completed = Box::new(turn.completed(TurnEnd::SpecHandoff, session.usage()));
+        let reason = completed.reason.name().to_owned();
+        session.note(&Record::TurnOutcome { turn_id: turn.id().to_owned(), reason }).ok();
+        let old = session.id().clone();
+        let transcript = session.log().map(|log| log.path()).unwrap_or_default();
+        let settings = session.settings();
+        let new = NewSession {
+            cwd: session.cwd().to_owned(),
+            settings: SettingsChange {
+                model: Some(settings.model.clone()),
+                effort: Some(settings.effort),
+                mode: Some(Mode::Auto),
+                autonomy: Some(autonomy),
+                tags: settings.tags.clone(),
+                ..SettingsChange::default()
+            },
+            attach: session.attach().clone(),
+            system_prompt: session.system_prompt().cloned(),
+            ..NewSession::default()
+        };
+        match open::new(&self.environment, new) {
+            Err(error) => {
+                self.emit(Event::problem(error.to_string(), "Error"));
+                self.out.push(Some(old), Event::TurnCompleted(completed));
+                self.emit(Event::State(WorkingState::Idle));
+            }
+            Ok(session) => {
+                let settings = session.settings_event();
+                self.switch(session);
+                self.emit(settings);
+                self.turns.set_handed_over(old, completed);
+                let prompt = Prompt { text: plan.prompt(&transcript), ..Prompt::default() };
+                // its turn begins when the `SessionStart` hooks have ended
+                self.prompts.push_first(Queued::new(None, prompt));
+                self.start_session("startup", None);
+            }
+        }
     }
 }

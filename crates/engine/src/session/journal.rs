@@ -1,4 +1,4 @@
-//! The log of the session that is open. A session in which nothing was said leaves no file behind.
+//! The log of the open session. It gets a file with the first message: an unused session leaves no file behind.
 
 use std::path::PathBuf;
 
@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 use crate::Message;
 use musher_store::{Log, NewSession, Record, Store, StoreError};
 
-/// The log, or what is needed to begin it.
+/// The log, or what is needed to create it.
 #[derive(Debug)]
 pub(crate) enum Journal {
-    /// Nothing is written yet.
+    /// There is no file yet.
     New(Store, Box<NewSession>),
-    /// It is there.
+    /// There is a file.
     Open(Box<Log>),
 }
 
@@ -22,7 +22,7 @@ impl Journal {
         matches!(self, Self::Open(_))
     }
 
-    /// Where the log is, or will be.
+    /// The path of the file, also if there is none yet.
     pub(crate) fn path(&self) -> PathBuf {
         match self {
             Self::New(store, new) => store.place(&new.id, &new.cwd),
@@ -30,7 +30,7 @@ impl Journal {
         }
     }
 
-    /// The log, begun if it was not.
+    /// The log, created if there is none yet.
     pub(crate) fn open(
         &mut self,
         settings: impl FnOnce() -> Map<String, Value>,
@@ -45,7 +45,7 @@ impl Journal {
         }
     }
 
-    /// Adds a record to a log that is there. Without one there is nothing it could be about.
+    /// Appends a record, if there is a file.
     pub(crate) fn note(&mut self, record: &Record) -> Result<(), StoreError> {
         match self {
             Self::New(..) => Ok(()),
@@ -53,7 +53,7 @@ impl Journal {
         }
     }
 
-    /// Saves the settings, if there is a file already.
+    /// Saves the settings, if there is a file.
     pub(crate) fn save_settings(&mut self, settings: Map<String, Value>) -> Result<(), StoreError> {
         match self {
             Self::New(..) => Ok(()),
@@ -62,7 +62,7 @@ impl Journal {
     }
 }
 
-/// A message as a record.
+/// Returns a message as a record.
 pub(crate) fn record(message: &Message) -> Record {
     Record::Message(Box::new(message.clone()))
 }

@@ -1,9 +1,9 @@
-//! Whether the agent takes work, finishes what it has, or ends, and what holds up the next prompt. Pure: time is an argument.
+//! The life of an agent: whether it takes commands, drains or ends, and what delays the next prompt. Pure: time is an argument.
 
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::command::{Reply, Ticket};
+use crate::command::{CommandId, Reply};
 
 /// The life of an agent.
 #[derive(Default)]
@@ -14,21 +14,21 @@ pub(super) struct Lifecycle {
     sessions: u64,
 }
 
-/// A session whose first hooks run: nothing is begun in it before they are over.
+/// A session whose `SessionStart` hooks run. No turn begins before they have ended.
 pub(super) struct Starting {
-    /// Ends them.
+    /// Cancels the hooks.
     pub(super) cancel: CancellationToken,
-    /// The reply to the command that opened the session, sent when they are over.
-    pub(super) then: Option<(Ticket, Reply)>,
+    /// The reply to the command that has opened the session, sent when the hooks have ended.
+    pub(super) reply: Option<(CommandId, Reply)>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Ending {
     #[default]
     No,
-    /// No more input: end when the turn has ended, but not later than this.
+    /// The input has ended: the agent ends with its turn, at this time at the latest.
     Drain(Instant),
-    /// Only what is in the outbox, but not longer than this.
+    /// The agent only sends the remaining events, until this time at the latest.
     Stop(Instant),
     Now,
 }
@@ -39,21 +39,21 @@ impl Lifecycle {
         self.ending == Ending::No
     }
 
-    /// Whether nobody can answer questions any more, although the turn still runs.
-    pub(super) fn nobody_answers(&self) -> bool {
+    /// Whether a turn may still run but no client can answer requests.
+    pub(super) fn is_unattended(&self) -> bool {
         matches!(self.ending, Ending::Drain(_))
     }
 
-    /// Whether the next prompt may begin: hooks of a session that opens or closes run before it.
+    /// Whether the next turn may begin: not while hooks of a session that opens or closes run.
     pub(super) fn takes_prompts(&self) -> bool {
-        !self.is_held_up() && matches!(self.ending, Ending::No | Ending::Drain(_))
+        !self.is_delayed() && matches!(self.ending, Ending::No | Ending::Drain(_))
     }
 
-    fn is_held_up(&self) -> bool {
+    fn is_delayed(&self) -> bool {
         self.starting.is_some() || self.is_closing
     }
 
-    /// No more input comes. Returns whether that is new.
+    /// The input has ended. Returns whether that is new.
     pub(super) fn drain(&mut self, until: Instant) -> bool {
         let is_new = self.ending == Ending::No;
         if is_new {
@@ -71,14 +71,14 @@ impl Lifecycle {
         is_new
     }
 
-    /// The agent ends now: nobody reads its events.
+    /// The agent ends now, because its events are not received.
     pub(super) fn end(&mut self) {
         self.ending = Ending::Now;
     }
 
-    /// No turn runs and no prompt waits: an agent without input stops.
+    /// No turn runs and no prompt waits: an agent whose input has ended stops.
     pub(super) fn idle(&mut self, until: Instant) {
-        if self.nobody_answers() && !self.is_held_up() {
+        if self.is_unattended() && !self.is_delayed() {
             self.ending = Ending::Stop(until);
         }
     }
@@ -95,7 +95,7 @@ impl Lifecycle {
         }
     }
 
-    /// Whether the agent's task returns, given whether it has nothing to do and nothing to tell.
+    /// Whether the agent's task returns. `is_done`: no turn runs, and no event waits.
     pub(super) fn is_at_end(&self, is_done: bool) -> bool {
         match self.ending {
             Ending::Now => true,
@@ -112,42 +112,42 @@ impl Lifecycle {
         }
     }
 
-    /// The number of a session that is opened now.
+    /// Returns the number of the next session.
     pub(super) fn next_session(&mut self) -> u64 {
         self.sessions += 1;
         self.sessions
     }
 
-    /// The first hooks of a session begin.
+    /// The `SessionStart` hooks begin.
     pub(super) fn start(&mut self, starting: Starting) {
         self.starting = Some(starting);
     }
 
-    /// Whether they run.
+    /// Whether `SessionStart` hooks run.
     pub(super) fn is_starting(&self) -> bool {
         self.starting.is_some()
     }
 
-    /// Cancels them. Their end comes back as an input.
+    /// Cancels the `SessionStart` hooks. Their end comes back as an input.
     pub(super) fn cancel_start(&self) {
         if let Some(starting) = &self.starting {
             starting.cancel.cancel();
         }
     }
 
-    /// They are over, or not waited for any longer. Returns the reply that has waited for them.
-    pub(super) fn started(&mut self) -> Option<(Ticket, Reply)> {
+    /// The `SessionStart` hooks have ended, or are not awaited any longer. Returns the delayed reply.
+    pub(super) fn started(&mut self) -> Option<(CommandId, Reply)> {
         let starting = self.starting.take()?;
         starting.cancel.cancel();
-        starting.then
+        starting.reply
     }
 
-    /// The last hooks of the session begin.
+    /// The `SessionEnd` hooks begin.
     pub(super) fn close(&mut self) {
         self.is_closing = true;
     }
 
-    /// They are over.
+    /// The `SessionEnd` hooks have ended.
     pub(super) fn closed(&mut self) {
         self.is_closing = false;
     }
@@ -160,12 +160,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_agent_without_input_finishes_its_prompts_and_stops() {
+    fn agent_without_input_finishes_its_prompts_and_stops() {
         let now = Instant::now();
         let mut life = Lifecycle::default();
         assert!(life.takes_commands() && life.takes_prompts() && life.deadline().is_none());
         assert!(life.drain(now) && !life.drain(now));
-        assert!(!life.takes_commands() && life.takes_prompts() && life.nobody_answers());
+        assert!(!life.takes_commands() && life.takes_prompts() && life.is_unattended());
         assert!(!life.is_at_end(true), "its turn may still run");
         life.idle(now);
         assert!(!life.takes_prompts() && life.is_at_end(true) && !life.is_at_end(false));
@@ -184,14 +184,14 @@ mod tests {
     }
 
     #[test]
-    fn hooks_of_a_session_that_opens_or_closes_hold_up_prompts_and_the_end() {
+    fn start_and_end_hooks_delay_prompts_and_the_end() {
         let now = Instant::now();
         let mut life = Lifecycle::default();
         let cancel = CancellationToken::new();
-        life.start(Starting { cancel: cancel.clone(), then: None });
+        life.start(Starting { cancel: cancel.clone(), reply: None });
         life.drain(now);
         life.idle(now);
-        assert!(life.is_starting() && !life.takes_prompts() && life.nobody_answers());
+        assert!(life.is_starting() && !life.takes_prompts() && life.is_unattended());
         life.started();
         assert!(cancel.is_cancelled() && life.takes_prompts());
         life.close();

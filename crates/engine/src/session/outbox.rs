@@ -1,52 +1,57 @@
-//! Events on their way out, in order. Never blocks who puts one in; who reads models and tools asks first if there is room.
+//! Events on their way to the client, in order.
+//!
+//! Adding an event never blocks. The actor checks for room before it reads more input of models and tools.
 
 use std::collections::VecDeque;
 
 use tokio::sync::mpsc;
 
+use super::event_log::EventLog;
 use crate::event::WorkingState;
-use crate::{Event, Happening, SessionId};
+use crate::{Event, SessionEvent, SessionId};
 
-/// The receiver of events is gone.
+/// The receiver of events was dropped.
 #[derive(Debug)]
-pub(crate) struct Gone;
+pub(crate) struct Disconnected;
 
 pub(crate) struct Outbox {
-    waiting: VecDeque<Event>,
-    events: mpsc::Sender<Event>,
+    waiting: VecDeque<SessionEvent>,
+    events: mpsc::Sender<SessionEvent>,
     limit: usize,
     state: WorkingState,
+    log: EventLog,
 }
 
 impl Outbox {
-    pub(crate) fn new(events: mpsc::Sender<Event>, limit: usize) -> Self {
-        Self { waiting: VecDeque::new(), events, limit, state: WorkingState::Idle }
+    pub(crate) fn new(events: mpsc::Sender<SessionEvent>, limit: usize) -> Self {
+        Self { waiting: VecDeque::new(), events, limit, state: WorkingState::Idle, log: EventLog::default() }
     }
 
-    /// Puts an event behind the others. A state that clients know already is left out.
-    pub(crate) fn push(&mut self, session: Option<SessionId>, what: Happening) {
-        if let Happening::State(state) = &what
+    /// Adds an event. A working state that clients know already is left out.
+    pub(crate) fn push(&mut self, session: Option<SessionId>, event: Event) {
+        if let Event::State(state) = &event
             && std::mem::replace(&mut self.state, *state) == *state
         {
             return;
         }
-        self.waiting.push_back(Event { session, what });
+        self.log.log(session.as_ref(), &event);
+        self.waiting.push_back(SessionEvent { session, event });
     }
 
-    /// Tells that nothing runs, also if it is known: clients wait for it at the end of a turn.
+    /// Adds the idle state, also if clients know it: they wait for it at the end of a turn.
     pub(crate) fn push_idle(&mut self, session: SessionId) {
         self.state = WorkingState::Idle;
-        let what = Happening::State(WorkingState::Idle);
-        self.waiting.push_back(Event { session: Some(session), what });
+        let event = Event::State(WorkingState::Idle);
+        self.waiting.push_back(SessionEvent { session: Some(session), event });
     }
 
-    /// The state as clients were last told of it.
+    /// The working state as clients know it.
     pub(crate) fn state(&self) -> WorkingState {
         self.state
     }
 
-    /// Another session is told of from now on: it begins idle.
-    pub(crate) fn forget_state(&mut self) {
+    /// Resets the working state for another session: it begins idle.
+    pub(crate) fn reset_state(&mut self) {
         self.state = WorkingState::Idle;
     }
 
@@ -54,15 +59,15 @@ impl Outbox {
         self.waiting.is_empty()
     }
 
-    /// Whether more should be made. Answers to controls are put in all the same: they are few.
+    /// Whether there is room for more events. Events that answer controls are added in any case; they are few.
     pub(crate) fn has_room(&self) -> bool {
         self.waiting.len() < self.limit
     }
 
-    /// Hands over what can be handed over. Safe to drop at any moment.
-    pub(crate) async fn flush(&mut self) -> Result<(), Gone> {
+    /// Sends all events. Cancel safe.
+    pub(crate) async fn flush(&mut self) -> Result<(), Disconnected> {
         while !self.waiting.is_empty() {
-            let Ok(permit) = self.events.reserve().await else { return Err(Gone) };
+            let Ok(permit) = self.events.reserve().await else { return Err(Disconnected) };
             if let Some(event) = self.waiting.pop_front() {
                 permit.send(event);
             }

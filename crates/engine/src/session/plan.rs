@@ -1,4 +1,4 @@
-//! Plans that were agreed to: where they are kept, and what the model is told.
+//! Approved plans: their files, and the texts for the model.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use musher_tools::ToolOutput;
 use serde_json::json;
 
-/// More plans of the same name on one day than this are not looked for.
-const MOST_OF_ONE_NAME: usize = 1000;
-const LONGEST_SLUG: usize = 60;
+/// The maximum number of plans with the same name on one day.
+const MAX_SAME_NAME: usize = 1000;
+const MAX_SLUG: usize = 60;
 
-/// A plan somebody agreed to.
+/// An approved plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) text: String,
@@ -19,12 +19,12 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Keeps the plan in a file of its own, named after the day and its title. Nothing is ever replaced.
+    /// Saves the plan to a new file, named after the day and its title. Never replaces a file.
     pub(crate) fn save(&self, folder: &Path) -> std::io::Result<PathBuf> {
         fs_err::create_dir_all(folder)?;
         let day = jiff::Zoned::now().date();
         let name = format!("{day}-{}", self.slug());
-        for number in 0..MOST_OF_ONE_NAME {
+        for number in 0..MAX_SAME_NAME {
             let suffix = if number == 0 { String::new() } else { format!("-{number}") };
             let path = folder.join(format!("{name}{suffix}.md"));
             let opened = fs_err::OpenOptions::new().write(true).create_new(true).open(&path);
@@ -37,7 +37,7 @@ impl Plan {
         Err(std::io::Error::new(std::io::ErrorKind::AlreadyExists, format!("too many plans named {name}")))
     }
 
-    /// The result of the call. Whoever reads it matches on the fields.
+    /// Returns the result of the call. Clients match on its fields.
     pub(crate) fn output(&self, saved: &std::io::Result<PathBuf>, is_new_session: bool) -> ToolOutput {
         let message = if is_new_session {
             "Specification has been approved and saved. Start implementation in a new session."
@@ -65,7 +65,7 @@ impl Plan {
         ToolOutput::two(text, for_model)
     }
 
-    /// What the new session is asked.
+    /// Returns the prompt of the new session.
     pub(crate) fn prompt(&self, transcript: &Path) -> String {
         format!(
             "Implement the following plan:\n\n{}\n\nIf you need details of the planning session, such as code or messages it found, \
@@ -75,7 +75,7 @@ impl Plan {
         )
     }
 
-    /// The title, or the first heading, in letters and digits.
+    /// Returns the title or the first heading as a file name.
     fn slug(&self) -> String {
         let heading = || {
             self.text.lines().map(|line| line.trim_start_matches('#').trim()).find(|line| !line.is_empty())
@@ -88,7 +88,7 @@ impl Plan {
             } else if !slug.is_empty() && !slug.ends_with('-') {
                 slug.push('-');
             }
-            if slug.len() >= LONGEST_SLUG {
+            if slug.len() >= MAX_SLUG {
                 break;
             }
         }
@@ -121,10 +121,10 @@ mod tests {
     fn the_result_has_the_fields_clients_know() {
         let saved = Ok(PathBuf::from("/specs/a.md"));
         assert_eq!(
-            plan(Some("T")).output(&saved, false).wire_text(),
+            plan(Some("T")).output(&saved, false).client_text(),
             r#"{"approved":true,"message":"Spec mode exited. The user approved the plan. Continue with the implementation.","filePath":"/specs/a.md","isEdited":false}"#
         );
-        let handed = plan(Some("T")).output(&saved, true).wire_text();
+        let handed = plan(Some("T")).output(&saved, true).client_text();
         assert!(
             handed.contains(
                 r##""handoff":{"plan":"# Plan\n1. Create a file.\n","title":"T","isNewSession":true}"##

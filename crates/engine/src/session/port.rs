@@ -1,4 +1,4 @@
-//! The way from a call that runs to its session: what it asks for, and what the actor does about it.
+//! Requests of running calls to their session, such as a question to the user.
 
 use std::fmt::Write as _;
 
@@ -6,41 +6,41 @@ use musher_tools::{Run, SessionPort, SessionRequest, ToolOutput, UserQuestion};
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use super::actor::Actor;
-use super::children::{Back, FromTurn};
+use super::active_turn::ActiveTurn;
 use super::plan::Plan;
+use super::tasks::{TurnInput, TurnSender};
 use super::tool_selection;
-use super::turn::Decision;
-use crate::event::Question;
+use crate::event::UserRequest;
+use crate::permission::Decision;
 use crate::{Autonomy, Choice};
 
-/// The session as a call sees it.
+/// The session as a running call sees it.
 #[derive(Debug)]
 pub(super) struct Port {
     index: usize,
     call_id: String,
     decision: Option<Decision>,
-    back: Back,
+    sender: TurnSender,
 }
 
-/// What a call wants of its session.
+/// A request of a running call.
 #[derive(Debug)]
 pub(crate) struct CallRequest {
-    pub(super) index: usize,
-    pub(super) call_id: String,
+    index: usize,
+    call_id: String,
     /// What the user has decided about the call, if they were asked.
     decision: Option<Decision>,
     request: SessionRequest,
-    /// Gets the output. Dropped where the turn ends instead.
-    pub(super) reply: Reply,
+    /// Takes the output. Dropped if the turn ends first.
+    reply: Reply,
 }
 
-/// Where the output for a call goes.
+/// Takes the output for a call.
 pub(super) type Reply = oneshot::Sender<ToolOutput>;
 
 impl Port {
-    pub(super) fn new(index: usize, call_id: String, decision: Option<Decision>, back: Back) -> Self {
-        Self { index, call_id, decision, back }
+    pub(super) fn new(index: usize, call_id: String, decision: Option<Decision>, sender: TurnSender) -> Self {
+        Self { index, call_id, decision, sender }
     }
 }
 
@@ -50,27 +50,27 @@ impl SessionPort for Port {
             let (reply, output) = oneshot::channel();
             let (index, call_id, decision) = (self.index, self.call_id.clone(), self.decision.clone());
             let request = CallRequest { index, call_id, decision, request, reply };
-            self.back.send(FromTurn::Request(Box::new(request))).await;
-            // nobody replies once the turn is over
+            self.sender.send(TurnInput::Request(Box::new(request))).await;
+            // a turn that is over drops the reply
             output.await.unwrap_or_else(|_| ToolOutput::cancelled())
         })
     }
 }
 
-impl Actor {
-    /// A call that runs wants something of the session.
-    pub(super) fn call_request(&mut self, wanted: CallRequest) {
-        let CallRequest { index, call_id, decision, request, reply } = wanted;
+impl ActiveTurn<'_> {
+    /// Handles a request of a running call.
+    pub(super) fn call_request(&mut self, request: CallRequest) {
+        let CallRequest { index, call_id, decision, request, reply } = request;
         match request {
-            SessionRequest::AskUser { questions } => self.ask_user(index, call_id, questions, reply),
+            SessionRequest::AskUser { questions } => self.ask_questions(index, call_id, questions, reply),
             SessionRequest::ExitSpecMode { plan, title } => {
                 self.exit_spec_mode(index, plan, title, decision, reply);
             }
             SessionRequest::LoadSkill { name } => answer(reply, self.load_skill(&name)),
             SessionRequest::SearchTools { query } => answer(reply, self.search_tools(&query)),
-            SessionRequest::StartSubagent(task) => self.task(index, &call_id, task, reply),
+            SessionRequest::StartSubagent(task) => self.start_task(index, &call_id, task, reply),
             SessionRequest::SubagentOutput { id, wait } => self.task_output(&id, wait, reply),
-            SessionRequest::StopSubagent { id } => self.task_stop(&id, reply),
+            SessionRequest::StopSubagent { id } => self.stop_task(&id, reply),
             other => {
                 let text = format!("This session cannot do that: {other:?}");
                 answer(reply, ToolOutput::error(&text, &text));
@@ -78,26 +78,18 @@ impl Actor {
         }
     }
 
-    fn ask_user(&mut self, index: usize, call_id: String, questions: Vec<UserQuestion>, reply: Reply) {
-        let Some(running) = self.turns.running_mut() else { return };
-        if running.turn.question().is_some() {
+    fn ask_questions(&mut self, index: usize, call_id: String, questions: Vec<UserQuestion>, reply: Reply) {
+        if self.running.turn.open_request().is_some() {
             let text = "Another question is open. Ask again when it is answered.";
             return answer(reply, ToolOutput::error(text, text));
         }
-        running.ask(index, reply);
-        let question = Question::Ask { id: Uuid::new_v4().to_string(), tool_call_id: call_id, questions };
-        self.with_turn(|turn, effects| turn.ask(index, question, effects));
+        self.running.hold_question(index, reply);
+        let id = Uuid::new_v4().to_string();
+        let request = UserRequest::Questions { id, tool_call_id: call_id, questions };
+        self.step(|turn, effects| turn.ask(index, request, effects));
     }
 
-    /// The user has answered the question of a call.
-    pub(super) fn question_answered(&mut self, index: usize, output: ToolOutput) {
-        let Some(running) = self.turns.running_mut() else { return };
-        if let Some(reply) = running.take_asked(index) {
-            answer(reply, output);
-        }
-    }
-
-    /// The plan was approved: it is saved, and carried out here or in a new session.
+    /// The plan is approved: saves it, and carries it out here or in a new session.
     fn exit_spec_mode(
         &mut self,
         index: usize,
@@ -106,24 +98,24 @@ impl Actor {
         decision: Option<Decision>,
         reply: Reply,
     ) {
-        let Some(session) = &self.session else { return };
         let edited = decision.as_ref().and_then(|decision| decision.edited_plan.clone());
         let plan = Plan { is_edited: edited.is_some(), text: edited.unwrap_or(plan), title };
-        let folder = session.config.settings.spec_save_dir.as_ref().map(|folder| session.cwd.join(folder));
+        let folder = self.session.config().settings.spec_save_dir.as_ref();
+        let folder = folder.map(|folder| self.session.cwd().join(folder));
         let saved = plan.save(&folder.unwrap_or_else(|| self.environment.home.join("specs")));
-        let autonomy = decision.and_then(|decision| new_session(decision.choice));
+        let autonomy = decision.and_then(|decision| new_session_level(decision.choice));
         let output = plan.output(&saved, autonomy.is_some());
         match autonomy {
             None => answer(reply, output),
             Some(autonomy) => {
                 let plan = Box::new(plan);
-                self.with_turn(|turn, effects| turn.hand_over(index, output, plan, autonomy, effects));
+                self.step(|turn, effects| turn.hand_over(index, output, plan, autonomy, effects));
             }
         }
     }
 
     fn load_skill(&self, name: &str) -> ToolOutput {
-        let skill = self.session.as_ref().and_then(|session| session.library.skill(name));
+        let skill = self.session.library().skill(name);
         match skill.filter(|skill| skill.is_enabled && skill.is_model_invocable) {
             Some(skill) => ToolOutput::text(skill.activation()),
             None => ToolOutput::error("Failed to load skill", &format!("Skill \"{name}\" not found")),
@@ -131,8 +123,8 @@ impl Actor {
     }
 
     fn search_tools(&mut self, query: &str) -> ToolOutput {
-        let Some(session) = &mut self.session else { return ToolOutput::cancelled() };
-        let found = tool_selection::search(query, &self.environment.tools, &session.settings.tools);
+        let selection = &self.session.settings().tools;
+        let found = tool_selection::search(query, &self.environment.tools, selection);
         if found.is_empty() {
             return ToolOutput::text("No matching tools found");
         }
@@ -140,7 +132,7 @@ impl Actor {
         for spec in found {
             // writing to a String cannot fail
             let _ = write!(text, "\n## {}\n{}\n{}\n", spec.name, spec.description, spec.schema);
-            session.loaded_tools.insert(spec.name);
+            self.session.load_tool(spec.name);
         }
         ToolOutput::text(text)
     }
@@ -151,8 +143,8 @@ pub(super) fn answer(reply: Reply, output: ToolOutput) {
     reply.send(output).ok();
 }
 
-/// The autonomy of the new session that carries out a plan, if one does.
-fn new_session(choice: Choice) -> Option<Autonomy> {
+/// The autonomy level of the new session that carries out a plan, or `None` if this session does.
+fn new_session_level(choice: Choice) -> Option<Autonomy> {
     match choice {
         Choice::ProceedNewSession => Some(Autonomy::Off),
         Choice::ProceedNewSessionLow => Some(Autonomy::Low),

@@ -1,4 +1,4 @@
-//! The conversation as a model is asked with it. Pure.
+//! Requests to the model, made from the conversation. Pure.
 
 use base64::Engine as _;
 use musher_model::{Block, Cache, Message as ModelMessage, Request, Role as ModelRole, ToolResult, ToolSpec};
@@ -8,11 +8,12 @@ use super::state::Session;
 use crate::models::Model;
 use musher_message::{Content, Message, Role, Visibility};
 
-/// What a model is asked with.
+/// Builds a request to the model.
 pub(crate) fn build(session: &Session, model: &Model, system: Vec<String>, tools: Vec<ToolSpec>) -> Request {
-    let (summary, kept) = session.conversation();
-    let summary = summary.map(|text| ModelMessage::user(told_summary(text)));
-    let kept = session.lost_context().into_iter().chain(kept).filter_map(|message| to_model(message));
+    let (summary, kept) = session.conversation().visible();
+    let summary = summary.map(|text| ModelMessage::user(summary_reminder(text)));
+    let kept =
+        session.conversation().lost_context().into_iter().chain(kept).filter_map(|message| to_model(message));
     let messages = summary.into_iter().chain(kept).collect();
     let mut request = Request::new(model.name.clone(), messages);
     request.system = system;
@@ -20,18 +21,18 @@ pub(crate) fn build(session: &Session, model: &Model, system: Vec<String>, tools
     request.effort = Some(session.effort()).filter(|effort| model.efforts.contains(effort));
     request.max_output_tokens = model.max_output_tokens;
     request.cache = Cache::Long;
-    request.cache_key = Some(session.id.as_str().to_owned());
+    request.cache_key = Some(session.id().as_str().to_owned());
     request
 }
 
-/// The summary of what the model does not read any more.
-fn told_summary(summary: &str) -> String {
+/// The summary as the model reads it.
+fn summary_reminder(summary: &str) -> String {
     format!(
-        "<system-reminder>\nThe beginning of this conversation was summed up:\n\n{summary}\n</system-reminder>"
+        "<system-reminder>\nThe beginning of this conversation was replaced by this summary:\n\n{summary}\n</system-reminder>"
     )
 }
 
-/// A message as the model reads it, if it does.
+/// Returns a message as the model reads it, or `None` if it does not.
 pub(crate) fn to_model(message: &Message) -> Option<ModelMessage> {
     if message.visibility == Visibility::UserOnly {
         return None;
@@ -60,7 +61,7 @@ fn block(content: &Content) -> Option<Block> {
     })
 }
 
-/// Plain text is sent as such: not every vendor takes it as a document.
+/// Returns a document. Plain text becomes a text block, because not every vendor accepts it as a document.
 fn document(media: &musher_model::Media) -> Block {
     let text = media.media_type.starts_with("text/").then(|| {
         let bytes = base64::engine::general_purpose::STANDARD.decode(&media.data).ok()?;

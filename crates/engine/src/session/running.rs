@@ -1,4 +1,4 @@
-//! The turn that runs and the tasks it has started. Starts none itself.
+//! The running turn and the tasks it has started.
 
 use std::collections::VecDeque;
 
@@ -7,40 +7,42 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::children::{Back, Input};
-use super::port::Reply;
-use super::prompt::Queued;
+use super::plan::Plan;
+use super::port::{self, Reply};
+use super::queued_prompt::Queued;
+use super::tasks::{Input, TurnSender};
 use super::turn::{Effect, Next, Turn};
-use crate::SessionId;
 use crate::event::{TurnCompleted, TurnEnd};
+use crate::{Autonomy, SessionId};
+use musher_tools::ToolOutput;
 
 /// The turns of an agent, of which one runs at a time.
 #[derive(Default)]
 pub(super) struct Turns {
     running: Option<Running>,
     begun: u64,
-    /// A turn that has handed its plan over to the one that runs, and its session.
+    /// The end of a turn that has handed its plan over to the running one, and its session.
     handed_over: Option<(SessionId, Box<TurnCompleted>)>,
 }
 
 impl Turns {
-    /// Begins a turn. Nothing is asked yet.
+    /// Begins a turn.
     pub(super) fn begin(&mut self, turn: Turn) {
         self.begun += 1;
         self.running = Some(Running::new(self.begun, turn));
     }
 
-    /// The turn that runs.
+    /// The running turn.
     pub(super) fn running(&self) -> Option<&Running> {
         self.running.as_ref()
     }
 
-    /// The turn that runs, to change it.
+    /// The running turn, to change it.
     pub(super) fn running_mut(&mut self) -> Option<&mut Running> {
         self.running.as_mut()
     }
 
-    /// The turn that runs, if it is this one.
+    /// The running turn, if it has this number.
     pub(super) fn numbered(&mut self, number: u64) -> Option<&mut Running> {
         self.running.as_mut().filter(|running| running.number == number)
     }
@@ -50,24 +52,30 @@ impl Turns {
         self.running.is_some()
     }
 
-    /// Ends the turn that runs and everything it has started, at once.
+    /// Ends the running turn and cancels its tasks, at once.
     pub(super) fn abort(&mut self) -> Option<Turn> {
         let running = self.running.take()?;
         running.cancel.cancel();
         Some(running.turn)
     }
 
-    /// Takes the turn if it is decided and everything it started has ended, or had time enough to.
+    /// Takes the turn if it has finished and its tasks have ended or are past their deadline.
     pub(super) fn take_finished(&mut self, now: Instant) -> Option<(Turn, TurnEnd)> {
         let is_ready = |running: &mut Running| {
-            running.finish.is_some_and(|(_, until)| running.children == 0 || now >= until)
+            running.finish.is_some_and(|(_, until)| running.tasks == 0 || now >= until)
         };
         let running = self.running.take_if(is_ready)?;
         running.finish.map(|(reason, _)| (running.turn, reason))
     }
 
-    /// Keeps the end of a turn until the turn that carries out its plan has ended.
-    pub(super) fn hand_over(&mut self, session: SessionId, completed: Box<TurnCompleted>) {
+    /// Takes a turn that hands its plan over to a new session, with the plan and the autonomy level of that session.
+    pub(super) fn take_hand_over(&mut self) -> Option<(Turn, Box<Plan>, Autonomy)> {
+        let (plan, autonomy) = self.running.as_mut()?.hand_over.take()?;
+        Some((self.abort()?, plan, autonomy))
+    }
+
+    /// Keeps the end of a turn that has handed over its plan until the turn that carries out the plan has ended.
+    pub(super) fn set_handed_over(&mut self, session: SessionId, completed: Box<TurnCompleted>) {
         self.handed_over = Some((session, completed));
     }
 
@@ -77,34 +85,36 @@ impl Turns {
     }
 }
 
-/// A turn and what it has started.
+/// A turn and its tasks.
 pub(super) struct Running {
     number: u64,
     pub(super) turn: Turn,
-    /// Ends everything the turn has started.
+    /// Cancels all tasks of the turn.
     cancel: CancellationToken,
-    /// Ends the model call.
+    /// Cancels the model call.
     model: CancellationToken,
-    /// How many tasks have not ended.
-    children: usize,
-    /// How it ends, once its tasks have ended or the time for that is over.
+    /// The number of tasks that have not ended.
+    tasks: usize,
+    /// How the turn ends, and the deadline of its tasks.
     finish: Option<(TurnEnd, Instant)>,
-    /// Whether the log failed: nothing of the turn counts any more.
-    is_broken: bool,
-    /// How it goes on when the conversation is summed up.
-    next: Option<Next>,
-    /// Whether the conversation could not be summed up.
-    cannot_shrink: bool,
-    /// What the user said, while hooks have a say about it.
+    /// Whether the log has failed: decisions are not performed any more.
+    has_log_failed: bool,
+    /// How the turn continues after a compaction.
+    after_compaction: Option<Next>,
+    /// Whether a compaction has failed.
+    has_compaction_failed: bool,
+    /// The prompt, while its hooks run.
     prompt: Option<Queued>,
-    /// The shape of the answer, for vendors that can enforce it.
+    /// The schema of the answer, for vendors that enforce it.
     schema: Option<Value>,
     /// The call whose question to the user is open.
-    asked: Option<(usize, Reply)>,
-    /// Effects that are decided and not performed yet, in the order of the decisions. A turn decides a few for each tool call,
-    /// so the answer of the model bounds this queue.
+    question: Option<(usize, Reply)>,
+    /// The plan to carry out in a new session, and its autonomy level.
+    hand_over: Option<(Box<Plan>, Autonomy)>,
+    /// Effects that are decided and not performed yet, in order. A turn decides a few for each tool call, so the answer of the model
+    /// bounds this queue.
     effects: VecDeque<Effect>,
-    /// Whether somebody is performing effects of this turn.
+    /// Whether a caller is performing effects of this turn.
     is_performing: bool,
 }
 
@@ -116,25 +126,26 @@ impl Running {
             turn,
             model: cancel.child_token(),
             cancel,
-            children: 0,
+            tasks: 0,
             finish: None,
-            is_broken: false,
-            next: None,
-            cannot_shrink: false,
+            has_log_failed: false,
+            after_compaction: None,
+            has_compaction_failed: false,
             prompt: None,
             schema: None,
-            asked: None,
+            question: None,
+            hand_over: None,
             effects: VecDeque::new(),
             is_performing: false,
         }
     }
 
-    /// Which turn of the agent it is.
+    /// The number of the turn, counted by the agent.
     pub(super) fn number(&self) -> u64 {
         self.number
     }
 
-    /// Lets the turn decide. Returns whether the caller has to perform the effects: if somebody already does, they will see these, too.
+    /// Lets the turn decide. Returns whether the caller has to perform the effects. If a caller already does, it performs these too.
     ///
     /// Performing an effect can lead to the next decision. With recursion, an answer with many tool calls would overflow the stack.
     #[must_use]
@@ -145,9 +156,9 @@ impl Running {
         !std::mem::replace(&mut self.is_performing, true)
     }
 
-    /// Takes the next effect from the queue. A turn whose log has failed has none. After the last one, nobody is performing.
+    /// Takes the next effect from the queue. There is none after the log has failed.
     pub(super) fn next_effect(&mut self) -> Option<Effect> {
-        if self.is_broken {
+        if self.has_log_failed {
             self.effects.clear();
         }
         let effect = self.effects.pop_front();
@@ -155,23 +166,23 @@ impl Running {
         effect
     }
 
-    /// Counts a task of the turn. Returns its way back and what cancels it.
-    pub(super) fn child(&mut self, inputs: &mpsc::Sender<Input>) -> (Back, CancellationToken) {
-        self.children += 1;
-        (Back { turn: self.number, inputs: inputs.clone() }, self.cancel.child_token())
+    /// Registers a task of the turn. Returns how it reports, and what cancels it.
+    pub(super) fn task(&mut self, inputs: &mpsc::Sender<Input>) -> (TurnSender, CancellationToken) {
+        self.tasks += 1;
+        (TurnSender { turn: self.number, inputs: inputs.clone() }, self.cancel.child_token())
     }
 
-    /// The same for a model call, which ends the one before.
-    pub(super) fn model_call(&mut self, inputs: &mpsc::Sender<Input>) -> (Back, CancellationToken) {
+    /// Registers a model call, and cancels the one before.
+    pub(super) fn model_call(&mut self, inputs: &mpsc::Sender<Input>) -> (TurnSender, CancellationToken) {
         self.model.cancel();
-        let (back, cancel) = self.child(inputs);
+        let (sender, cancel) = self.task(inputs);
         self.model = cancel.clone();
-        (back, cancel)
+        (sender, cancel)
     }
 
     /// A task of the turn has ended.
-    pub(super) fn child_ended(&mut self) {
-        self.children = self.children.saturating_sub(1);
+    pub(super) fn task_ended(&mut self) {
+        self.tasks = self.tasks.saturating_sub(1);
     }
 
     /// Cancelled when the turn ends.
@@ -179,73 +190,80 @@ impl Running {
         self.cancel.child_token()
     }
 
-    /// The turn ends when its tasks have ended, but not later than this. The first reason counts.
+    /// Ends the turn when its tasks have ended, at the deadline at the latest. The first reason counts.
     pub(super) fn finish(&mut self, reason: TurnEnd, until: Instant) {
         self.finish.get_or_insert((reason, until));
         self.cancel.cancel();
     }
 
-    /// The log failed: the turn ends, and what it has decided is not performed.
+    /// Ends the turn because its log has failed. Decided effects are not performed.
     pub(super) fn log_failed(&mut self, until: Instant) {
         self.turn.interrupt(&mut Vec::new());
-        self.is_broken = true;
+        self.has_log_failed = true;
         self.finish = Some((TurnEnd::CompletionPersistenceFailed, until));
         self.cancel.cancel();
     }
 
-    /// When its tasks are not waited for any longer.
+    /// The deadline of the tasks of a turn that ends.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.finish.map(|(_, until)| until)
     }
 
-    /// Keeps a prompt while hooks have a say about it.
+    /// Holds a prompt while its hooks run.
     pub(super) fn hold_prompt(&mut self, prompt: Queued) {
         self.prompt = Some(prompt);
     }
 
-    /// Takes it back.
+    /// Takes the held prompt.
     pub(super) fn take_prompt(&mut self) -> Option<Queued> {
         self.prompt.take()
     }
 
-    /// Keeps how the turn goes on when the conversation is summed up.
-    pub(super) fn hold(&mut self, next: Next) {
-        self.next = Some(next);
+    /// Holds how the turn continues after a compaction.
+    pub(super) fn hold_for_compaction(&mut self, next: Next) {
+        self.after_compaction = Some(next);
     }
 
-    /// Takes it back; nothing if the turn is over.
-    pub(super) fn take_next(&mut self) -> Option<Next> {
-        if self.turn.is_over() { None } else { self.next.take() }
+    /// Takes how the turn continues, unless it is over.
+    pub(super) fn take_after_compaction(&mut self) -> Option<Next> {
+        if self.turn.is_over() { None } else { self.after_compaction.take() }
     }
 
-    /// Whether it is worth trying to sum up.
-    pub(super) fn can_shrink(&self) -> bool {
-        !self.cannot_shrink
+    /// Whether no compaction has failed in this turn.
+    pub(super) fn can_compact(&self) -> bool {
+        !self.has_compaction_failed
     }
 
-    /// Summing up has failed, and is not tried again in this turn.
-    pub(super) fn shrinking_failed(&mut self) {
-        self.cannot_shrink = true;
+    /// Records that a compaction has failed: this turn tries no other.
+    pub(super) fn compaction_failed(&mut self) {
+        self.has_compaction_failed = true;
     }
 
-    /// Sets the shape of the answer, for vendors that can enforce it.
+    /// Sets the schema of the answer, for vendors that enforce it.
     pub(super) fn set_schema(&mut self, schema: Option<Value>) {
         self.schema = schema;
     }
 
-    /// That shape.
+    /// The schema of the answer, for vendors that enforce it.
     pub(super) fn schema(&self) -> Option<&Value> {
         self.schema.as_ref()
     }
 
-    /// A call asks the user. There is one question at a time.
-    pub(super) fn ask(&mut self, index: usize, reply: Reply) {
-        self.asked = Some((index, reply));
+    /// Holds the reply for a call that asks the user. There is one question at a time.
+    pub(super) fn hold_question(&mut self, index: usize, reply: Reply) {
+        self.question = Some((index, reply));
     }
 
-    /// Takes whom the answer to the question of a call is for.
-    pub(super) fn take_asked(&mut self, index: usize) -> Option<Reply> {
-        self.asked.take_if(|(asked, _)| *asked == index).map(|(_, reply)| reply)
+    /// Gives a call the answer to its question.
+    pub(super) fn answer_question(&mut self, index: usize, output: ToolOutput) {
+        if let Some((_, reply)) = self.question.take_if(|(asking, _)| *asking == index) {
+            port::answer(reply, output);
+        }
+    }
+
+    /// Marks the turn as one whose plan a new session carries out.
+    pub(super) fn hand_over(&mut self, plan: Box<Plan>, autonomy: Autonomy) {
+        self.hand_over = Some((plan, autonomy));
     }
 }
 
@@ -273,13 +291,13 @@ mod tests {
         let (now, until) = (Instant::now(), Instant::now() + Duration::from_secs(9));
         let (inputs, _received) = mpsc::channel(1);
         let mut turns = turns();
-        assert!(turns.take_finished(until).is_none(), "it is not decided");
+        assert!(turns.take_finished(until).is_none(), "it has not finished");
         let running = turns.running_mut().unwrap();
-        let (_, cancel) = running.child(&inputs);
+        let (_, cancel) = running.task(&inputs);
         running.finish(TurnEnd::Cancelled, until);
         running.finish(TurnEnd::Error, until);
         assert!(cancel.is_cancelled() && turns.take_finished(now).is_none());
-        turns.running_mut().unwrap().child_ended();
+        turns.running_mut().unwrap().task_ended();
         assert_eq!(turns.take_finished(now).unwrap().1, TurnEnd::Cancelled);
         assert!(!turns.is_running());
     }
@@ -296,11 +314,14 @@ mod tests {
     }
 
     #[test]
-    fn effects_are_performed_by_one_caller_and_by_nobody_after_the_log_has_failed() {
+    fn effects_are_performed_by_one_caller_and_not_at_all_after_the_log_has_failed() {
         let mut turns = turns();
         let running = turns.running_mut().unwrap();
         assert!(running.decide(Turn::call_model));
-        assert!(!running.decide(|_, effects| effects.push(Effect::CallModel)), "somebody performs them");
+        assert!(
+            !running.decide(|_, effects| effects.push(Effect::CallModel)),
+            "another caller performs them"
+        );
         while running.next_effect().is_some() {}
         assert!(running.decide(|_, effects| effects.push(Effect::CallModel)));
         running.log_failed(Instant::now());

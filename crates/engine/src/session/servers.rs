@@ -1,26 +1,20 @@
-//! MCP servers of the session that is open: their news, and what clients want of them.
+//! The MCP servers of the open session: their changes, and the commands of clients about them.
 
-use super::actor::Actor;
-use super::children::{FromSession, FromTurn, Input};
 use super::open;
-use crate::command::{McpCommand, Reply, Ticket};
-use crate::mcp::Mcp;
-use crate::{Error, Happening};
+use super::outbox::Outbox;
+use super::state::Session;
+use super::tasks::{SessionInput, SessionSender};
+use crate::command::{CommandId, McpCommand, Reply};
+use crate::mcp::{Mcp, McpTool};
+use crate::{Error, Event};
 
-impl Actor {
-    /// Passes on the news of the servers for as long as the session is open.
-    pub(super) fn watch_servers(&self) {
-        let Some(session) = &self.session else { return };
-        let (number, inputs) = (session.number, self.inputs.clone());
-        let (mut changes, cancel) = (session.mcp.changes(), session.cancel.clone());
+impl Session {
+    /// Reports changes of the servers for as long as the session is open.
+    pub(super) fn watch_servers(&self, sender: SessionSender) {
+        let (mut changes, cancel) = (self.mcp().changes(), self.cancelled().clone());
         tokio::spawn(async move {
             let watch = async {
-                while changes.changed().await.is_ok() {
-                    let news = Input::Session { session: number, what: FromSession::Servers };
-                    if inputs.send(news).await.is_err() {
-                        return;
-                    }
-                }
+                while changes.changed().await.is_ok() && sender.send(SessionInput::Servers).await {}
             };
             tokio::select! {
                 () = cancel.cancelled() => {}
@@ -29,51 +23,45 @@ impl Actor {
         });
     }
 
-    pub(super) fn servers_changed(&mut self) {
-        let Some(session) = &mut self.session else { return };
-        let servers = session.mcp.servers();
-        if session.told_servers.as_ref() != Some(&servers) {
-            session.told_servers = Some(servers.clone());
-            self.emit(Happening::McpStatus(servers));
+    /// Emits the state of the servers, unless clients know it.
+    pub(super) fn report_servers(&mut self, out: &mut Outbox) {
+        if let Some(event) = self.servers_mut().report() {
+            out.push(Some(self.id().clone()), event);
         }
     }
 
-    /// Whether the servers have to be waited for before the model is asked. Begins the wait.
-    pub(super) fn waits_for_servers(&mut self) -> bool {
-        let Some(session) = &mut self.session else { return false };
-        if std::mem::replace(&mut session.is_settled, true) {
-            return false;
-        }
-        let mcp = session.mcp.clone();
-        let call = self.turns.running().map_or(0, |running| running.turn.model_calls());
-        let Some((back, cancel)) = self.child() else { return false };
-        back.clone().spawn(async move {
-            tokio::select! {
-                () = cancel.cancelled() => {}
-                () = mcp.settled() => { back.send(FromTurn::Ready { call }).await; }
-            }
+    /// Answers a command once the servers are connected or have failed: a client that asks right after opening means its own servers,
+    /// too.
+    pub(super) fn reply_when_connected(
+        &self,
+        command_id: CommandId,
+        sender: SessionSender,
+        reply: impl FnOnce(&Mcp) -> Reply + Send + 'static,
+    ) {
+        let mcp = self.mcp().clone();
+        tokio::spawn(async move {
+            mcp.settled().await;
+            sender.reply(command_id, Ok(reply(&mcp))).await;
         });
-        true
     }
 
-    /// The servers are there: now the model is asked.
-    pub(super) fn servers_ready(&mut self, call: usize) {
-        let running = self.turns.running();
-        if running.is_some_and(|running| running.turn.model_calls() == call && !running.turn.is_over()) {
-            self.call_model();
-        }
-    }
-
-    pub(super) fn mcp(&mut self, ticket: Ticket, command: McpCommand) {
-        let Some(session) = &self.session else { return self.reply(ticket, without_session(&command)) };
-        let mcp = session.mcp.clone();
-        let outcome = match command {
+    /// Handles a command about MCP servers. Returns the outcome, or `None` if a task answers later.
+    pub(super) fn mcp_command(
+        &self,
+        command_id: CommandId,
+        command: McpCommand,
+        sender: SessionSender,
+        out: &mut Outbox,
+    ) -> Option<Result<Reply, Error>> {
+        let mcp = self.mcp();
+        Some(match command {
             McpCommand::ListServers => Ok(Reply::McpServers(mcp.servers())),
             McpCommand::ListRegistry => Ok(Reply::McpServers(Vec::new())),
             McpCommand::Authenticate { server } => mcp.authenticate(&server).map(|()| Reply::Success(true)),
             McpCommand::CancelAuthentication { server } => {
                 let (outcome, message) = ("cancelled".to_owned(), "The login was cancelled".to_owned());
-                self.emit(Happening::McpAuthentication { server, outcome, message });
+                let event = Event::McpAuthentication { server, outcome, message };
+                out.push(Some(self.id().clone()), event);
                 Ok(Reply::Success(true))
             }
             McpCommand::ClearAuthentication { server } => {
@@ -82,53 +70,36 @@ impl Actor {
             McpCommand::SubmitCode { .. } | McpCommand::SubmitError { .. } => {
                 Ok(Reply::Success(mcp.submit_authentication()))
             }
-            slow => return self.in_the_background(ticket, mcp, slow),
-        };
-        self.reply(ticket, outcome);
-    }
-
-    /// Answers once the servers have been reached or not: a client that asks right after opening means theirs, too.
-    pub(super) fn when_settled(&self, ticket: Ticket, answer: impl FnOnce(&Mcp) -> Reply + Send + 'static) {
-        let Some(session) = &self.session else { return };
-        let (number, inputs, mcp) = (session.number, self.inputs.clone(), session.mcp.clone());
-        tokio::spawn(async move {
-            mcp.settled().await;
-            let what = FromSession::Reply { ticket, outcome: Ok(answer(&mcp)) };
-            inputs.send(Input::Session { session: number, what }).await.ok();
-        });
-    }
-
-    /// What takes a while: servers connect, files are written, servers are started and ended.
-    fn in_the_background(&mut self, ticket: Ticket, mcp: Mcp, command: McpCommand) {
-        let Some(session) = &self.session else { return };
-        let (number, inputs) = (session.number, self.inputs.clone());
-        tokio::spawn(async move {
-            let done = match &command {
-                McpCommand::ListTools => {
-                    // a client that lists them right after it has opened the session wants to see those of its own servers
-                    mcp.settled().await;
-                    let tools = mcp.tools().iter().map(crate::mcp::McpTool::view).collect();
-                    let what = FromSession::Reply { ticket, outcome: Ok(Reply::McpTools(tools)) };
-                    inputs.send(Input::Session { session: number, what }).await.ok();
-                    return;
-                }
-                McpCommand::Add(server) => mcp.add(&server.name, &open::transport(server)).await,
-                McpCommand::Remove { server } => mcp.remove(server).await,
-                McpCommand::Toggle { server, enabled } => mcp.toggle(server, *enabled).await,
-                McpCommand::ToggleTool { server, tool, enabled } => {
-                    mcp.toggle_tool(server, tool, *enabled).await
-                }
-                _ => Ok(()),
-            };
-            let outcome = done.map(|()| Reply::Success(true));
-            let what = FromSession::Reply { ticket, outcome };
-            inputs.send(Input::Session { session: number, what }).await.ok();
-        });
+            McpCommand::ListTools => {
+                // a client that lists tools right after opening wants those of its own servers, too
+                let tools = |mcp: &Mcp| Reply::McpTools(mcp.tools().iter().map(McpTool::view).collect());
+                self.reply_when_connected(command_id, sender, tools);
+                return None;
+            }
+            slow => {
+                change_servers(mcp.clone(), command_id, slow, sender);
+                return None;
+            }
+        })
     }
 }
 
-/// Before a session is open no server is started, so there is none to tell of.
-fn without_session(command: &McpCommand) -> Result<Reply, Error> {
+/// Runs a command that connects servers or writes files, in a task.
+fn change_servers(mcp: Mcp, command_id: CommandId, command: McpCommand, sender: SessionSender) {
+    tokio::spawn(async move {
+        let done = match &command {
+            McpCommand::Add(server) => mcp.add(&server.name, &open::transport(server)).await,
+            McpCommand::Remove { server } => mcp.remove(server).await,
+            McpCommand::Toggle { server, enabled } => mcp.toggle(server, *enabled).await,
+            McpCommand::ToggleTool { server, tool, enabled } => mcp.toggle_tool(server, tool, *enabled).await,
+            _ => Ok(()),
+        };
+        sender.reply(command_id, done.map(|()| Reply::Success(true))).await;
+    });
+}
+
+/// Returns the outcome of a command about MCP servers when no session is open: no server is started then.
+pub(super) fn without_session(command: &McpCommand) -> Result<Reply, Error> {
     match command {
         McpCommand::ListServers | McpCommand::ListRegistry => Ok(Reply::McpServers(Vec::new())),
         McpCommand::ListTools => Ok(Reply::McpTools(Vec::new())),

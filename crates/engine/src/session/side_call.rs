@@ -1,14 +1,14 @@
-//! A call of a model beside the conversation: one text in, one text out, no tools.
+//! A model call outside of the conversation: one text in, one text out, no tools.
 
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use musher_model::{ModelError, ModelEvent, Provider, Request, RetryPolicy, Usage, with_retries};
 
-/// More text than this is not kept.
-const LONGEST: usize = 256 << 10;
+/// The maximum length of the text, in bytes.
+const MAX_TEXT: usize = 256 << 10;
 
-/// Asks, and gives the whole text of the answer. Safe to drop at any moment.
+/// Calls the model. Returns the whole text of its response. Cancel safe.
 pub(super) async fn ask(
     provider: Arc<dyn Provider>,
     request: Request,
@@ -18,9 +18,9 @@ pub(super) async fn ask(
     let (mut text, mut used) = (String::new(), Usage::default());
     while let Some(event) = events.next().await {
         match event? {
-            ModelEvent::TextDelta(piece) if text.len() < LONGEST => text.push_str(&piece),
+            ModelEvent::TextDelta(piece) if text.len() < MAX_TEXT => text.push_str(&piece),
             ModelEvent::Usage(usage) => used = usage,
-            // it is said again from the beginning
+            // the response starts again
             ModelEvent::Retry(_) => text.clear(),
             _ => {}
         }

@@ -1,142 +1,266 @@
-//! The session that is open: its settings, its messages, and what it has used.
+//! The open session.
+//!
+//! All fields are private to this module: a caller changes a session through methods that keep its parts consistent. The parts with
+//! rules of their own are types of their own: [`Conversation`], [`UsageTotals`], [`Title`], [`Notes`], [`Servers`].
+
+mod confine; // the limits of a subagent
+mod conversation;
+mod notes;
+mod restore; // a session read from disk
+mod servers;
+mod settings; // settings, and the permission policy that follows them
+mod title;
+mod usage;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use musher_model::Usage;
 use musher_tools::Context;
 use serde_json::{Map, Value};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::journal::{Journal, record};
-use super::saved;
+use super::hooks::HookRunner;
+use super::journal::Journal;
+use super::saved_settings;
+use super::session_end_hooks::SessionEndHooks;
 use super::subagents::{Subagent, Subagents};
-use crate::command::{Attach, SystemPrompt};
+use super::titles::is_from_user;
+use super::turn::{Turn, now_ms};
+use crate::command::{Attach, CommandId, SystemPrompt};
 use crate::config::{Config, Problem};
-use crate::context::FolderNotes;
-use crate::hooks::Hooks;
+use crate::event::{TitleCause, TurnCompleted, TurnEnd};
+use crate::hooks::env_file::Variables;
+use crate::hooks::{HookEvent, Hooks};
 use crate::mcp::Mcp;
-use crate::mcp::ServerView;
 use crate::models::{Model, Models};
 use crate::permission::Policy;
 use crate::skills::Library;
-use crate::{Effort, Mode, SessionId, Settings};
-use musher_message::Message;
-use musher_store::{Compacted, StoreError};
+use crate::{Effort, Event, Mode, SessionId, Settings};
+use musher_message::{Message, Visibility};
+use musher_store::{Compaction, Log, Record, StoreError};
 
-/// The session that is open.
+pub(crate) use conversation::Conversation;
+use notes::Notes;
+use servers::Servers;
+pub(crate) use title::{Title, title_event, title_of};
+pub(crate) use usage::{UsageTotals, sum};
+
+/// The open session.
 pub(crate) struct Session {
-    /// Which of the sessions this agent has opened.
-    pub(crate) number: u64,
+    /// Counts the sessions this agent has opened.
+    number: u64,
+    id: SessionId,
+    cwd: PathBuf,
+    opened: Instant,
+    settings: Settings,
+    /// What may run without asking. Follows the settings.
+    policy: Policy,
+    system_prompt: Option<SystemPrompt>,
+    attach: Attach,
+    /// The stored settings, with fields of other programs.
+    saved: Map<String, Value>,
+    config: Config,
+    library: Library,
+    models: Models,
+    /// Problems of the settings files that were not reported yet.
+    problems: Vec<Problem>,
+    conversation: Conversation,
+    title: Title,
+    usage: UsageTotals,
+    notes: Notes,
+    hooks: Arc<Hooks>,
+    /// Hook runs that are logged once the conversation begins.
+    unlogged_hook_runs: Vec<Message>,
+    servers: Servers,
+    /// What tools get besides their arguments.
+    tools: Context,
+    /// Tools the model has found by a search.
+    loaded_tools: BTreeSet<String>,
+    /// Set if this session is a subagent of another.
+    subagent: Option<Subagent>,
+    subagents: Subagents,
+    /// Ends the tasks of the session.
+    cancel: CancellationToken,
+    _guard: DropGuard,
+}
+
+/// What a session is made of.
+pub(crate) struct Parts {
     pub(crate) id: SessionId,
     pub(crate) cwd: PathBuf,
-    pub(crate) settings: Settings,
-    /// The settings file as it was found, with what is not ours.
-    pub(crate) saved: Map<String, Value>,
-    pub(crate) attach: Attach,
-    pub(crate) system_prompt: Option<SystemPrompt>,
     pub(crate) journal: Journal,
-    pub(crate) messages: Vec<Arc<Message>>,
-    /// What the beginning of the messages was summed up to.
-    pub(crate) compaction: Option<Compacted>,
-    pub(crate) title: Option<String>,
-    pub(crate) is_title_manual: bool,
-    /// The title of a first message, to be told when its turn is over.
-    pub(crate) new_title: Option<String>,
-    pub(crate) updated_at_ms: Option<i64>,
-    /// What it has used.
-    pub(crate) usage: Usage,
-    /// What its subagents have used.
-    pub(crate) child_usage: Usage,
-    pub(crate) last_call: Option<Usage>,
-    /// What may run without asking.
+    pub(crate) attach: Attach,
+    pub(crate) settings: Settings,
     pub(crate) policy: Policy,
-    /// What is wrong with the settings files, until it is told.
-    pub(crate) problems: Vec<Problem>,
-    /// What the settings files say.
     pub(crate) config: Config,
     pub(crate) library: Library,
     pub(crate) models: Models,
-    /// The commands of the user that run at certain moments.
-    pub(crate) hooks: Arc<Hooks>,
-    /// Since when it is open.
-    pub(crate) opened: Instant,
+    pub(crate) hooks: Hooks,
     pub(crate) mcp: Mcp,
-    /// The servers as clients were last told of them.
-    pub(crate) told_servers: Option<Vec<ServerView>>,
-    /// Whether servers were waited for.
-    pub(crate) is_settled: bool,
-    /// What tools get besides their arguments.
     pub(crate) tools: Context,
-    /// Tools that are offered since the model looked for them.
-    pub(crate) loaded_tools: BTreeSet<String>,
-    /// Notes of sub-folders that were told.
-    pub(crate) notes: FolderNotes,
-    /// Hooks that have run before anything was said.
-    pub(crate) first_hooks: Vec<Message>,
-    /// What the model has to be told before it is asked again.
-    pub(crate) new_notes: Vec<String>,
-    /// What this session is, if another has started it.
-    pub(crate) subagent: Option<Subagent>,
-    /// Those it has started.
-    pub(crate) subagents: Subagents,
-    /// The mode the model was last told of.
-    pub(crate) told_mode: Option<Mode>,
-    /// Ends the tasks of the session.
-    pub(crate) cancel: CancellationToken,
-    pub(crate) _guard: DropGuard,
+    pub(crate) problems: Vec<Problem>,
 }
 
 impl Session {
-    /// Puts a message at the end, in the log and in memory. Behind one of the same id, it becomes part of it.
-    pub(crate) fn append(&mut self, mut message: Message) -> Result<Arc<Message>, StoreError> {
-        // hooks may have run between two parts
-        let last = self.messages.iter().rposition(|last| !last.is_hook_run());
-        let part_of = last.filter(|last| self.messages.get(*last).is_some_and(|last| last.id == message.id));
-        if part_of.is_none() {
-            message.parent_id = self.messages.last().map(|last| last.id.clone());
-        }
-        self.log()?.append(&record(&message))?;
-        self.updated_at_ms = Some(message.updated_at_ms);
-        if let Some(last) = part_of.and_then(|last| self.messages.get_mut(last)) {
-            let whole = Arc::make_mut(last);
-            whole.content.append(&mut message.content);
-            whole.updated_at_ms = message.updated_at_ms;
-            // not a copy of all parts: with one for each result, an answer with many tool calls would take quadratic time
-            return Ok(Arc::clone(last));
-        }
-        let message = Arc::new(message);
-        self.messages.push(Arc::clone(&message));
-        Ok(message)
-    }
-
-    /// Whether anything was said in it.
-    pub(crate) fn has_begun(&self) -> bool {
-        self.messages.iter().any(|message| !message.is_hook_run())
-    }
-
-    /// The log, begun if it was not.
-    pub(crate) fn log(&mut self) -> Result<&mut musher_store::Log, StoreError> {
-        let settings = (!self.journal.is_open()).then(|| saved::save(self));
-        self.journal.open(|| settings.unwrap_or_default())
-    }
-
-    /// Saves settings and counts. A failure is told to nobody but the trace: the next save has all of it.
-    pub(crate) fn save(&mut self) {
-        let settings = saved::save(self);
-        if let Err(error) = self.journal.save_settings(settings) {
-            tracing::warn!(%error, "the settings of a session were not saved");
+    pub(crate) fn new(parts: Parts) -> Self {
+        let cancel = CancellationToken::new();
+        Self {
+            number: 0,
+            id: parts.id,
+            opened: Instant::now(),
+            settings: parts.settings,
+            policy: parts.policy,
+            system_prompt: None,
+            attach: parts.attach,
+            saved: Map::new(),
+            config: parts.config,
+            library: parts.library,
+            models: parts.models,
+            problems: parts.problems,
+            conversation: Conversation::new(parts.journal),
+            title: Title::default(),
+            usage: UsageTotals::default(),
+            notes: Notes::new(parts.cwd.clone()),
+            hooks: Arc::new(parts.hooks),
+            unlogged_hook_runs: Vec::new(),
+            servers: Servers::new(parts.mcp),
+            tools: parts.tools,
+            loaded_tools: BTreeSet::new(),
+            subagent: None,
+            subagents: Subagents::default(),
+            _guard: cancel.clone().drop_guard(),
+            cancel,
+            cwd: parts.cwd,
         }
     }
 
-    /// What it and its subagents have used.
-    pub(crate) fn inclusive_usage(&self) -> Usage {
-        sum(self.usage, self.child_usage)
+    /// Ends what the session has started, and runs its last hooks. Neither takes longer than the limit.
+    ///
+    /// The log is closed when this returns, before anything is awaited: the next program that opens the session finds it free.
+    pub(crate) fn close(
+        self,
+        end_hooks: Option<SessionEndHooks>,
+        limit: Duration,
+    ) -> impl Future<Output = ()> {
+        let Self { conversation, cancel, tools, servers, subagent, subagents, .. } = self;
+        drop(conversation);
+        cancel.cancel();
+        async move {
+            let end = async {
+                let servers = async {
+                    // a subagent uses the servers of the session that started it
+                    if subagent.is_none() {
+                        servers.mcp().shutdown().await;
+                    }
+                };
+                tokio::join!(tools.processes.end_all(), subagents.ended(), servers);
+            };
+            let last_hooks = async {
+                if let Some(hooks) = end_hooks {
+                    hooks.run_unobserved(limit).await;
+                }
+            };
+            tokio::join!(async { tokio::time::timeout(limit, end).await.ok() }, last_hooks);
+        }
     }
 
-    /// The model that is asked now: planning may have its own.
+    /// Sets the number by which tasks name the session.
+    pub(crate) fn set_number(&mut self, number: u64) {
+        self.number = number;
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    pub(crate) fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    pub(crate) fn cwd(&self) -> &Path {
+        &self.cwd
+    }
+
+    /// When the session was opened by this process.
+    pub(crate) fn opened(&self) -> Instant {
+        self.opened
+    }
+
+    pub(crate) fn library(&self) -> &Library {
+        &self.library
+    }
+
+    pub(crate) fn conversation(&self) -> &Conversation {
+        &self.conversation
+    }
+
+    pub(crate) fn title(&self) -> &Title {
+        &self.title
+    }
+
+    pub(crate) fn usage(&self) -> &UsageTotals {
+        &self.usage
+    }
+
+    pub(crate) fn servers_mut(&mut self) -> &mut Servers {
+        &mut self.servers
+    }
+
+    pub(crate) fn mcp(&self) -> &Mcp {
+        self.servers.mcp()
+    }
+
+    pub(crate) fn tools(&self) -> &Context {
+        &self.tools
+    }
+
+    /// Sets the variables `SessionStart` hooks have left for commands.
+    pub(crate) fn set_command_variables(&mut self, variables: Variables) {
+        self.tools.environment = variables.into();
+    }
+
+    /// Names of the tools the model has found by a search.
+    pub(crate) fn loaded_tools(&self) -> &BTreeSet<String> {
+        &self.loaded_tools
+    }
+
+    /// Offers a tool to the model from the next call on.
+    pub(crate) fn load_tool(&mut self, name: String) {
+        self.loaded_tools.insert(name);
+    }
+
+    pub(crate) fn subagent(&self) -> Option<&Subagent> {
+        self.subagent.as_ref()
+    }
+
+    pub(crate) fn subagents(&self) -> &Subagents {
+        &self.subagents
+    }
+
+    pub(crate) fn subagents_mut(&mut self) -> &mut Subagents {
+        &mut self.subagents
+    }
+
+    /// Cancelled when the session is closed.
+    pub(crate) fn cancelled(&self) -> &CancellationToken {
+        &self.cancel
+    }
+
+    /// Takes the problems of the settings files, to report them.
+    pub(crate) fn take_problems(&mut self) -> Vec<Problem> {
+        std::mem::take(&mut self.problems)
+    }
+
+    // the model
+
+    pub(crate) fn models(&self) -> &Models {
+        &self.models
+    }
+
+    /// The id of the model in use: spec mode may have its own.
     pub(crate) fn model_id(&self) -> &str {
         match (&self.settings.spec_model, self.settings.mode) {
             (Some(model), Mode::Spec) => model,
@@ -144,7 +268,7 @@ impl Session {
         }
     }
 
-    /// How much it thinks.
+    /// The reasoning effort in use.
     pub(crate) fn effort(&self) -> Effort {
         match (self.settings.spec_effort, self.settings.mode) {
             (Some(effort), Mode::Spec) => effort,
@@ -152,52 +276,205 @@ impl Session {
         }
     }
 
-    /// The model that is asked now, if there is such a one.
+    /// The model in use, if it is configured.
     pub(crate) fn model(&self) -> Option<Model> {
         self.models.find(self.model_id())
     }
 
-    /// The messages the model reads, and the summary of those it does not.
-    pub(crate) fn conversation(&self) -> (Option<&str>, &[Arc<Message>]) {
-        match &self.compaction {
-            None => (None, &self.messages),
-            Some(compacted) => {
-                let kept = self.messages.get(compacted.removed..).unwrap_or_default();
-                (Some(&compacted.summary.summary), kept)
-            }
+    // the conversation and its log
+
+    /// Appends a message to the log and to memory. A message with the id of the last one becomes part of it.
+    pub(crate) fn append(&mut self, message: Message) -> Result<Arc<Message>, StoreError> {
+        let settings = self.settings_for_new_log();
+        self.conversation.append(message, || settings.unwrap_or_default())
+    }
+
+    /// The log, created if there is none yet.
+    pub(crate) fn log(&mut self) -> Result<&mut Log, StoreError> {
+        let settings = self.settings_for_new_log();
+        self.conversation.log(|| settings.unwrap_or_default())
+    }
+
+    fn settings_for_new_log(&self) -> Option<Map<String, Value>> {
+        (!self.conversation.is_logged()).then(|| saved_settings::save(self))
+    }
+
+    /// Saves settings and counts, if there is a log. A failure is only traced: the next save repeats it.
+    pub(crate) fn save(&mut self) {
+        let settings = saved_settings::save(self);
+        if let Err(error) = self.conversation.save_settings(settings) {
+            tracing::warn!(%error, "the settings of a session were not saved");
         }
     }
 
-    /// What the model was told first, if that is among the messages it does not read any more.
-    pub(crate) fn lost_context(&self) -> Option<&Arc<Message>> {
-        let removed = self.compaction.as_ref()?.removed;
-        let (lost, kept) = self.messages.split_at_checked(removed)?;
-        let is_context = |message: &&Arc<Message>| message.id.starts_with("context-");
-        if kept.iter().any(|message| is_context(&message)) {
+    /// Appends a record, if there is a log.
+    pub(crate) fn note(&mut self, record: &Record) -> Result<(), StoreError> {
+        self.conversation.note(record)
+    }
+
+    /// Logs the end of a turn, and saves settings and counts. Returns the summary of the turn.
+    pub(crate) fn end_turn(&mut self, turn: &Turn, reason: TurnEnd) -> TurnCompleted {
+        let outcome = Record::TurnOutcome { turn_id: turn.id().to_owned(), reason: reason.name().to_owned() };
+        if let Err(error) = self.note(&outcome).and_then(|()| self.sync()) {
+            tracing::warn!(%error, "the end of a turn is not in the log");
+        }
+        self.save();
+        turn.completed(reason, &self.usage)
+    }
+
+    /// Waits until the log is on disk, if there is one.
+    fn sync(&mut self) -> Result<(), StoreError> {
+        if self.conversation.is_logged() { self.log()?.sync() } else { Ok(()) }
+    }
+
+    /// Replaces the first `removed` messages by a summary. Returns the event that announces it.
+    pub(crate) fn compact(&mut self, summary: String, removed: usize) -> Result<Event, StoreError> {
+        let messages = self.conversation.messages();
+        let last = removed.checked_sub(1).and_then(|last| messages.get(last));
+        let summary = compaction(summary, removed, last.map(|message| message.id.clone()));
+        let summary_id = summary.id.clone();
+        let settings = self.settings_for_new_log();
+        self.conversation.compact(summary, removed, || settings.unwrap_or_default())?;
+        let kept = self.conversation.messages().get(removed..).unwrap_or_default();
+        let shown = kept.iter().find(|message| message.visibility == Visibility::Both);
+        let boundary = shown.map(|message| message.id.clone());
+        Ok(Event::Compacted { summary_id, removed, boundary })
+    }
+
+    // the title
+
+    /// Sets the title the user gives. Returns the event that announces it.
+    pub(crate) fn rename(&mut self, title: String, command_id: CommandId) -> Result<Event, StoreError> {
+        self.log()?.set_title(&title, true)?;
+        self.title.set_manual(title.clone());
+        Ok(Event::Title { title, cause: TitleCause::Manual, command_id: Some(command_id) })
+    }
+
+    /// Makes a title from the first message of the user. It is announced at the end of the turn.
+    pub(crate) fn title_from_message(&mut self, text: &str) {
+        let messages = self.conversation.messages().iter();
+        let is_first = messages.filter(|message| is_from_user(message)).count() == 1;
+        let title = title_of(text);
+        if self.title.is_manual() || !is_first || title.is_empty() {
+            return;
+        }
+        self.title.set_from_message(&title);
+        self.save_title(&title);
+    }
+
+    /// Takes the title made from a message, to announce it.
+    pub(crate) fn take_unannounced_title(&mut self) -> Option<String> {
+        self.title.take_unannounced()
+    }
+
+    /// Sets a title made by the model, and counts its call. Returns the event that announces it, unless the user has set a title.
+    pub(crate) fn title_from_model(&mut self, title: String, usage: Usage) -> Option<Event> {
+        self.usage.add(usage);
+        if self.title.is_manual() {
             return None;
         }
-        lost.iter().rev().find(is_context)
+        self.save_title(&title);
+        self.title.set_from_model(&title);
+        Some(title_event(title, TitleCause::Model))
     }
 
-    /// Mode and level as the rules of consent know them.
-    pub(crate) fn update_policy(&mut self) {
-        if let Some(most) = self.config.settings.max_autonomy {
-            self.settings.autonomy = self.settings.autonomy.min(most);
+    fn save_title(&mut self, title: &str) {
+        if let Err(error) = self.log().and_then(|log| log.set_title(title, false)) {
+            tracing::warn!(%error, "the title was not saved");
         }
-        self.policy.autonomy = self.settings.autonomy;
-        self.policy.mode = self.settings.mode;
-        self.policy.skip_all = self.attach.skip_permissions;
-        self.policy.auto_reject = self.attach.auto_reject;
+    }
+
+    // usage
+
+    /// Counts a call of the model in a turn. Returns the event that announces it.
+    pub(crate) fn record_call(&mut self, usage: Usage) -> Event {
+        self.usage.add_call(usage);
+        self.usage.event()
+    }
+
+    /// Counts a call for a summary. Returns the event that announces it.
+    pub(crate) fn record_summary(&mut self, usage: Usage) -> Event {
+        self.usage.add(usage);
+        self.usage.event()
+    }
+
+    /// Counts what a subagent has used. Returns the event that announces it.
+    pub(crate) fn record_subagent(&mut self, id: &SessionId, usage: Usage) -> Event {
+        self.usage.add_subagent(id.as_str(), usage);
+        self.usage.event()
+    }
+
+    /// Sets the estimated size of the context until the next call of the model.
+    pub(crate) fn estimate_context(&mut self, tokens: u64) {
+        self.usage.estimate_context(tokens);
+    }
+
+    // reminders for the model
+
+    /// Adds a reminder to the next call of the model.
+    pub(crate) fn remind(&mut self, text: String) {
+        self.notes.add(text);
+    }
+
+    /// Adds the notes of the folders of a path to the next call of the model. Reads files.
+    pub(crate) fn read_folder_notes(&mut self, path: &Path) {
+        self.notes.read_folders_of(path);
+    }
+
+    /// Takes all reminders as one hidden message.
+    pub(crate) fn take_reminders(&mut self) -> Option<Message> {
+        self.notes.take()
+    }
+
+    /// Returns a hidden message if the model does not know the current mode.
+    pub(crate) fn report_mode(&mut self) -> Option<Message> {
+        self.notes.report_mode(self.settings.mode)
+    }
+
+    // hooks
+
+    /// Whether hooks run at an event.
+    pub(crate) fn has_hooks(&self, event: &HookEvent<'_>) -> bool {
+        self.hooks.has_match(event)
+    }
+
+    /// Returns what a task needs to run the hooks of an event, if there are any.
+    pub(crate) fn hooks_for(&self, event: &HookEvent<'_>) -> Option<HookRunner> {
+        self.has_hooks(event).then(|| self.hook_runner())
+    }
+
+    /// Returns what a task needs to run hooks.
+    pub(crate) fn hook_runner(&self) -> HookRunner {
+        HookRunner::new(self, Arc::clone(&self.hooks))
+    }
+
+    /// Drops the hooks: the session runs none from now on.
+    pub(crate) fn drop_hooks(&mut self) {
+        self.hooks = Arc::default();
+    }
+
+    /// Keeps a hook run for the log. Returns the runs to log now: none before the conversation has begun.
+    #[must_use]
+    pub(crate) fn keep_hook_run(&mut self, run: Message) -> Vec<Message> {
+        self.unlogged_hook_runs.push(run);
+        if self.conversation.is_logged() { self.take_hook_runs() } else { Vec::new() }
+    }
+
+    /// Takes the hook runs that were not logged, to log them.
+    pub(crate) fn take_hook_runs(&mut self) -> Vec<Message> {
+        std::mem::take(&mut self.unlogged_hook_runs)
     }
 }
 
-/// Both together.
-pub(crate) fn sum(one: Usage, other: Usage) -> Usage {
-    Usage {
-        input: one.input.saturating_add(other.input),
-        output: one.output.saturating_add(other.output),
-        cache_read: one.cache_read.saturating_add(other.cache_read),
-        cache_write: one.cache_write.saturating_add(other.cache_write),
-        thinking: one.thinking.saturating_add(other.thinking),
+/// Returns a summary as it is logged.
+pub(crate) fn compaction(summary: String, removed: usize, last_removed: Option<String>) -> Compaction {
+    Compaction {
+        id: uuid::Uuid::new_v4().to_string(),
+        at_ms: now_ms(),
+        summary_tokens: super::lists::tokens(summary.len()),
+        summary,
+        removed: u64::try_from(removed).unwrap_or(u64::MAX),
+        last_removed,
+        ..Compaction::default()
     }
 }

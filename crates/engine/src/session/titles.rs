@@ -1,95 +1,72 @@
-//! Titles: the first words of the user, and later a better one, made by a small call of the model.
+//! Titles made by a small call of the model, which replace the title made from the first message.
 
 use std::time::Duration;
 
 use musher_model::{Message as ModelMessage, Request, RetryPolicy, Usage};
 
-use super::actor::Actor;
-use super::children::{FromSession, Input};
-use super::prompt::title_of;
+use super::outbox::Outbox;
 use super::side_call;
-use super::state::sum;
-use crate::Happening;
+use super::state::{Session, title_event};
+use super::tasks::{SessionInput, SessionSender};
+use crate::Environment;
 use crate::event::TitleCause;
 use crate::models::Model;
 
-/// The most tokens of a title.
-const TITLE_TOKENS: u64 = 32;
-/// A title that takes longer is not worth it.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// So much of the first message is shown for it.
-const SHOWN: usize = 2000;
-const LONGEST: usize = 80;
+/// The maximum length of a title, in tokens.
+const MAX_TITLE_TOKENS: u64 = 32;
+/// How long the model may take to make a title.
+const TITLE_TIMEOUT: Duration = Duration::from_secs(30);
+/// How much of the first message the model reads, in characters.
+const MAX_MESSAGE_CHARS: usize = 2000;
+/// The maximum length of a title, in characters.
+const MAX_TITLE_CHARS: usize = 80;
 
-impl Actor {
-    /// The first message gives the session its title. It is told when the turn is over.
-    pub(super) fn first_title(&mut self, text: &str) {
-        let Some(session) = &mut self.session else { return };
-        let is_first = session.messages.iter().filter(|message| is_users(message)).count() == 1;
-        let title = title_of(text);
-        if session.is_title_manual || !is_first || title.is_empty() {
+impl Session {
+    /// Emits the title made from the first message, and starts a call of the model for a better one.
+    pub(super) fn announce_title(
+        &mut self,
+        environment: &Environment,
+        sender: SessionSender,
+        out: &mut Outbox,
+    ) {
+        let Some(title) = self.take_unannounced_title() else { return };
+        out.push(Some(self.id().clone()), title_event(title.clone(), TitleCause::FirstMessage));
+        let Some(model) = self.model() else { return };
+        if !(environment.makes_titles && model.makes_titles) || self.title().is_manual() {
             return;
         }
-        session.title = Some(title.clone());
-        if let Err(error) = session.log().and_then(|log| log.set_title(&title, false)) {
-            tracing::warn!(%error, "the title was not saved");
-        }
-        session.new_title = Some(title);
-    }
-
-    /// Tells the title of the first message, and begins to look for a better one.
-    pub(super) fn tell_title(&mut self) {
-        let Some(title) = self.session.as_mut().and_then(|session| session.new_title.take()) else { return };
-        self.emit(Happening::Title { title: title.clone(), cause: TitleCause::FirstMessage, ticket: None });
-        let model = self.session.as_ref().and_then(super::state::Session::model);
-        let (Some(session), Some(model)) = (&self.session, model) else { return };
-        if !(self.environment.makes_titles && model.makes_titles) || session.is_title_manual {
-            return;
-        }
-        let said = session.messages.iter().find(|message| is_users(message)).map(|message| message.text());
-        let said = said.unwrap_or(title).chars().take(SHOWN).collect::<String>();
-        let (number, inputs, cancel) = (session.number, self.inputs.clone(), session.cancel.clone());
+        let first = self.conversation().messages().iter().find(|message| is_from_user(message));
+        let text = first.map_or(title, |message| message.text());
+        let text: String = text.chars().take(MAX_MESSAGE_CHARS).collect();
+        let cancel = self.cancelled().clone();
         tokio::spawn(async move {
-            let asked = tokio::time::timeout(PATIENCE, ask(model, &said));
+            let asked = tokio::time::timeout(TITLE_TIMEOUT, ask(model, &text));
             let asked = tokio::select! {
                 () = cancel.cancelled() => return,
                 asked = asked => asked,
             };
             if let Ok(Some((title, usage))) = asked {
-                let what = FromSession::Title { title, usage };
-                inputs.send(Input::Session { session: number, what }).await.ok();
+                sender.send(SessionInput::Title { title, usage }).await;
             }
         });
     }
-
-    /// The model made a title. One the user gave meanwhile stays.
-    pub(super) fn titled(&mut self, title: String, usage: Usage) {
-        let Some(session) = &mut self.session else { return };
-        session.usage = sum(session.usage, usage);
-        if session.is_title_manual {
-            return;
-        }
-        if let Err(error) = session.log().and_then(|log| log.set_title(&title, false)) {
-            tracing::warn!(%error, "the title was not saved");
-        }
-        session.title = Some(title.clone());
-        self.emit(Happening::Title { title, cause: TitleCause::Model, ticket: None });
-    }
 }
 
-fn is_users(message: &crate::Message) -> bool {
+/// Whether the user wrote the message.
+pub(super) fn is_from_user(message: &crate::Message) -> bool {
     message.role == crate::Role::User && message.visibility == crate::Visibility::Both
 }
 
-async fn ask(model: Model, said: &str) -> Option<(String, Usage)> {
+async fn ask(model: Model, text: &str) -> Option<(String, Usage)> {
     let prompt = format!(
         "Write a title of three to seven words for a conversation that begins with the message below. Answer with the title and nothing \
-         else.\n\n{said}"
+         else.\n\n{text}"
     );
     let mut request = Request::new(model.name, vec![ModelMessage::user(prompt)]);
-    request.max_output_tokens = Some(TITLE_TOKENS);
+    request.max_output_tokens = Some(MAX_TITLE_TOKENS);
     let (text, used) = side_call::ask(model.provider, request, RetryPolicy::never()).await.ok()?;
     let line = text.lines().find(|line| !line.trim().is_empty())?;
-    let title: String = line.trim().trim_matches(['"', '*', '#', '.', ' ']).chars().take(LONGEST).collect();
+    let title: String =
+        line.trim().trim_matches(['"', '*', '#', '.', ' ']).chars().take(MAX_TITLE_CHARS).collect();
     (!title.is_empty()).then_some((title, used))
 }

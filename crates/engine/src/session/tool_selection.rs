@@ -1,4 +1,4 @@
-//! Which tools a session has, which of them the model is offered, and which it has to look for. Pure.
+//! Which tools a session has, which of them are offered to the model, and which it has to search for. Pure.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ pub struct ToolEntry {
     pub schema: Option<Value>,
 }
 
-/// Whether a client has named a tool, so that it is offered without a search.
+/// Whether a client has requested a tool, which is offered without a search then.
 fn is_requested(info: &ToolInfo, selection: &ToolSelection) -> bool {
     let named = |list: &[String]| list.iter().any(|id| id == info.id);
     named(&selection.enabled) || named(&selection.additional)
@@ -57,11 +57,11 @@ fn spec(info: &ToolInfo) -> ToolSpec {
     ToolSpec { name: info.name.to_owned(), description: info.description.to_owned(), schema: (info.schema)() }
 }
 
-/// The tools the model is offered: ours, then those of servers.
+/// Returns the tools offered to the model: built-in tools, then those of MCP servers.
 pub(crate) fn offered(registry: &Registry, session: &Session) -> Vec<ToolSpec> {
-    let selection = &session.settings.tools;
-    let ours = specs(registry, selection, &session.loaded_tools);
-    let theirs = session.mcp.tools().into_iter().filter(|tool| is_offered(tool, session));
+    let selection = &session.settings().tools;
+    let ours = specs(registry, selection, session.loaded_tools());
+    let theirs = session.mcp().tools().into_iter().filter(|tool| is_offered(tool, session));
     let theirs = theirs.map(|tool| ToolSpec {
         name: tool.model_name,
         description: tool.description.unwrap_or_default(),
@@ -70,14 +70,14 @@ pub(crate) fn offered(registry: &Registry, session: &Session) -> Vec<ToolSpec> {
     ours.into_iter().chain(theirs).collect()
 }
 
-/// Whether a session has a tool of a server.
+/// Whether a session has a tool of an MCP server.
 pub(crate) fn is_offered(tool: &McpTool, session: &Session) -> bool {
     let may_use = |droid: &Droid| droid.may_use(&tool.model_name, Some(&tool.server));
-    mcp::is_selected(tool, &session.settings.tools)
-        && session.subagent.as_ref().is_none_or(|subagent| may_use(&subagent.droid))
+    mcp::is_selected(tool, &session.settings().tools)
+        && session.subagent().is_none_or(|subagent| may_use(&subagent.droid))
 }
 
-/// The specs of our tools: first those with a place, then those that were searched for or requested, each group in its order.
+/// Returns the specs of registered tools: those with a fixed place, then those that were searched for or requested.
 fn specs(registry: &Registry, selection: &ToolSelection, loaded: &BTreeSet<String>) -> Vec<ToolSpec> {
     let is_offered = |info: &&ToolInfo| {
         let is_wanted = match info.offer {
@@ -97,9 +97,13 @@ fn specs(registry: &Registry, selection: &ToolSelection, loaded: &BTreeSet<Strin
     infos.into_iter().map(spec).collect()
 }
 
-/// Whether a call's tool is there, and if not, what the model is told.
+/// Checks that a session has a tool.
+///
+/// # Errors
+///
+/// Returns a refusal with the available tools.
 pub(crate) fn known(name: &str, registry: &Registry, session: &Session) -> Result<(), Refusal> {
-    if registry.info(name).is_some_and(|info| is_selected(info, &session.settings.tools)) {
+    if registry.info(name).is_some_and(|info| is_selected(info, &session.settings().tools)) {
         return Ok(());
     }
     let names: Vec<String> = offered(registry, session).into_iter().map(|spec| spec.name).collect();
@@ -110,7 +114,7 @@ pub(crate) fn known(name: &str, registry: &Registry, session: &Session) -> Resul
     )))
 }
 
-/// The tools a query means that are offered only after a search: `select:Name,Name`, or words.
+/// Returns the tools that match a query, of those that are offered only after a search. A query is `select:Name,Name`, or words.
 pub(crate) fn search(query: &str, registry: &Registry, selection: &ToolSelection) -> Vec<ToolSpec> {
     let deferred =
         registry.infos().filter(|info| info.offer == Offer::OnSearch && is_selected(info, selection));
@@ -128,14 +132,14 @@ pub(crate) fn search(query: &str, registry: &Registry, selection: &ToolSelection
         .collect()
 }
 
-/// The list of tools for a client: all there are, without those that have to be requested. Those that are not selected are not allowed.
+/// Returns the list of tools for a client, without those that have to be requested. Tools that are not selected are not allowed.
 pub(crate) fn list(
     settings: &Settings,
     skips: bool,
     filter: &ToolFilter,
     registry: &Registry,
 ) -> Vec<ToolEntry> {
-    let settings = as_asked(settings, filter);
+    let settings = filtered(settings, filter);
     let skips = filter.skip_permissions.unwrap_or(skips);
     let is_wanted =
         |info: &&ToolInfo| filter.ids.as_ref().is_none_or(|ids| ids.iter().any(|id| id == info.id));
@@ -155,19 +159,19 @@ pub(crate) fn list(
     entries
 }
 
-/// The settings a list is wanted for.
-fn as_asked(settings: &Settings, filter: &ToolFilter) -> Settings {
+/// Returns the settings for a list.
+fn filtered(settings: &Settings, filter: &ToolFilter) -> Settings {
     let mut settings = settings.clone();
-    super::commands::apply(&mut settings, &filter.settings);
+    filter.settings.apply_to(&mut settings);
     settings
 }
 
-/// Which tools are on in the settings a list is wanted for.
+/// Returns the tool selection for a list.
 pub(crate) fn selection(settings: &Settings, filter: &ToolFilter) -> ToolSelection {
-    as_asked(settings, filter).tools
+    filtered(settings, filter).tools
 }
 
-/// Whether a tool may run without asking, as clients are told it: by its kind, not by a call.
+/// Whether a tool may run without permission, in lists for clients: by its kind, not by a call.
 fn is_allowed(info: &ToolInfo, settings: &Settings, skips: bool) -> bool {
     if settings.mode == Mode::Spec {
         return info.listed_from == ListedFrom::Off || info.is_for_spec_mode;

@@ -1,13 +1,13 @@
-//! What follows from what: the course of one turn as a pure state machine.
+//! One turn as a pure state machine: inputs in, effects out.
 //!
-//! In go the model's words, verdicts, results, answers and interrupts; out come [`Effect`]s, which the actor performs in their
-//! order. Nothing here waits, reads or writes.
+//! Inputs are model events, verdicts, results of calls, responses of the user and interrupts. [`Effect`]s are performed in their order by
+//! [`ActiveTurn`](super::active_turn::ActiveTurn). Nothing here waits, reads or writes.
 
-mod answers; // somebody answers a question
-mod batch; // the calls of one answer, and how far each is
-mod calls; // the part of a turn in which they run
-mod ending; // how it ends
-mod shaped; // an answer that must have a shape
+mod batch; // the calls of one model response, and the stage of each
+mod calls; // the phase in which calls run
+mod ending; // failures, interrupts, and the summary of a turn
+mod responses; // responses of the user
+mod structured; // responses that must match a schema
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -16,90 +16,82 @@ use musher_model::{FinishReason, ModelError, ModelEvent, ToolUse, Usage};
 use musher_tools::{Access, Registry, ToolOutput};
 use uuid::Uuid;
 
-use super::answer::{Answer, Draft, Progress};
+use super::model_response::{Draft, ModelResponse, Progress};
+use super::output_shape::Shape;
 use super::plan::Plan;
-use super::shape::Shape;
 use super::state::sum;
-use crate::event::{Question, TurnEnd, WorkingState};
-use crate::permission::Policy;
-use crate::{Answer as UserAnswer, Autonomy, Choice, Happening, Limits, PermissionRequest};
+use crate::event::{TurnEnd, UserRequest, WorkingState};
+use crate::permission::{Decision, Policy};
+use crate::{Autonomy, Choice, Event, Limits, PermissionRequest};
 use musher_message::{Content, Message, Role, Visibility};
 
 use batch::Batch;
-pub(crate) use batch::id_of;
 
-/// So often in a row an answer that was too long is gone on with.
-const MOST_CONTINUATIONS: usize = 5;
+/// How often in a row the model may continue a response that was cut off.
+const MAX_CONTINUATIONS: usize = 5;
 
-/// So often in one turn hooks can make the model go on that wants to stop.
-const MOST_HOLDS: usize = 20;
+/// How often in one turn hooks may make the model continue.
+const MAX_HOLDS: usize = 20;
 
-/// What is to be done.
+/// A decision of the turn, to be carried out.
 #[derive(Debug)]
 pub(crate) enum Effect {
-    /// Tell clients.
-    Emit(Happening),
-    /// Put a message in the log, then tell clients.
+    /// Emit an event.
+    Emit(Event),
+    /// Log a message, then emit it.
     Append(Message),
-    /// Put a message in the log; clients are told in another way.
-    AppendQuietly(Message),
-    /// Add to what the session has used, then tell clients.
+    /// Log a message without emitting it: clients get it in another form.
+    AppendSilently(Message),
+    /// Count used tokens, then emit the totals.
     Used(Usage),
-    /// Ask the model, and stop asking before.
+    /// Call the model, and cancel the call before.
     CallModel,
-    /// Find out whether a call may run.
-    Prepare { index: usize, call: ToolUse },
-    /// Find out once more whether a call may run, since something may have changed.
-    JudgeAgain { index: usize, call: ToolUse, rules: Option<Box<Policy>> },
-    /// Somebody agreed: what follows for the session.
-    Consented { request: Box<PermissionRequest>, choice: Choice },
-    /// Run a call. Its file tools may go this far.
+    /// Run the hooks of a call, and find its verdict.
+    Check { index: usize, call: ToolUse },
+    /// Find the verdict on a call again, because something may have changed.
+    Recheck { index: usize, call: ToolUse, policy: Option<Box<Policy>> },
+    /// The user has allowed a call: apply what else the decision grants.
+    Decided { request: Box<PermissionRequest>, choice: Choice },
+    /// Run a call, with this access to files.
     Run { index: usize, call: ToolUse, access: Access, decision: Option<Decision> },
-    /// A step is done: go on, unless the conversation has to be shortened first.
-    Settled(Next),
-    /// The model cannot read all of the conversation, and what it says to that.
-    Overflow { error: String },
-    /// The user has answered the question of a call that runs.
+    /// A step is done: continue, after a compaction if the conversation is too long.
+    StepDone(Next),
+    /// The model cannot read all of the conversation, with this error.
+    ContextOverflow { error: String },
+    /// The user has answered the question of a running call.
     Answered { index: usize, output: ToolOutput },
-    /// Ask somebody. Another question is never open.
-    Ask(Question),
+    /// Ask the user. No other request is open.
+    AskUser(UserRequest),
     /// Carry out the plan in a new session with this autonomy level. Follows [`Effect::Finish`].
     HandOver { plan: Box<Plan>, autonomy: Autonomy },
-    /// The turn is over, once everything it started has ended.
+    /// The turn ends once its tasks have ended.
     Finish(TurnEnd),
 }
 
-/// How a turn goes on.
+/// How a turn continues after a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// The results of tools are there: the model is asked.
-    Ask,
-    /// The model is asked the same once more, after this went wrong.
+    /// Call the model with the results of the tools.
+    CallModel,
+    /// Call the model again after this error.
     Retry { error: String },
-    /// The model is done: hooks may want it to go on.
+    /// The model has finished: run the `Stop` hooks.
     Stop { message_id: String },
-}
-
-/// What the user has decided about a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Decision {
-    pub(crate) choice: Choice,
-    pub(crate) edited_plan: Option<String>,
 }
 
 /// One turn.
 #[derive(Debug)]
 pub(crate) struct Turn {
-    pub(crate) id: String,
-    pub(crate) started: Instant,
-    pub(crate) usage: Usage,
-    pub(crate) child_usage: Usage,
-    /// How many calls were run.
-    pub(crate) tool_count: usize,
-    /// The shape the answer has to have.
-    pub(crate) shape: Option<Shape>,
-    /// How often hooks have made the model go on.
-    pub(crate) holds: usize,
+    id: String,
+    started: Instant,
+    usage: Usage,
+    subagent_usage: Usage,
+    /// The number of calls that were run.
+    tool_count: usize,
+    /// The shape the final response must have.
+    shape: Option<Shape>,
+    /// How often hooks have made the model continue.
+    holds: usize,
     limits: Limits,
     tools: Registry,
     phase: Phase,
@@ -116,9 +108,9 @@ enum Phase {
     Idle,
     Model(Draft),
     Tools(Batch),
-    /// The conversation is shortened, since the model cannot read all of it.
-    Shrinking,
-    /// Hooks are asked whether it may end.
+    /// The conversation is compacted, because the model cannot read all of it.
+    Compacting,
+    /// The `Stop` hooks run.
     Stopping,
     Over,
 }
@@ -129,7 +121,7 @@ impl Turn {
             id,
             started,
             usage: Usage::default(),
-            child_usage: Usage::default(),
+            subagent_usage: Usage::default(),
             tool_count: 0,
             shape: None,
             holds: 0,
@@ -145,37 +137,77 @@ impl Turn {
         }
     }
 
-    /// How many times the model was asked: events of an earlier call are stale.
+    /// The id of the turn: that of the user's message.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// When the turn began.
+    pub(crate) fn started(&self) -> Instant {
+        self.started
+    }
+
+    /// The number of calls that were run.
+    pub(crate) fn tool_count(&self) -> usize {
+        self.tool_count
+    }
+
+    /// Whether hooks have made the model continue.
+    pub(crate) fn was_held(&self) -> bool {
+        self.holds > 0
+    }
+
+    /// Requires the final response to have this shape.
+    pub(crate) fn expect_shape(&mut self, shape: Shape) {
+        self.shape = Some(shape);
+    }
+
+    /// Whether the final response must have a shape.
+    pub(crate) fn expects_shape(&self) -> bool {
+        self.shape.is_some()
+    }
+
+    /// Counts tokens used for this turn outside of the conversation, such as for a summary.
+    pub(crate) fn add_usage(&mut self, usage: Usage) {
+        self.usage = sum(self.usage, usage);
+    }
+
+    /// Counts tokens used by a subagent the turn waits for.
+    pub(crate) fn add_subagent_usage(&mut self, usage: Usage) {
+        self.subagent_usage = sum(self.subagent_usage, usage);
+    }
+
+    /// The number of model calls: events of an earlier call are stale.
     pub(crate) fn model_calls(&self) -> usize {
         self.model_calls
     }
 
-    /// The question that is open.
-    pub(crate) fn question(&self) -> Option<&Question> {
+    /// The request that waits for a response of the user.
+    pub(crate) fn open_request(&self) -> Option<&UserRequest> {
         match &self.phase {
-            Phase::Tools(batch) => batch.question(),
+            Phase::Tools(batch) => batch.open_request(),
             _ => None,
         }
     }
 
-    /// Whether everything is decided and only children have to end.
+    /// Whether everything is decided and only tasks have to end.
     pub(crate) fn is_over(&self) -> bool {
         matches!(self.phase, Phase::Over)
     }
 
-    /// The user's message is in the log: asks the model.
+    /// Calls the model.
     pub(crate) fn call_model(&mut self, out: &mut Vec<Effect>) {
         if self.model_calls >= self.limits.model_calls {
-            let text = format!("The turn was stopped: it has asked the model {} times.", self.model_calls);
+            let text = format!("The turn was stopped after {} model calls.", self.model_calls);
             return self.fail(text, None, TurnEnd::Error, out);
         }
         self.model_calls += 1;
         self.phase = Phase::Model(Draft::new(Uuid::new_v4().to_string().into()));
-        out.push(Effect::Emit(Happening::State(WorkingState::Thinking)));
+        out.push(Effect::Emit(Event::State(WorkingState::Thinking)));
         out.push(Effect::CallModel);
     }
 
-    /// The model said something, or failed.
+    /// Handles an event or a failure of the model.
     pub(crate) fn model(
         &mut self,
         event: Result<ModelEvent, ModelError>,
@@ -195,27 +227,27 @@ impl Turn {
                 out.extend(shown.into_iter().map(Effect::Emit));
                 self.degenerated(out);
             }
-            Progress::Complete(answer) => {
+            Progress::Complete(response) => {
                 out.extend(shown.into_iter().map(Effect::Emit));
-                self.answered_by_model(*answer, out);
+                self.complete_response(*response, out);
             }
         }
     }
 
     fn degenerated(&mut self, out: &mut Vec<Effect>) {
         if std::mem::replace(&mut self.has_degenerated, true) {
-            let text = "The model repeats itself without end.".to_owned();
+            let text = "The model repeats itself endlessly.".to_owned();
             return self.fail(text, Some("LLMOutputDegenerationError"), TurnEnd::Error, out);
         }
         self.call_model(out);
     }
 
-    fn answered_by_model(&mut self, answer: Answer, out: &mut Vec<Effect>) {
-        self.usage = sum(self.usage, answer.usage);
-        if answer.calls.is_empty() && answer.reason != FinishReason::Length && self.shape.is_some() {
-            return self.answered_in_shape(answer, out);
+    fn complete_response(&mut self, response: ModelResponse, out: &mut Vec<Effect>) {
+        self.add_usage(response.usage);
+        if response.calls.is_empty() && response.reason != FinishReason::Length && self.shape.is_some() {
+            return self.complete_shaped_response(response, out);
         }
-        let Answer { message_id, content, calls, usage, reason } = answer;
+        let ModelResponse { message_id, content, calls, usage, reason } = response;
         if !content.is_empty() {
             out.push(Effect::Append(message(
                 message_id.to_string(),
@@ -229,23 +261,23 @@ impl Turn {
             self.continuations = 0;
             return self.begin_tools(calls, out);
         }
-        if reason == FinishReason::Length && self.continuations < MOST_CONTINUATIONS {
+        if reason == FinishReason::Length && self.continuations < MAX_CONTINUATIONS {
             self.continuations += 1;
-            out.push(Effect::AppendQuietly(reminder(
-                "Your answer was cut off by its length. Go on where it stopped.",
+            out.push(Effect::AppendSilently(reminder(
+                "Your answer was cut off because it was too long. Continue where it stopped.",
             )));
             return self.call_model(out);
         }
         self.phase = Phase::Stopping;
-        out.push(Effect::Settled(Next::Stop { message_id: message_id.to_string() }));
+        out.push(Effect::StepDone(Next::Stop { message_id: message_id.to_string() }));
     }
 
-    /// Hooks have said whether the model may stop, and if not, why.
-    pub(crate) fn stopped(&mut self, reason: Option<String>, out: &mut Vec<Effect>) {
+    /// The `Stop` hooks have ended: ends the turn, or makes the model continue for this reason.
+    pub(crate) fn stop(&mut self, reason: Option<String>, out: &mut Vec<Effect>) {
         if !matches!(self.phase, Phase::Stopping) {
             return;
         }
-        match reason.filter(|_| self.holds < MOST_HOLDS) {
+        match reason.filter(|_| self.holds < MAX_HOLDS) {
             None => self.finish(TurnEnd::Completed, out),
             Some(reason) => {
                 self.holds += 1;
@@ -263,7 +295,7 @@ impl Turn {
     }
 }
 
-/// A message of now.
+/// Returns a message created now.
 pub(crate) fn message(id: String, role: Role, content: Vec<Content>, visibility: Visibility) -> Message {
     let now = now_ms();
     Message {
@@ -280,25 +312,25 @@ pub(crate) fn message(id: String, role: Role, content: Vec<Content>, visibility:
     }
 }
 
-/// Something only the model reads.
+/// Returns a message only the model reads.
 pub(crate) fn reminder(text: &str) -> Message {
     let id = format!("__internal__system-reminder__{}", Uuid::new_v4());
     let text = format!("<system-reminder>\n{text}\n</system-reminder>");
     message(id, Role::User, vec![Content::Text(text)], Visibility::LlmOnly)
 }
 
-/// What hooks say, as the model is told it.
+/// Returns the output of a hook in the form for the model.
 pub(crate) fn hook_context(event: &str, text: &str) -> String {
-    format!("<system-reminder>\nA {event} hook of the user says:\n{text}\n</system-reminder>")
+    format!("<system-reminder>\nThe user's {event} hook says:\n{text}\n</system-reminder>")
 }
 
-/// Something only people read.
+/// Returns a message only the user reads.
 pub(crate) fn user_note(text: &str) -> Message {
     let id = Uuid::new_v4().to_string();
     message(id, Role::System, vec![Content::Text(text.to_owned())], Visibility::UserOnly)
 }
 
-/// Milliseconds since 1970.
+/// Returns the time in milliseconds since 1970.
 pub(crate) fn now_ms() -> i64 {
     jiff::Timestamp::now().as_millisecond()
 }

@@ -1,4 +1,4 @@
-//! Slash commands: a prompt in a file, or a program; and what becomes of `/name words`.
+//! Slash commands: a prompt in a file or a program, and how `/name words` expands.
 
 use std::path::PathBuf;
 
@@ -11,69 +11,69 @@ use crate::config::Level;
 pub struct CommandView {
     /// Its name, without the slash.
     pub name: String,
-    /// What it does.
+    /// Its description.
     pub description: String,
-    /// What to write behind it.
+    /// A hint for its arguments.
     pub argument_hint: Option<String>,
     /// Whether it is a program.
     pub is_executable: bool,
 }
 
-/// Something that is called as `/name words`.
+/// A command that the user calls as `/name words`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SlashCommand {
     /// Its name, without the slash.
     pub name: String,
-    /// What it does.
+    /// Its description.
     pub description: String,
-    /// What to write behind it.
+    /// A hint for its arguments.
     pub argument_hint: Option<String>,
     /// Its file.
     pub path: PathBuf,
-    /// Whose it is.
+    /// The level of its folder.
     pub level: Level,
     /// The prompt; `None` if it is a program.
     pub prompt: Option<String>,
-    /// What runs the program, as its first line says.
+    /// The interpreter, from the `#!` line of the program.
     interpreter: Vec<String>,
 }
 
-/// What becomes of `/name words`.
+/// The expansion of `/name words`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expansion<'a> {
-    /// The model is told this.
+    /// A prompt for the model.
     Prompt {
         /// The command.
         command: &'a SlashCommand,
-        /// Its prompt, with the words in it.
+        /// Its prompt, with the arguments inserted.
         text: String,
     },
-    /// The user calls for a skill.
+    /// The user calls a skill.
     Skill {
         /// The skill.
         skill: &'a Skill,
-        /// Its text, and the words.
+        /// Its text, with the arguments.
         text: String,
     },
-    /// A program is to be run, and the model told what it says.
+    /// A program to run; its output goes to the model.
     Program {
         /// The command.
         command: &'a SlashCommand,
-        /// The words, split as a shell would without quotes.
+        /// The arguments, split at whitespace.
         arguments: Vec<String>,
     },
-    /// It may not be run, and why.
+    /// The command may not run.
     Refused {
         /// The command.
         command: &'a SlashCommand,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
 impl SlashCommand {
-    /// A command of a file; `None` if it is neither Markdown nor a program.
+    /// Parses the file of a command. Returns `None` if it is neither Markdown nor a program.
     pub(super) fn parse(text: &str, path: PathBuf, level: Level) -> Option<Self> {
         let name = slug(&path.file_stem()?.to_string_lossy());
         if name.is_empty() {
@@ -114,7 +114,7 @@ impl SlashCommand {
         })
     }
 
-    /// As clients list it.
+    /// Returns the entry for lists of clients.
     pub fn view(&self) -> CommandView {
         CommandView {
             name: self.name.clone(),
@@ -124,7 +124,7 @@ impl SlashCommand {
         }
     }
 
-    /// The command for the shell that runs the program with these words. The file need not be marked as executable.
+    /// Returns the shell command that runs the program with these arguments. The file need not be executable.
     pub fn shell_line(&self, arguments: &[String]) -> String {
         let path = self.path.display().to_string();
         let words = self.interpreter.iter().cloned().chain([path]).chain(arguments.iter().cloned());
@@ -133,7 +133,7 @@ impl SlashCommand {
     }
 }
 
-/// `/name words`, if the text is one.
+/// Splits `/name words` into the name and the words. Returns `None` for other texts.
 pub(super) fn call(text: &str) -> Option<(&str, &str)> {
     let rest = text.strip_prefix('/')?;
     let (name, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -143,7 +143,7 @@ pub(super) fn call(text: &str) -> Option<(&str, &str)> {
     is_name.then(|| (name, words.trim()))
 }
 
-/// The words in the place that the prompt has for them, or behind it.
+/// Inserts the arguments at the placeholder of the prompt, or appends them.
 pub(super) fn with_arguments(prompt: &str, words: &str) -> String {
     if prompt.contains("$ARGUMENTS") {
         return prompt.replace("$ARGUMENTS", words);
@@ -151,7 +151,7 @@ pub(super) fn with_arguments(prompt: &str, words: &str) -> String {
     if words.is_empty() { prompt.to_owned() } else { format!("{prompt}\n\n{words}") }
 }
 
-/// A file name as the name of a command.
+/// Turns a file name into the name of a command.
 fn slug(name: &str) -> String {
     let lower = name.trim().to_lowercase().replace(' ', "-");
     lower.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.')).collect()

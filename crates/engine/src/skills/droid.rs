@@ -1,4 +1,4 @@
-//! Subagents: those of files, and the two that are always there.
+//! Subagents: those defined in files, and the two built-in ones.
 
 use std::path::{Path, PathBuf};
 
@@ -12,39 +12,39 @@ use crate::config::Level;
 pub struct Droid {
     /// Its name.
     pub name: String,
-    /// What it is for.
+    /// Its description.
     pub description: String,
-    /// Its model; `None` is that of the session.
+    /// Its model; `None` means the model of the session.
     pub model: Option<String>,
-    /// How much it thinks; `None` is as much as the session.
+    /// Its reasoning effort; `None` means that of the session.
     pub effort: Option<Effort>,
-    /// What it may use.
+    /// The tools it may use.
     pub tools: DroidTools,
-    /// The MCP servers it may use; `None` is all, if it may use any.
+    /// The MCP servers it may use; `None` means all, if its tools allow any.
     pub mcp_servers: Option<Vec<String>>,
-    /// What it is told beside the usual.
+    /// Instructions that are appended to the system prompt.
     pub prompt: String,
-    /// Whose it is; `None` if it comes with the engine.
+    /// The level of its folder; `None` if it is built in.
     pub level: Option<Level>,
     /// Its file.
     pub path: Option<PathBuf>,
 }
 
-/// What a subagent may use.
+/// The tools a subagent may use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DroidTools {
-    /// Whatever the session may.
+    /// All tools of the session.
     All,
-    /// Only these.
+    /// Only the listed tools.
     Only {
-        /// The names the model knows them by.
+        /// Their names, as the model sees them.
         names: Vec<String>,
-        /// And the tools of MCP servers.
+        /// Whether tools of MCP servers are included.
         has_mcp: bool,
     },
 }
 
-/// The groups that can be named in the place of single tools.
+/// Groups of tools that a file can name instead of single tools.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("read-only", &["Read", "LS", "Grep", "Glob"]),
     ("edit", &["Create", "Edit", "ApplyPatch"]),
@@ -58,7 +58,7 @@ You only look; you cannot change anything. Search broadly first, then read what 
 question itself before anything else, then give the evidence: paths, lines, and the few words of code that show it. Say what you did not find.";
 
 impl Droid {
-    /// Those that are always there.
+    /// Returns the built-in subagents.
     pub(crate) fn builtin() -> [Self; 2] {
         let one = |name: &str, description: &str, prompt: &str, tools| Self {
             name: name.to_owned(),
@@ -86,7 +86,7 @@ impl Droid {
         ]
     }
 
-    /// Reads a subagent from its file, with the fields that cannot be understood. If one of them restricts its tools, it gets none.
+    /// Parses the file of a subagent; also returns the invalid fields. If one of them restricts its tools, it gets none.
     pub(super) fn parse(text: &str, path: PathBuf, level: Level) -> (Self, Vec<Mistake>) {
         let mut mistakes = Vec::new();
         let document = Document::read(text);
@@ -119,12 +119,12 @@ impl Droid {
         (droid, mistakes)
     }
 
-    /// Where it is from, in the word of the protocol.
+    /// Returns its origin, as the protocol names it.
     pub fn location(&self) -> &'static str {
         self.level.map_or("builtin", super::skill::location)
     }
 
-    /// Whether a tool may be used, by the name the model knows it by. `mcp_server` names the server of an MCP tool.
+    /// Whether the subagent may use a tool, by the name that the model sees. `mcp_server` names the server of an MCP tool.
     pub fn may_use(&self, tool: &str, mcp_server: Option<&str>) -> bool {
         let is_named = |names: &[String]| names.iter().any(|name| name == tool);
         match (&self.tools, mcp_server) {
@@ -163,7 +163,7 @@ fn group(name: &str) -> impl Iterator<Item = &'static str> + use<'_> {
     GROUPS.iter().filter(move |(group, _)| *group == name).flat_map(|(_, tools)| tools.iter().copied())
 }
 
-/// Whether a file can be a subagent's.
+/// Whether a file can define a subagent.
 pub(super) fn is_droid(path: &Path) -> bool {
     path.extension().is_some_and(|it| it == "md")
 }
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subagent_whose_tools_cannot_be_understood_gets_none() {
+    fn subagent_with_invalid_tools_gets_none() {
         for (text, fields) in [
             ("---\ntools: {Read: true}\n---\nx", &["tools"][..]),
             ("---\ntools: [Read, 5]\n---\nx", &["tools"]),

@@ -1,21 +1,21 @@
-//! The head of a Markdown file: YAML between two lines of dashes, and the text below it.
+//! The front matter of a Markdown file: YAML between two lines of dashes, and the text below it.
 //!
-//! People write these by hand, and not always as YAML would have it. What is no YAML is read line by line instead.
+//! People write front matter by hand, and not always as valid YAML. Invalid YAML is read line by line instead.
 
 use serde_json::{Map, Value};
 
-/// The fields of the head, and the text.
+/// The fields of the front matter, and the text.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Document<'a> {
     fields: Map<String, Value>,
-    /// Whether the head is YAML, and was not read line by line.
+    /// Whether the front matter is valid YAML, and was not read line by line.
     is_yaml: bool,
-    /// Whether a head begins and never ends, so that its fields are unknown.
+    /// Whether the front matter never ends, so that its fields are unknown.
     is_unended: bool,
     pub(super) body: &'a str,
 }
 
-/// A field that cannot be understood.
+/// An invalid field.
 #[derive(Debug)]
 pub(super) struct Mistake {
     pub(super) field: &'static str,
@@ -35,7 +35,7 @@ impl<'a> Document<'a> {
         Self { fields, is_yaml, is_unended: false, body: body.trim_start_matches(['\r', '\n']) }
     }
 
-    /// A text, trimmed; `None` if it is not there or empty.
+    /// Returns a text, trimmed; `None` if the field is missing or empty.
     pub(super) fn text(&self, name: &str) -> Option<String> {
         let text = match self.fields.get(name)? {
             Value::String(text) => text.trim().to_owned(),
@@ -50,11 +50,11 @@ impl<'a> Document<'a> {
         (!text.is_empty()).then_some(text)
     }
 
-    /// A flag; `None` if it is not there.
+    /// Returns a flag; `None` if the field is missing.
     ///
     /// # Errors
     ///
-    /// Returns what is wrong if the value is neither true nor false.
+    /// Returns a message if the value is neither true nor false.
     pub(super) fn flag(&self, name: &str) -> Result<Option<bool>, String> {
         let parsed = match self.fields.get(name) {
             None | Some(Value::Null) => return Ok(None),
@@ -65,11 +65,11 @@ impl<'a> Document<'a> {
         parsed.map(Some).ok_or_else(|| "expected true or false".to_owned())
     }
 
-    /// A list of words, however it is written: as a list, or in one line with commas. `None` if it is not there.
+    /// Returns a list of words, written as a list or in one line with commas; `None` if the field is missing.
     ///
     /// # Errors
     ///
-    /// Returns what is wrong if the value is no list of words.
+    /// Returns a message if the value is not a list of words.
     pub(super) fn words(&self, name: &str) -> Result<Option<Vec<String>>, String> {
         let split = |text: &str| -> Vec<String> {
             let words =
@@ -90,7 +90,7 @@ impl<'a> Document<'a> {
         words.map(Some).ok_or_else(|| "expected a list of names".to_owned())
     }
 
-    /// Whether a list was in lines below its name, in a head that is no YAML: those lines were not read.
+    /// Whether a list stands in lines below its name, in invalid YAML: those lines were not read.
     fn is_lost(&self, name: &str) -> bool {
         !self.is_yaml && self.fields.get(name).is_some_and(|value| value.as_str() == Some(""))
     }
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn head_and_text_are_told_apart() {
+    fn front_matter_and_text_are_split() {
         let document = Document::read(
             "---\nname: demo\nuser-invocable: false\ntools: [Read, 'Grep']\n---\n\nDo it.\n---\n",
         );
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_yaml_is_read_line_by_line() {
+    fn invalid_yaml_is_read_line_by_line() {
         let document = Document::read(
             "---\nname: a\ndescription: Use when: things break, e.g. {x\ntools: \"A\", B\n---\n",
         );

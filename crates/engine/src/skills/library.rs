@@ -1,4 +1,4 @@
-//! Everything that was found, and where to look for it.
+//! The skills, commands and subagents of a session, and the folders to search.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -10,27 +10,27 @@ use super::front_matter::Mistake;
 use super::{Droid, Expansion, Skill, SlashCommand, droid, skill};
 use crate::config::{Config, Level, Problem, try_edit_json};
 
-/// A file larger than this is no text for a model.
-const LARGEST: u64 = 1 << 20;
-/// More files of one kind in one folder are not read.
-const MOST: usize = 500;
+/// The maximum size of a file, in bytes.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+/// The maximum number of files of one kind in one folder; more are not read.
+const MAX_FILES: usize = 500;
 
 /// The skills, commands and subagents of a session.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Library {
-    /// The skills, by name, those that are off too.
+    /// The skills, by name, including disabled ones.
     pub skills: Vec<Skill>,
     /// The slash commands, those of the repository before those of the user.
     pub commands: Vec<SlashCommand>,
     /// The subagents, by name.
     pub droids: Vec<Droid>,
-    /// Whether the programs of the repository may run.
+    /// Whether programs of the repository may run.
     runs_repository: bool,
 }
 
 impl Library {
-    /// Looks into all folders.
+    /// Reads all folders.
     pub fn read(config: &Config, cwd: &Path) -> (Self, Vec<Problem>) {
         let mut finder = Finder { root: &config.root, real_root: None, problems: Vec::new() };
         let mut library = Self { runs_repository: config.trust.is_trusted(), ..Self::default() };
@@ -51,22 +51,22 @@ impl Library {
         (library, finder.problems)
     }
 
-    /// A skill that the model may load.
+    /// Returns a skill that the model may load.
     pub fn skill(&self, name: &str) -> Option<&Skill> {
         self.skills.iter().find(|skill| skill.name == name && skill.is_enabled && skill.is_model_invocable)
     }
 
-    /// A subagent.
+    /// Returns a subagent.
     pub fn droid(&self, name: &str) -> Option<&Droid> {
         self.droids.iter().find(|droid| droid.name == name)
     }
 
-    /// A slash command.
+    /// Returns a slash command.
     pub fn command(&self, name: &str) -> Option<&SlashCommand> {
         self.commands.iter().find(|command| command.name == name)
     }
 
-    /// What becomes of a message, if it is `/name words` with a name that is known.
+    /// Expands a message of the form `/name words`. Returns `None` if it has another form or the name is unknown.
     pub fn expand(&self, text: &str) -> Option<Expansion<'_>> {
         let (name, words) = call(text)?;
         if let Some(command) = self.command(name) {
@@ -123,14 +123,14 @@ impl Library {
     }
 }
 
-/// Switches a skill off or on in the user's settings, also one that is not there.
+/// Disables or enables a skill in the user's settings. The skill need not exist.
 pub fn set_skill_disabled(home: &Path, name: &str, disabled: bool) -> io::Result<()> {
     try_edit_json(&home.join("settings.json"), |settings| {
         let list = settings.entry("disabledSkills").or_insert(Value::Null);
         if list.is_null() {
             *list = Value::Array(Vec::new());
         }
-        // what it switches off already is unknown
+        // which skills it disables already is unknown
         let Value::Array(list) = list else { return Err(io::Error::other("`disabledSkills` is not a list")) };
         list.retain(|one| one.as_str() != Some(name));
         if disabled {
@@ -140,7 +140,7 @@ pub fn set_skill_disabled(home: &Path, name: &str, disabled: bool) -> io::Result
     })
 }
 
-/// Reads files, and takes note of those that cannot be used.
+/// Reads files and collects the problems of those that cannot be used.
 struct Finder<'a> {
     root: &'a Path,
     real_root: Option<PathBuf>,
@@ -148,7 +148,7 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// `None` if it is not there, no text, or, in a repository, a link out of it: that would show the model any file of the user.
+    /// Returns `None` if the file is missing, not text, or, in a repository, a link out of it: that would show the model any file.
     fn text(&mut self, path: &Path, level: Level) -> Option<String> {
         if !path.metadata().ok()?.is_file() {
             return None;
@@ -158,7 +158,8 @@ impl Finder<'_> {
             return None;
         }
         let mut text = String::new();
-        let read = fs_err::File::open(path).and_then(|file| file.take(LARGEST).read_to_string(&mut text));
+        let read =
+            fs_err::File::open(path).and_then(|file| file.take(MAX_FILE_BYTES).read_to_string(&mut text));
         match read {
             Ok(_) => Some(text),
             // a program need not be text
@@ -170,7 +171,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Notes fields that cannot be understood.
+    /// Reports invalid fields.
     fn report(&mut self, path: &Path, mistakes: Vec<Mistake>) {
         self.problems.extend(mistakes.into_iter().map(|Mistake { field, message }| Problem {
             field: Some(field.to_owned()),
@@ -199,16 +200,16 @@ impl Finder<'_> {
 }
 
 fn add<T>(list: &mut Vec<T>, one: T, name: impl Fn(&T) -> &str) {
-    // the folder that counts most comes first
+    // the folder with the highest precedence comes first
     if !list.iter().any(|other| name(other) == name(&one)) {
         list.push(one);
     }
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
-    // most folders are not there
+    // most folders do not exist
     let Ok(found) = fs_err::read_dir(folder) else { return Vec::new() };
-    let mut paths: Vec<PathBuf> = found.take(MOST).flatten().map(|entry| entry.path()).collect();
+    let mut paths: Vec<PathBuf> = found.take(MAX_FILES).flatten().map(|entry| entry.path()).collect();
     paths.sort_unstable();
     paths
 }

@@ -1,13 +1,13 @@
-//! What people write for agents: skills, slash commands and subagents, found in the folders of configuration.
+//! Skills, slash commands and subagents that people define in configuration folders.
 //!
 //! - [`Library::read`] looks into `skills/*/SKILL.md`, `commands/*` and `droids/*.md` of all [`Folder`](crate::config::Folder)s, and into
-//!   `.agent/skills` of the repository. The folder that counts most wins. A file that cannot be used is a problem, and the rest counts.
-//! - [`Skill`], [`SlashCommand`] and [`Droid`] are what was found; `worker` and `explorer` are always there.
+//!   `.agent/skills` of the repository. The folder with the highest precedence wins. An invalid file is a problem, the others apply.
+//! - [`Skill`], [`SlashCommand`] and [`Droid`] are the results; `worker` and `explorer` are built in.
 //! - [`Library::expand`] turns `/name words` into an [`Expansion`]: a prompt, a skill, or a program to run.
-//! - [`set_skill_disabled`] switches a skill off for good.
+//! - [`set_skill_disabled`] disables a skill permanently.
 //!
-//! Nothing is run here, and no file is cached: a session reads the library once, as droid does. Programs of a repository that is not
-//! trusted are named but never run.
+//! Runs nothing and caches no file: a session reads the library once, as droid does. Programs of a repository that is not
+//! trusted are listed but never run.
 
 mod command;
 mod droid;

@@ -1,4 +1,4 @@
-//! A skill: instructions for one kind of work, with files beside them.
+//! A skill: instructions for one kind of task, with files beside them.
 
 use std::path::{Path, PathBuf};
 
@@ -10,25 +10,25 @@ use crate::config::Level;
 pub struct SkillView {
     /// Its name.
     pub name: String,
-    /// What it is for.
+    /// Its description.
     pub description: Option<String>,
     /// `project`, `personal` or `builtin`.
     pub location: String,
     /// Its file.
     pub path: PathBuf,
-    /// Whether it is on.
+    /// Whether it is enabled.
     pub enabled: bool,
-    /// Whether people may call it.
+    /// Whether users may call it.
     pub user_invocable: bool,
     /// Its text.
     pub content: String,
-    /// Files beside it: name, path, whether the model may read it as text.
+    /// Files beside it: name, path, and whether it is text for the model.
     pub resources: Vec<(String, PathBuf, bool)>,
-    /// Who switched it off.
+    /// The level that disabled it.
     pub disabled_by: Option<String>,
 }
 
-/// Instructions for one kind of work.
+/// Instructions for one kind of task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Skill {
@@ -36,17 +36,17 @@ pub struct Skill {
     pub name: String,
     /// When to use it.
     pub description: Option<String>,
-    /// Whose it is.
+    /// The level of its folder.
     pub level: Level,
     /// Its file.
     pub path: PathBuf,
-    /// What it says.
+    /// Its text.
     pub body: String,
-    /// Its version, if the file tells one.
+    /// Its version, if the file has one.
     pub version: Option<String>,
-    /// Whether it is on.
+    /// Whether it is enabled.
     pub is_enabled: bool,
-    /// Whether people may call it, as `/name`.
+    /// Whether users may call it as `/name`.
     pub is_user_invocable: bool,
     /// Whether the model may load it.
     pub is_model_invocable: bool,
@@ -57,20 +57,20 @@ pub struct Skill {
 /// A file beside a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resource {
-    /// Its name, from the folder of the skill on.
+    /// Its path relative to the folder of the skill.
     pub name: String,
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// Whether it is text for the model, and not something to be used by programs.
+    /// Whether it is text for the model, and not a file for programs.
     pub is_reference: bool,
 }
 
-/// More files are not listed.
-const MOST_RESOURCES: usize = 200;
-const DEEPEST: usize = 4;
+/// The maximum number of listed files.
+const MAX_RESOURCES: usize = 200;
+const MAX_DEPTH: usize = 4;
 
 impl Skill {
-    /// Reads a skill from its file, with the fields that cannot be understood. Each of them forbids what it is about.
+    /// Parses the file of a skill; also returns the invalid fields. An invalid permission field denies what it would allow.
     pub(super) fn parse(text: &str, path: PathBuf, level: Level) -> (Self, Vec<Mistake>) {
         let mut mistakes = Vec::new();
         let document = Document::read(text);
@@ -99,7 +99,7 @@ impl Skill {
         (skill, mistakes)
     }
 
-    /// What the Skill tool answers.
+    /// Returns the result of the Skill tool.
     pub fn activation(&self) -> String {
         let mut files = String::new();
         if !self.resources.is_empty() {
@@ -113,7 +113,7 @@ impl Skill {
         )
     }
 
-    /// As clients list it.
+    /// Returns the entry for lists of clients.
     pub fn view(&self) -> SkillView {
         let resources =
             self.resources.iter().map(|one| (one.name.clone(), one.path.clone(), one.is_reference));
@@ -131,12 +131,12 @@ impl Skill {
     }
 }
 
-/// The word of the protocol for where something is from.
+/// Returns the origin of a level, as the protocol names it.
 pub(super) fn location(level: Level) -> &'static str {
     if level.is_repository() { "project" } else { "personal" }
 }
 
-/// The files beside a skill, by name.
+/// Returns the files beside a skill, by name.
 pub(super) fn resources(folder: &Path) -> Vec<Resource> {
     let mut found = Vec::new();
     look(folder, folder, 0, &mut found);
@@ -147,17 +147,17 @@ pub(super) fn resources(folder: &Path) -> Vec<Resource> {
 fn look(base: &Path, folder: &Path, depth: usize, found: &mut Vec<Resource>) {
     let Ok(entries) = fs_err::read_dir(folder) else { return };
     for entry in entries.flatten() {
-        // links are not followed: they could lead anywhere, and round in circles
+        // links are not followed: they could lead anywhere or form a cycle
         let Ok(kind) = entry.file_type() else { continue };
         let path = entry.path();
         let name = entry.file_name();
-        if found.len() >= MOST_RESOURCES {
+        if found.len() >= MAX_RESOURCES {
             return;
         }
         if name.as_encoded_bytes().starts_with(b".") || (depth == 0 && name == "SKILL.md") {
             continue;
         }
-        if kind.is_dir() && depth < DEEPEST {
+        if kind.is_dir() && depth < MAX_DEPTH {
             look(base, &path, depth + 1, found);
         } else if kind.is_file() {
             let name = path.strip_prefix(base).unwrap_or(&path).to_string_lossy().into_owned();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use musher_engine::{Answer, Choice, Command, Reply};
+use musher_engine::{Choice, Command, Reply, UserResponse};
 use musher_tools::{
     Action, Category, Context, Input, Offer, Registry, Run, Tool, ToolInfo, ToolOutput, object_schema,
 };
@@ -49,8 +49,8 @@ async fn added_tool_is_listed_offered_permission_checked_and_run() {
     let mut stage = Stage::with_tools(folder(), folder(), script, tools);
     stage.create(musher_engine::NewSession::default()).await;
 
-    let ticket = stage.submit(Command::ListTools(Box::default()));
-    let Reply::Tools(listed) = stage.reply(&ticket).await else { panic!("no tools") };
+    let command_id = stage.submit(Command::ListTools(Box::default()));
+    let Reply::Tools(listed) = stage.reply(&command_id).await else { panic!("no tools") };
     let row = listed.iter().find(|tool| tool.id == "deploy").expect("listed");
     assert_eq!(
         (row.name.as_str(), row.category.as_str(), row.currently_allowed),
@@ -58,16 +58,13 @@ async fn added_tool_is_listed_offered_permission_checked_and_run() {
     );
 
     stage.say("Deploy it.");
-    let (seen, question) = stage.until_question().await;
+    let (seen, request) = stage.until_question().await;
     assert!(seen.last().unwrap().starts_with("may call_0 run?"), "{seen:?}");
     let offered: Vec<String> =
         stage.model.requests().remove(0).tools.into_iter().map(|tool| tool.name).collect();
     assert_eq!(offered[..3], ["Read", "Deploy", "LS"], "at its place");
 
-    stage
-        .agent
-        .answer(question, Answer::Permission { choice: Choice::ProceedOnce, edited_plan: None })
-        .unwrap();
+    stage.agent.respond(request, UserResponse::Decision(Choice::ProceedOnce.into())).unwrap();
     let seen = stage.until_idle().await.join("\n");
     assert!(seen.contains("deployed to \"staging\""), "{seen}");
     assert!(seen.contains("`place` is required"), "wrong arguments are refused unasked: {seen}");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use musher_engine::{
-    Command, Error, Happening, LoadSession, Loaded, NewSession, Reply, SettingsChange, WorkingState,
+    Command, Error, Event, LoadSession, Loaded, NewSession, Reply, SettingsChange, WorkingState,
 };
 use musher_model::{Block, ErrorClass, ModelError, ModelEvent, Request};
 use serde_json::json;
@@ -26,17 +26,17 @@ fn too_long() -> scripted::Reply {
 }
 
 async fn compact(stage: &mut Stage, instructions: Option<&str>) -> Result<(String, usize), Error> {
-    let ticket = stage.submit(Command::Compact { instructions: instructions.map(str::to_owned) });
-    match stage.outcome(&ticket).await? {
+    let command_id = stage.submit(Command::Compact { instructions: instructions.map(str::to_owned) });
+    match stage.outcome(&command_id).await? {
         Reply::Compacted { session, removed } => Ok((session.as_str().to_owned(), removed)),
         other => panic!("{other:?}"),
     }
 }
 
 async fn load(stage: &mut Stage, id: &str) -> Loaded {
-    let ticket =
+    let command_id =
         stage.submit(Command::Load(Box::new(LoadSession { id: id.to_owned(), ..LoadSession::default() })));
-    match stage.reply(&ticket).await {
+    match stage.reply(&command_id).await {
         Reply::Loaded(loaded) => *loaded,
         other => panic!("{other:?}"),
     }
@@ -53,7 +53,7 @@ fn texts(request: &Request) -> Vec<String> {
 
 /// `compact`.
 #[tokio::test]
-async fn a_client_gets_a_new_session_that_begins_with_a_summary() {
+async fn compaction_by_a_client_creates_a_session_with_a_summary() {
     let script = [text("One."), text("Two."), text("The summary."), text("Still here."), text("New.")];
     let mut stage = Stage::open(script).await;
     for prompt in ["First.", "Second."] {
@@ -61,7 +61,7 @@ async fn a_client_gets_a_new_session_that_begins_with_a_summary() {
         stage.until_idle().await;
     }
     let (new, removed) = compact(&mut stage, Some("Keep names.")).await.unwrap();
-    assert_eq!(removed, 5, "two prompts, two answers, and what the model was told first");
+    assert_eq!(removed, 5, "two prompts, two answers, and the context message");
     let asked = stage.model.requests()[2].clone();
     assert!(asked.tools.is_empty() && asked.messages.len() == 1 && asked.system.len() == 1);
     let shown = &texts(&asked)[0];
@@ -78,7 +78,7 @@ async fn a_client_gets_a_new_session_that_begins_with_a_summary() {
     stage.say("And here?");
     stage.until_idle().await;
     let asked = texts(&stage.model.requests()[4]);
-    assert_eq!(asked.len(), 3, "the summary, what the model is told first, the prompt: {asked:#?}");
+    assert_eq!(asked.len(), 3, "the summary, the context message, the prompt: {asked:#?}");
     assert!(asked[0].contains("The summary.") && asked[2] == "And here?", "{asked:#?}");
 }
 
@@ -106,10 +106,10 @@ async fn without_a_summary_there_is_no_new_session_and_nothing_is_lost() {
 }
 
 #[tokio::test]
-async fn a_turn_goes_on_while_a_client_has_it_summed_up() {
+async fn turn_continues_while_a_client_compacts_the_session() {
     let mut stage = Stage::open([endless("one"), text("The summary.")]).await;
     stage.say("Go.");
-    stage.until(|what| line(what) == "text 0 \"one\"").await;
+    stage.until(|event| line(event) == "text 0 \"one\"").await;
     let (_, removed) = compact(&mut stage, None).await.unwrap();
     assert_eq!(removed, 2);
     stage.submit(Command::Interrupt);
@@ -117,7 +117,7 @@ async fn a_turn_goes_on_while_a_client_has_it_summed_up() {
 }
 
 #[tokio::test]
-async fn a_conversation_that_is_too_long_is_summed_up_when_the_answer_is_there() {
+async fn long_conversation_is_compacted_after_the_answer() {
     let script = [text("One."), text("Summary one."), text("Two."), text("Summary two.")];
     let mut stage = Stage::open_with(script, small()).await;
     stage.say("First.");
@@ -140,22 +140,22 @@ async fn a_conversation_that_is_too_long_is_summed_up_when_the_answer_is_there()
     let all = stage.until(crate::stage::is_idle).await;
     let asked = texts(&stage.model.requests()[2]);
     assert!(asked[0].contains("Summary one."), "{asked:#?}");
-    assert!(asked[1].contains("system-reminder"), "what it was told first is told again: {asked:#?}");
+    assert!(asked[1].contains("system-reminder"), "the context message is sent again: {asked:#?}");
     assert_eq!(asked[2..], ["One.", "Second."], "the last message is kept as it is");
-    let boundary = all.iter().find_map(|what| match what {
-        Happening::Compacted { boundary, .. } => boundary.clone(),
+    let boundary = all.iter().find_map(|event| match event {
+        Event::Compacted { boundary, .. } => boundary.clone(),
         _ => None,
     });
-    let last = all.iter().find_map(|what| match what {
-        Happening::Message { message, .. } if message.text() == "Two." => Some(message.id.clone()),
+    let last = all.iter().find_map(|event| match event {
+        Event::Message { message, .. } if message.text() == "Two." => Some(message.id.clone()),
         _ => None,
     });
     assert_eq!(boundary, last);
-    assert!(texts(&stage.model.requests()[3])[0].contains("Summary one."), "the summary is summed up, too");
+    assert!(texts(&stage.model.requests()[3])[0].contains("Summary one."), "the summary is compacted, too");
 }
 
 #[tokio::test]
-async fn it_is_summed_up_in_the_middle_of_a_turn_and_calls_keep_their_results() {
+async fn compaction_within_a_turn_keeps_calls_with_their_results() {
     let script =
         [ls(), text("Summary one."), ls(), text("Summary two."), text("Done."), text("Summary three.")];
     let mut stage = Stage::open_with(script, small()).await;
@@ -184,7 +184,7 @@ async fn it_is_summed_up_in_the_middle_of_a_turn_and_calls_keep_their_results() 
 }
 
 #[tokio::test]
-async fn what_the_model_cannot_read_is_summed_up_and_asked_once_more() {
+async fn context_overflow_compacts_and_retries_once() {
     let mut stage = Stage::open([text("One."), too_long(), text("The summary."), text("Two.")]).await;
     stage.say("First.");
     stage.until_idle().await;
@@ -199,7 +199,7 @@ async fn what_the_model_cannot_read_is_summed_up_and_asked_once_more() {
 }
 
 #[tokio::test]
-async fn what_the_model_cannot_read_even_then_is_told() {
+async fn context_overflow_after_compaction_is_reported() {
     let mut stage = Stage::open([text("One."), too_long(), text("The summary."), too_long()]).await;
     stage.say("First.");
     stage.until_idle().await;
@@ -210,7 +210,7 @@ async fn what_the_model_cannot_read_even_then_is_told() {
 }
 
 #[tokio::test]
-async fn a_summary_that_fails_does_not_stop_the_turn() {
+async fn failed_summary_does_not_stop_the_turn() {
     let refused = || scripted::Reply::Fail(Vec::new(), ModelError::new(ErrorClass::Auth, "no key"));
     let mut stage = Stage::open_with([ls(), refused(), text("Done.")], small()).await;
     stage.say("Look.");
@@ -222,10 +222,10 @@ async fn a_summary_that_fails_does_not_stop_the_turn() {
 }
 
 #[tokio::test]
-async fn an_interrupt_ends_the_summing_up_and_nothing_is_lost() {
+async fn interrupt_ends_compaction_without_losing_messages() {
     let mut stage = Stage::open_with([ls(), endless("The"), text("Fine.")], small()).await;
     stage.say("Look.");
-    stage.until(|what| matches!(what, Happening::State(WorkingState::Compacting))).await;
+    stage.until(|event| matches!(event, Event::State(WorkingState::Compacting))).await;
     stage.submit(Command::Interrupt);
     let seen = stage.until_idle().await;
     assert!(seen.contains(&"turn Cancelled".to_owned()), "{seen:#?}");
@@ -238,7 +238,7 @@ async fn an_interrupt_ends_the_summing_up_and_nothing_is_lost() {
 }
 
 #[tokio::test]
-async fn a_shortened_session_is_loaded_as_it_was() {
+async fn compacted_session_is_loaded_unchanged() {
     let script = [text("One."), text("The summary.")];
     let mut first = Stage::open_with(script, small()).await;
     first.say("First.");
@@ -266,7 +266,7 @@ async fn hooks_run_before_and_may_refuse() {
     stage.say("First.");
     stage.until_idle().await;
     stage.submit(Command::Compact { instructions: None });
-    let seen = lines(&stage.until(|what| line(what) == "reply 3").await);
+    let seen = lines(&stage.until(|event| line(event) == "reply 3").await);
     let place = |wanted: &str| seen.iter().position(|line| line == wanted).unwrap();
     assert!(place("hook PreCompact over") < place("used 1600"), "{seen:#?}");
     let Err(Error::Internal(reason)) = compact(&mut stage, Some("keep-all")).await else {

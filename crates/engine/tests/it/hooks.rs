@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use musher_engine::{
-    Answer, Autonomy, Command, Happening, LoadSession, Message, NewSession, Role, SettingsChange,
+    Autonomy, Command, Event, LoadSession, Message, NewSession, Role, SettingsChange, UserResponse,
 };
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ fn with_hooks(hooks: &Value, replies: impl IntoIterator<Item = Reply>) -> Stage 
     stage
 }
 
-/// What a hook that keeps its input in a file was told, one run after the other.
+/// The inputs of a hook that saves them in a file, in order.
 fn told(stage: &Stage, file: &str) -> Vec<Value> {
     let text = fs_err::read_to_string(stage.work.path().join(file)).unwrap_or_default();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -63,7 +63,7 @@ async fn hooks_run_at_every_moment_of_a_turn_and_clients_see_them() {
     let mut stage = with_hooks(&hooks, [execute("ls"), text("ok")]);
     let cwd = stage.work.path().to_owned();
     stage.submit(Command::Create(Box::new(NewSession { cwd, ..NewSession::default() })));
-    let opened = lines(&stage.until(|what| line(what) == "reply 1").await);
+    let opened = lines(&stage.until(|event| line(event) == "reply 1").await);
     assert_eq!(
         opened,
         ["servers 0", "settings Auto Off", "hook SessionStart begins", "hook SessionStart over", "reply 1"]
@@ -111,24 +111,24 @@ async fn hooks_run_at_every_moment_of_a_turn_and_clients_see_them() {
 }
 
 #[tokio::test]
-async fn a_refused_prompt_is_no_part_of_the_conversation() {
+async fn blocked_prompt_is_not_part_of_the_conversation() {
     let refuse = "grep -q secret && { echo 'no secrets' >&2; exit 2; } || echo fine";
     let hooks = json!({"UserPromptSubmit": group(None, refuse)});
     let mut stage = open(&hooks, [text("Hello.")]).await;
     stage.say("Here is a secret.");
-    let seen = stage.until(|what| line(what).starts_with("turn ")).await;
+    let seen = stage.until(|event| line(event).starts_with("turn ")).await;
     let seen = lines(&seen);
     assert!(seen.iter().any(|line| line.contains("no secrets")), "{seen:#?}");
     assert_eq!(seen.last().unwrap(), "turn PromptRejected");
     assert!(stage.model.requests().is_empty());
     stage.say("Hi.");
-    stage.until(|what| line(what) == "turn Completed").await;
+    stage.until(|event| line(event) == "turn Completed").await;
     assert!(!asked(&stage).contains("secret"), "{}", asked(&stage));
     assert!(asked(&stage).contains("fine"));
 }
 
 #[tokio::test]
-async fn a_hook_denies_a_call_and_the_model_goes_on() {
+async fn hook_denies_a_call_and_the_model_continues() {
     let deny = r#"echo '{"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": "not here"}}'"#;
     let mut stage = open(&json!({"PreToolUse": group(None, deny)}), [execute("ls"), text("So be it.")]).await;
     stage.say("Go.");
@@ -139,7 +139,7 @@ async fn a_hook_denies_a_call_and_the_model_goes_on() {
 }
 
 #[tokio::test]
-async fn a_hook_allows_a_call_and_changes_it() {
+async fn hook_allows_a_call_and_changes_its_input() {
     let allow = r#"echo '{"hookSpecificOutput": {"permissionDecision": "allow",
         "updatedInput": {"command": "touch changed.txt", "riskLevel": "low", "riskLevelReason": "x"}}}'"#;
     let hooks = json!({"PreToolUse": group(Some("Execute"), allow)});
@@ -153,19 +153,19 @@ async fn a_hook_allows_a_call_and_changes_it() {
 }
 
 #[tokio::test]
-async fn what_is_always_asked_for_is_asked_for_whatever_hooks_say() {
+async fn always_asked_call_needs_permission_despite_hooks() {
     let allow = r#"echo '{"hookSpecificOutput": {"permissionDecision": "allow"}}'"#;
     let script = [execute("rm -rf ~"), text("Not reached.")];
     let mut stage = open(&json!({"PreToolUse": group(None, allow)}), script).await;
     stage.say("Go.");
-    let (seen, question) = stage.until_question().await;
+    let (seen, request) = stage.until_question().await;
     assert_eq!(seen.last().unwrap(), "may call_0 run? [ProceedOnce, Cancel]");
-    stage.agent.answer(question, Answer::Refused { reason: None }).unwrap();
+    stage.agent.respond(request, UserResponse::Denied { reason: None }).unwrap();
     stage.until_idle().await;
 }
 
 #[tokio::test]
-async fn a_hook_makes_us_ask_and_another_fetches_somebody() {
+async fn hook_forces_a_permission_request_and_notification_hook_runs() {
     let ask = r#"echo '{"hookSpecificOutput": {"permissionDecision": "ask"}}'"#;
     let hooks =
         json!({"PreToolUse": group(None, ask), "Notification": group(None, "cat > notification.json")});
@@ -173,7 +173,7 @@ async fn a_hook_makes_us_ask_and_another_fetches_somebody() {
     let settings = SettingsChange { autonomy: Some(Autonomy::High), ..SettingsChange::default() };
     stage.create(NewSession { settings, ..NewSession::default() }).await;
     stage.say("Go.");
-    let mut seen = lines(&stage.until(|what| line(what) == "hook Notification over").await);
+    let mut seen = lines(&stage.until(|event| line(event) == "hook Notification over").await);
     let asks = |line: &String| line.starts_with("may call_0 run?");
     if !seen.iter().any(asks) {
         seen.extend(stage.until_question().await.0);
@@ -185,7 +185,7 @@ async fn a_hook_makes_us_ask_and_another_fetches_somebody() {
 }
 
 #[tokio::test]
-async fn the_model_reads_what_hooks_say_to_a_result() {
+async fn model_reads_hook_output_after_a_result() {
     let block = r#"echo '{"decision": "block", "reason": "run the linter"}'"#;
     let mut stage =
         open(&json!({"PostToolUse": group(Some("Execute"), block)}), [execute("ls"), text("Done.")]).await;
@@ -196,7 +196,7 @@ async fn the_model_reads_what_hooks_say_to_a_result() {
 }
 
 #[tokio::test]
-async fn a_stop_hook_makes_the_model_go_on() {
+async fn stop_hook_makes_the_model_continue() {
     let once = r#"cat >> stop.jsonl; if [ $(wc -l < stop.jsonl) = 1 ]; then echo '{"decision": "block", "reason": "test it"}'; fi"#;
     let mut stage = open(&json!({"Stop": group(None, once)}), [text("Done."), text("Tested.")]).await;
     stage.say("Go.");
@@ -209,37 +209,37 @@ async fn a_stop_hook_makes_the_model_go_on() {
 }
 
 #[tokio::test]
-async fn an_interrupt_ends_hooks_at_every_moment() {
+async fn interrupt_ends_hooks_at_every_event() {
     let hang = |event: &str| json!({(event): group(None, "echo begun > begun; sleep 1000")});
     for event in ["UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"] {
         let mut stage = open(&hang(event), [execute("ls"), text("Done.")]).await;
         stage.say("Go.");
-        stage.until(|what| line(what) == format!("hook {event} begins")).await;
-        let ticket = stage.submit(Command::Interrupt);
+        stage.until(|seen| line(seen) == format!("hook {event} begins")).await;
+        let command_id = stage.submit(Command::Interrupt);
         let seen = stage.until_idle().await;
         assert!(seen.contains(&"turn Cancelled".to_owned()), "{event}: {seen:#?}");
-        assert!(seen.contains(&format!("reply {}", ticket.0)), "{event}: {seen:#?}");
+        assert!(seen.contains(&format!("reply {}", command_id.0)), "{event}: {seen:#?}");
         assert!(seen.contains(&format!("hook {event} over")), "{event}: {seen:#?}");
     }
 }
 
 #[tokio::test]
-async fn an_interrupt_ends_the_first_hooks_and_what_waits_is_thrown_away() {
+async fn interrupt_ends_start_hooks_and_discards_queued_prompts() {
     let hooks = json!({"SessionStart": group(None, "sleep 1000")});
     let mut stage = with_hooks(&hooks, [text("Hello.")]);
     let cwd = stage.work.path().to_owned();
     stage.submit(Command::Create(Box::new(NewSession { cwd, ..NewSession::default() })));
-    stage.until(|what| line(what) == "hook SessionStart begins").await;
+    stage.until(|event| line(event) == "hook SessionStart begins").await;
     stage.say("Too early.");
     stage.submit(Command::Interrupt);
-    let seen = lines(&stage.until(|what| line(what) == "reply 1").await);
+    let seen = lines(&stage.until(|event| line(event) == "reply 1").await);
     assert!(seen.contains(&"discarded \"Too early.\"".to_owned()), "{seen:#?}");
     stage.say("Hi.");
     assert!(stage.until_idle().await.contains(&"turn Completed".to_owned()));
 }
 
 #[tokio::test]
-async fn what_the_first_hooks_export_into_a_file_is_in_the_environment_of_commands() {
+async fn exports_of_start_hooks_reach_the_environment_of_commands() {
     let command = r#"cat > start.json; echo 'export MADE="so it is"; OTHER=$MADE.' > "$CLAUDE_ENV_FILE""#;
     let hooks =
         json!({"SessionStart": group(None, command), "Stop": group(None, "echo \"$MADE\" > stop.txt")});
@@ -257,7 +257,7 @@ async fn what_the_first_hooks_export_into_a_file_is_in_the_environment_of_comman
 }
 
 #[tokio::test]
-async fn a_prompt_waits_for_the_first_hooks() {
+async fn prompt_waits_for_start_hooks() {
     let hooks = json!({"SessionStart": group(None, "sleep 0.3; echo the-context")});
     let mut stage = with_hooks(&hooks, [text("Hello.")]);
     let cwd = stage.work.path().to_owned();
@@ -270,7 +270,7 @@ async fn a_prompt_waits_for_the_first_hooks() {
 }
 
 #[tokio::test]
-async fn hooks_of_a_folder_nobody_trusts_do_not_run_nor_do_those_that_are_switched_off() {
+async fn untrusted_and_disabled_hooks_do_not_run() {
     let stage = Stage::empty([]);
     let hooks = json!({"UserPromptSubmit": group(None, "touch ran")});
     fs_err::create_dir(stage.work.path().join(".factory")).unwrap();
@@ -290,7 +290,7 @@ async fn hooks_of_a_folder_nobody_trusts_do_not_run_nor_do_those_that_are_switch
 }
 
 #[tokio::test]
-async fn the_last_hooks_run_when_a_session_ends_but_not_for_ever() {
+async fn session_end_hooks_run_with_a_time_limit() {
     let hooks = json!({"SessionEnd": group(None, "cat > end.json; sleep 1000")});
     let mut stage = open(&hooks, [text("Hello.")]).await;
     stage.say("Hi.");
@@ -302,14 +302,14 @@ async fn the_last_hooks_run_when_a_session_ends_but_not_for_ever() {
 }
 
 #[tokio::test]
-async fn a_hook_that_fails_is_shown_and_the_work_goes_on() {
+async fn failed_hook_is_shown_and_the_turn_continues() {
     let hooks =
         json!({"UserPromptSubmit": group(None, "echo bad >&2; exit 1"), "Stop": group(None, "exit 1")});
     let mut stage = open(&hooks, [text("Hello.")]).await;
     stage.say("Hi.");
     let mut codes = Vec::new();
     for what in stage.until(crate::stage::is_idle).await {
-        if let Happening::HookCompleted(run) = what {
+        if let Event::HookCompleted(run) = what {
             codes.push((run.event.clone(), run.results[0].exit_code));
         }
     }
@@ -317,7 +317,7 @@ async fn a_hook_that_fails_is_shown_and_the_work_goes_on() {
 }
 
 #[tokio::test]
-async fn that_hooks_have_run_is_kept_and_the_model_does_not_read_it() {
+async fn hook_runs_are_saved_and_hidden_from_the_model() {
     let hooks = json!({
         "SessionStart": group(None, "true"),
         "UserPromptSubmit": group(None, "true"),
@@ -331,14 +331,14 @@ async fn that_hooks_have_run_is_kept_and_the_model_does_not_read_it() {
     first.say("Look twice.");
     first.until_idle().await;
     let roles: Vec<_> = first.model.requests()[1].messages.iter().map(|message| message.role).collect();
-    assert_eq!(roles.len(), 4, "what it is told, the prompt, the calls, the results: {roles:?}");
+    assert_eq!(roles.len(), 4, "the context message, the prompt, the calls, the results: {roles:?}");
     first.agent.stop().unwrap();
     first.until_end().await;
 
     let mut second = Stage::at(first.home.clone(), first.work.clone(), [text("again")]);
     let load = LoadSession { id: first.session.clone(), ..LoadSession::default() };
-    let ticket = second.submit(Command::Load(Box::new(load)));
-    let musher_engine::Reply::Loaded(loaded) = second.reply(&ticket).await else { panic!("not loaded") };
+    let command_id = second.submit(Command::Load(Box::new(load)));
+    let musher_engine::Reply::Loaded(loaded) = second.reply(&command_id).await else { panic!("not loaded") };
     let shown = &loaded.messages;
     let event = |message: &Message| Some(message.extra.get("hookEventName")?.as_str()?.to_owned());
     let kinds: Vec<_> = shown

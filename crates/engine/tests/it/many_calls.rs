@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use musher_engine::{Command, Content, Happening, LoadSession, NewSession, Reply};
+use musher_engine::{Command, Content, Event, LoadSession, NewSession, Reply};
 use musher_model::{Block, Request};
 use serde_json::{Value, json};
 
@@ -54,8 +54,8 @@ async fn two_turns(stage: &mut Stage, many: &[(&str, Value)]) -> Vec<(String, St
     let seen = stage.until(is_idle).await;
     let told: Vec<_> = seen
         .iter()
-        .filter_map(|what| match what {
-            Happening::ToolResult { id, content, .. } => Some((id.clone(), parts(content))),
+        .filter_map(|event| match event {
+            Event::ToolResult { id, content, .. } => Some((id.clone(), parts(content))),
             _ => None,
         })
         .collect();
@@ -92,8 +92,8 @@ async fn answer_with_ten_thousand_calls_ends_and_the_session_stays_usable() {
     stage.agent.stop().unwrap();
     stage.until_end().await;
     let mut stage = Stage::at(Arc::clone(&stage.home), Arc::clone(&stage.work), []);
-    let ticket = stage.submit(Command::Load(Box::new(LoadSession { id, ..LoadSession::default() })));
-    let Reply::Loaded(loaded) = stage.reply(&ticket).await else { panic!("not loaded") };
+    let command_id = stage.submit(Command::Load(Box::new(LoadSession { id, ..LoadSession::default() })));
+    let Reply::Loaded(loaded) = stage.reply(&command_id).await else { panic!("not loaded") };
     let mut of_log = HashMap::new();
     for content in loaded.messages.iter().flat_map(|message| &message.content) {
         if let Content::ToolResult { tool_use_id, .. } = content {

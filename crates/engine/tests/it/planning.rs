@@ -1,6 +1,8 @@
 //! Planning, and answers that have a shape. The order is that of the captures named in each test.
 
-use musher_engine::{Answer, Autonomy, Choice, Command, Mode, NewSession, Prompt, SettingsChange};
+use musher_engine::{
+    Autonomy, Choice, Command, Decision, Mode, NewSession, Prompt, SettingsChange, UserResponse,
+};
 use serde_json::{Value, json};
 
 use crate::scripted::{Reply, calls, text};
@@ -15,18 +17,18 @@ async fn planning(script: impl IntoIterator<Item = Reply>) -> Stage {
     Stage::open_with(script, NewSession { settings, ..NewSession::default() }).await
 }
 
-fn choose(choice: Choice) -> Answer {
-    Answer::Permission { choice, edited_plan: None }
+fn choose(choice: Choice) -> UserResponse {
+    UserResponse::Decision(choice.into())
 }
 
 /// `spec_mode_exit`.
 #[tokio::test]
-async fn a_plan_that_is_agreed_to_is_carried_out_in_the_same_turn() {
+async fn accepted_plan_is_carried_out_in_the_same_turn() {
     let mut stage = planning([plan(), text("Implemented.")]).await;
     stage.say("Do it.");
-    let (seen, question) = stage.until_question().await;
+    let (seen, request) = stage.until_question().await;
     assert_eq!(seen[1..5], ["state Streaming", "hidden user", "message user for 2: Do it.", "hidden user"]);
-    stage.agent.answer(question, choose(Choice::ProceedAutoRunLow)).unwrap();
+    stage.agent.respond(request, choose(Choice::ProceedAutoRunLow)).unwrap();
     let seen = stage.until_idle().await;
     assert_eq!(
         seen[..4],
@@ -43,13 +45,14 @@ async fn a_plan_that_is_agreed_to_is_carried_out_in_the_same_turn() {
 }
 
 #[tokio::test]
-async fn a_plan_that_was_changed_is_the_one_that_is_kept_and_told() {
+async fn edited_plan_is_saved_and_emitted() {
     let mut stage = planning([plan(), text("Implemented.")]).await;
     stage.say("Do it.");
-    let (_, question) = stage.until_question().await;
+    let (_, request) = stage.until_question().await;
     let changed = "# Plan\n1. Create two files.\n".to_owned();
-    let answer = Answer::Permission { choice: Choice::ProceedEdit, edited_plan: Some(changed.clone()) };
-    stage.agent.answer(question, answer).unwrap();
+    let response =
+        UserResponse::Decision(Decision { choice: Choice::ProceedEdit, edited_plan: Some(changed.clone()) });
+    stage.agent.respond(request, response).unwrap();
     let seen = stage.until_idle().await;
     let result = seen.iter().find(|line| line.starts_with("call_0 done")).unwrap();
     assert!(result.contains(r#""isEdited":true,"editStatus":"complete""#), "{result}");
@@ -62,11 +65,11 @@ async fn a_plan_that_was_changed_is_the_one_that_is_kept_and_told() {
 
 /// `spec_mode_cancel`.
 #[tokio::test]
-async fn a_plan_that_is_refused_ends_the_turn_in_planning() {
+async fn rejected_plan_ends_the_turn_in_planning_mode() {
     let mut stage = planning([plan()]).await;
     stage.say("Do it.");
-    let (_, question) = stage.until_question().await;
-    stage.agent.answer(question, choose(Choice::Cancel)).unwrap();
+    let (_, request) = stage.until_question().await;
+    stage.agent.respond(request, choose(Choice::Cancel)).unwrap();
     assert_eq!(
         stage.until_idle().await,
         [
@@ -81,16 +84,16 @@ async fn a_plan_that_is_refused_ends_the_turn_in_planning() {
 
 /// `spec_mode_new_session`.
 #[tokio::test]
-async fn a_plan_is_carried_out_in_a_new_session() {
+async fn plan_is_carried_out_in_a_new_session() {
     let mut stage = planning([plan(), text("Implemented.")]).await;
     stage.say("Plan it.");
-    let (_, question) = stage.until_question().await;
-    stage.agent.answer(question, choose(Choice::ProceedNewSessionLow)).unwrap();
+    let (_, request) = stage.until_question().await;
+    stage.agent.respond(request, choose(Choice::ProceedNewSessionLow)).unwrap();
     let mut seen = Vec::new();
     loop {
         let event = stage.next().await;
         let is_old = event.session.as_ref().is_some_and(|session| session.as_str() == stage.session);
-        let text = line(&event.what);
+        let text = line(&event.event);
         let is_last = text == "turn SpecHandoff";
         seen.push(format!("{} {text}", if is_old { "old" } else { "new" }));
         if is_last {
@@ -153,7 +156,7 @@ fn number() -> Value {
 
 /// `structured_output_ok`.
 #[tokio::test]
-async fn an_answer_of_the_right_shape_is_told_as_json() {
+async fn answer_of_the_right_shape_is_emitted_as_json() {
     let (seen, _) = shaped(number(), vec![text("{\"number\": 7}")]).await;
     assert_eq!(
         seen[seen.len() - 6..],
@@ -185,7 +188,7 @@ async fn after_three_answers_of_the_wrong_shape_the_turn_fails() {
 }
 
 #[tokio::test]
-async fn a_schema_that_is_none_fails_without_asking_the_model() {
+async fn invalid_schema_fails_without_a_model_request() {
     let (seen, asked) = shaped(json!({"type": "nonsense"}), vec![]).await;
     assert_eq!(asked, 0);
     assert_eq!(seen[seen.len() - 2], "turn StructuredOutputSchemaInvalid");

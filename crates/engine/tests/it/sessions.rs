@@ -13,8 +13,8 @@ use crate::stage::{Stage, line};
 
 async fn load(stage: &mut Stage, id: &str) -> Result<Loaded, Error> {
     let load = LoadSession { id: id.to_owned(), ..LoadSession::default() };
-    let ticket = stage.submit(Command::Load(Box::new(load)));
-    match stage.outcome(&ticket).await {
+    let command_id = stage.submit(Command::Load(Box::new(load)));
+    match stage.outcome(&command_id).await {
         Ok(Reply::Loaded(loaded)) => Ok(*loaded),
         Ok(other) => panic!("{other:?}"),
         Err(error) => Err(error),
@@ -27,7 +27,7 @@ fn said(loaded: &Loaded) -> Vec<(Role, String)> {
 
 /// `load_session`.
 #[tokio::test]
-async fn a_session_is_gone_on_with_by_another_process() {
+async fn session_is_resumed_by_another_process() {
     let mut first = Stage::open([text("Noted.")]).await;
     first.say("Remember mango.");
     first.until_idle().await;
@@ -51,7 +51,7 @@ async fn a_session_is_gone_on_with_by_another_process() {
 }
 
 #[tokio::test]
-async fn a_session_that_is_not_there_is_not_found() {
+async fn missing_session_is_not_found() {
     let mut stage = Stage::open([]).await;
     for id in ["00000000-0000-4000-8000-000000000000", "../..", ""] {
         let error = load(&mut stage, id).await.unwrap_err();
@@ -60,7 +60,7 @@ async fn a_session_that_is_not_there_is_not_found() {
 }
 
 #[tokio::test]
-async fn a_session_in_which_nothing_was_said_leaves_no_file() {
+async fn session_without_prompts_leaves_no_file() {
     let mut stage = Stage::open([text("x")]).await;
     assert!(!stage.home.path().join("sessions").exists());
     stage.say("Hi");
@@ -69,7 +69,7 @@ async fn a_session_in_which_nothing_was_said_leaves_no_file() {
 }
 
 #[tokio::test]
-async fn further_folders_are_kept_and_the_model_is_told_when_they_change() {
+async fn additional_directories_are_kept_and_changes_reach_the_model() {
     let more = tempfile::tempdir().unwrap();
     let folder = fs_err::canonicalize(more.path()).unwrap();
     let attach = |folders: &[&std::path::PathBuf]| Attach {
@@ -92,8 +92,8 @@ async fn further_folders_are_kept_and_the_model_is_told_when_they_change() {
     ] {
         let mut stage = Stage::at(Arc::clone(&first.home), Arc::clone(&first.work), [text("Hello again.")]);
         let load = LoadSession { id: id.clone(), attach: given, ..LoadSession::default() };
-        let ticket = stage.submit(Command::Load(Box::new(load)));
-        stage.outcome(&ticket).await.unwrap();
+        let command_id = stage.submit(Command::Load(Box::new(load)));
+        stage.outcome(&command_id).await.unwrap();
         stage.say("And now?");
         stage.until_idle().await;
         let heard = format!("{:?}", stage.model.requests()[0].messages.last());
@@ -107,29 +107,29 @@ async fn further_folders_are_kept_and_the_model_is_told_when_they_change() {
 
 /// `load_session_pending_permission`.
 #[tokio::test]
-async fn the_session_that_runs_can_be_looked_at_with_its_question() {
+async fn running_session_is_loaded_with_its_pending_request() {
     let input = json!({"command": "touch x", "riskLevel": "medium", "riskLevelReason": "a test"});
     let mut stage = Stage::open([calls("", &[("Execute", input)]), text("done")]).await;
     stage.say("Run.");
-    let (_, question) = stage.until_question().await;
+    let (_, request) = stage.until_question().await;
     let id = stage.session.clone();
     let loaded = load(&mut stage, &id).await.unwrap();
-    assert_eq!((loaded.state, loaded.questions.len()), (WorkingState::Waiting, 1));
-    let answer = musher_engine::Answer::Permission { choice: Choice::ProceedOnce, edited_plan: None };
-    stage.agent.answer(question, answer).unwrap();
+    assert_eq!((loaded.state, loaded.requests.len()), (WorkingState::Waiting, 1));
+    let response = musher_engine::UserResponse::Decision(Choice::ProceedOnce.into());
+    stage.agent.respond(request, response).unwrap();
     assert!(stage.until_idle().await.contains(&"turn Completed".to_owned()));
 }
 
 /// `close_session`.
 #[tokio::test]
-async fn a_session_is_named_and_closed() {
+async fn session_is_renamed_and_closed() {
     let mut stage = Stage::open([text("x")]).await;
     stage.say("Hi.");
     stage.until_idle().await;
     stage.next().await;
     stage.submit(Command::Rename { title: "Renamed".to_owned() });
-    assert_eq!(line(&stage.next().await.what), "title \"Renamed\" Manual");
-    assert_eq!(line(&stage.next().await.what), "reply 3");
+    assert_eq!(line(&stage.next().await.event), "title \"Renamed\" Manual");
+    assert_eq!(line(&stage.next().await.event), "reply 3");
     stage.submit(Command::Close { reason: None });
     assert_eq!(stage.until_end().await, ["reply 4", "closed"]);
 }
@@ -139,11 +139,11 @@ async fn a_session_is_named_and_closed() {
 async fn settings_change_also_while_a_turn_runs_and_are_kept() {
     let mut stage = Stage::open([endless("one")]).await;
     stage.say("Go.");
-    stage.until(|what| line(what) == "text 0 \"one\"").await;
+    stage.until(|event| line(event) == "text 0 \"one\"").await;
     let change = SettingsChange { autonomy: Some(Autonomy::High), ..SettingsChange::default() };
     stage.submit(Command::ChangeSettings(Box::new(change)));
     for expected in ["settings Auto High", "settings for 3 Auto High", "reply 3"] {
-        assert_eq!(line(&stage.next().await.what), expected);
+        assert_eq!(line(&stage.next().await.event), expected);
     }
     let id = stage.session.clone();
     stage.agent.stop().unwrap();
@@ -153,7 +153,7 @@ async fn settings_change_also_while_a_turn_runs_and_are_kept() {
 }
 
 #[tokio::test]
-async fn an_id_that_is_taken_is_refused() {
+async fn session_id_in_use_is_rejected() {
     let mut stage =
         Stage::open_with([text("x")], NewSession { id: Some("mine".to_owned()), ..NewSession::default() })
             .await;
@@ -164,30 +164,30 @@ async fn an_id_that_is_taken_is_refused() {
         cwd: stage.work.path().to_owned(),
         ..NewSession::default()
     };
-    let ticket = stage.submit(Command::Create(Box::new(new)));
-    let error = stage.outcome(&ticket).await.unwrap_err();
-    assert_eq!(error.to_string(), "session mine exists already");
+    let command_id = stage.submit(Command::Create(Box::new(new)));
+    let error = stage.outcome(&command_id).await.unwrap_err();
+    assert_eq!(error.to_string(), "session mine already exists");
 }
 
 #[tokio::test]
-async fn a_folder_that_is_not_there_is_refused() {
+async fn missing_directory_is_rejected() {
     let mut stage = Stage::empty([]);
     let new = NewSession { cwd: "/no/such/folder".into(), ..NewSession::default() };
-    let ticket = stage.submit(Command::Create(Box::new(new)));
-    let error = stage.outcome(&ticket).await.unwrap_err();
+    let command_id = stage.submit(Command::Create(Box::new(new)));
+    let error = stage.outcome(&command_id).await.unwrap_err();
     assert_eq!(error.to_string(), "Working directory does not exist: /no/such/folder");
 }
 
 /// `fork`.
 #[tokio::test]
-async fn a_copy_is_complete_and_the_agent_stays_where_it_is() {
+async fn fork_is_complete_and_the_agent_keeps_its_session() {
     let mut stage = Stage::open([text("Noted."), text("Still old."), text("Fork reply.")]).await;
     stage.say("Remember banana.");
     stage.until_idle().await;
     let tag = musher_engine::Tag { name: "t1".to_owned(), metadata: None };
-    let ticket =
+    let command_id =
         stage.submit(Command::Fork { title: Some("My fork".to_owned()), tags: Some(vec![tag.clone()]) });
-    let Reply::Forked { session } = stage.reply(&ticket).await else { panic!("no fork") };
+    let Reply::Forked { session } = stage.reply(&command_id).await else { panic!("no fork") };
     stage.say("After the fork.");
     stage.until_idle().await;
     let loaded = load(&mut stage, session.as_str()).await.unwrap();
@@ -224,8 +224,8 @@ async fn files_and_conversation_go_back_before_a_message() {
     stage.until_idle().await;
     let session = stage.session.clone();
     let info = Command::RewindInfo { session: session.clone(), message: "second".to_owned() };
-    let ticket = stage.submit(info);
-    let Reply::RewindInfo(info) = stage.reply(&ticket).await else { panic!("no info") };
+    let command_id = stage.submit(info);
+    let Reply::RewindInfo(info) = stage.reply(&command_id).await else { panic!("no info") };
     assert_eq!(info.available.iter().map(|(path, ..)| path.clone()).collect::<Vec<_>>(), [path("rw.txt")]);
     assert_eq!(info.created, [path("rw2.txt")]);
 
@@ -236,8 +236,8 @@ async fn files_and_conversation_go_back_before_a_message() {
         delete: info.created.clone(),
         title: "Back".to_owned(),
     };
-    let ticket = stage.submit(Command::Rewind(Box::new(rewind)));
-    let Reply::Rewound { session, restored, deleted, .. } = stage.reply(&ticket).await else {
+    let command_id = stage.submit(Command::Rewind(Box::new(rewind)));
+    let Reply::Rewound { session, restored, deleted, .. } = stage.reply(&command_id).await else {
         panic!("not rewound")
     };
     assert_eq!((restored, deleted), (1, 1));

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use musher_engine::{Autonomy, Command, Error, Happening, LoadSession, NewSession, SettingsChange};
+use musher_engine::{Autonomy, Command, Error, Event, LoadSession, NewSession, SettingsChange};
 use serde_json::json;
 
 use crate::scripted::text;
@@ -20,14 +20,14 @@ fn write(folder: &Path, name: &str, content: impl std::fmt::Display) {
 /// What a new session is refused with.
 async fn refusal(stage: &mut Stage) -> String {
     let new = NewSession { cwd: stage.work.path().to_owned(), ..NewSession::default() };
-    let ticket = stage.submit(Command::Create(Box::new(new)));
-    let error = stage.outcome(&ticket).await.unwrap_err();
+    let command_id = stage.submit(Command::Create(Box::new(new)));
+    let error = stage.outcome(&command_id).await.unwrap_err();
     assert!(matches!(error, Error::Settings(_)), "{error}");
     error.to_string()
 }
 
 #[tokio::test]
-async fn nothing_runs_with_settings_that_cannot_be_parsed() {
+async fn invalid_settings_prevent_every_session() {
     let mut stage = Stage::empty([text("Hello.")]);
     let (home, work) = (stage.home.path().to_owned(), stage.work.path().to_owned());
     let touch = |name: &str| format!("touch '{}'", work.join(name).display());
@@ -68,7 +68,7 @@ async fn every_restriction_that_cannot_be_understood_is_in_the_refusal() {
 }
 
 #[tokio::test]
-async fn a_session_is_not_resumed_with_broken_settings() {
+async fn session_is_not_resumed_with_invalid_settings() {
     let mut first = Stage::open([text("Noted.")]).await;
     first.say("Remember mango.");
     first.until_idle().await;
@@ -79,17 +79,17 @@ async fn a_session_is_not_resumed_with_broken_settings() {
     write(first.home.path(), "settings.json", BROKEN);
     let mut second = Stage::at(Arc::clone(&first.home), Arc::clone(&first.work), []);
     let load = || Command::Load(Box::new(LoadSession { id: id.clone(), ..LoadSession::default() }));
-    let ticket = second.submit(load());
-    let error = second.outcome(&ticket).await.unwrap_err();
+    let command_id = second.submit(load());
+    let error = second.outcome(&command_id).await.unwrap_err();
     assert!(error.to_string().contains("settings.json:1:30: "), "{error}");
 
     write(first.home.path(), "settings.json", "{}");
-    let ticket = second.submit(load());
-    second.outcome(&ticket).await.unwrap();
+    let command_id = second.submit(load());
+    second.outcome(&command_id).await.unwrap();
 }
 
 #[tokio::test]
-async fn an_open_session_keeps_its_restrictions_when_a_file_breaks() {
+async fn open_session_keeps_restrictions_when_a_file_becomes_invalid() {
     let mut stage = Stage::empty([]);
     let (home, work) = (stage.home.path().to_owned(), stage.work.path().to_owned());
     write(&home, "settings.json", "{}");
@@ -98,15 +98,15 @@ async fn an_open_session_keeps_its_restrictions_when_a_file_breaks() {
     write(&work, ".musher/settings.json", BROKEN);
 
     let switch = Command::SetSkillDisabled { name: "deploy".to_owned(), disabled: true, level: None };
-    let ticket = stage.submit(switch);
-    let error = stage.outcome(&ticket).await.unwrap_err();
+    let command_id = stage.submit(switch);
+    let error = stage.outcome(&command_id).await.unwrap_err();
     assert!(error.to_string().contains(".musher/settings.json:1:30: "), "{error}");
     assert_eq!(fs_err::read_to_string(home.join("settings.json")).unwrap(), "{}", "nothing is written");
 
     let change = SettingsChange { autonomy: Some(Autonomy::High), ..SettingsChange::default() };
     stage.submit(Command::ChangeSettings(Box::new(change)));
-    let seen = stage.until(|what| matches!(what, Happening::Settings { .. })).await;
-    let Some(Happening::Settings { settings, .. }) = seen.last() else { panic!("no settings") };
+    let seen = stage.until(|event| matches!(event, Event::Settings { .. })).await;
+    let Some(Event::Settings { settings, .. }) = seen.last() else { panic!("no settings") };
     assert_eq!(settings.autonomy, Autonomy::Low);
 }
 
@@ -117,11 +117,11 @@ async fn unknown_keys_are_reported_when_a_session_starts_and_survive_a_change() 
     write(&home, "settings.json", json!({"commandBlockList": ["curl"], "later": {"x": 1}}));
     let new = NewSession { cwd: stage.work.path().to_owned(), ..NewSession::default() };
     stage.submit(Command::Create(Box::new(new)));
-    let seen = stage.until(|what| matches!(what, Happening::Reply { .. })).await;
+    let seen = stage.until(|event| matches!(event, Event::Reply { .. })).await;
     let told: Vec<_> = seen
         .iter()
-        .filter_map(|what| match what {
-            Happening::Problem { message, .. } => Some(message.rsplit_once("settings.json: ")?.1),
+        .filter_map(|event| match event {
+            Event::Problem { message, .. } => Some(message.rsplit_once("settings.json: ")?.1),
             _ => None,
         })
         .collect();
@@ -129,8 +129,8 @@ async fn unknown_keys_are_reported_when_a_session_starts_and_survive_a_change() 
     assert_eq!(told, expected);
 
     let switch = Command::SetSkillDisabled { name: "deploy".to_owned(), disabled: true, level: None };
-    let ticket = stage.submit(switch);
-    stage.outcome(&ticket).await.unwrap();
+    let command_id = stage.submit(switch);
+    stage.outcome(&command_id).await.unwrap();
     let written: serde_json::Value =
         serde_json::from_slice(&fs_err::read(home.join("settings.json")).unwrap()).unwrap();
     let expected = json!({"commandBlockList": ["curl"], "later": {"x": 1}, "disabledSkills": ["deploy"]});

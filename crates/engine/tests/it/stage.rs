@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use musher_engine::{
-    AgentHandle, ChildStep, Command, Content, Effort, Environment, Event, Happening, ModelView, NewSession,
-    Prompt, Question, Reply, Role, Ticket, ToolPhase, Visibility, start,
+    AgentHandle, Command, CommandId, Content, Effort, Environment, Event, ModelView, NewSession, Prompt,
+    Reply, Role, SessionEvent, SubagentStep, ToolPhase, UserRequest, Visibility, start,
 };
 use musher_model::RetryPolicy;
 use musher_tools::{Part, Registry};
@@ -14,8 +14,8 @@ use tokio::sync::mpsc::Receiver;
 
 use crate::scripted::{self, Scripted};
 
-/// No test waits longer for an event.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a test waits for an event.
+const EVENT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The model's id.
 pub(crate) const MODEL: &str = "scripted";
@@ -23,13 +23,13 @@ pub(crate) const MODEL: &str = "scripted";
 /// An agent to play with.
 pub(crate) struct Stage {
     pub(crate) agent: AgentHandle,
-    pub(crate) events: Receiver<Event>,
+    pub(crate) events: Receiver<SessionEvent>,
     pub(crate) model: Arc<Scripted>,
     pub(crate) home: Arc<TempDir>,
     pub(crate) work: Arc<TempDir>,
     /// The id of the session that was last opened.
     pub(crate) session: String,
-    tickets: usize,
+    commands: usize,
 }
 
 impl Stage {
@@ -87,54 +87,54 @@ impl Stage {
             .with_provider(view, Arc::clone(&model) as Arc<dyn musher_model::Provider>)
             .with_retries(retries);
         let (agent, events) = start(Arc::new(environment));
-        Self { agent, events, model, home, work, session: String::new(), tickets: 0 }
+        Self { agent, events, model, home, work, session: String::new(), commands: 0 }
     }
 
     pub(crate) async fn create(&mut self, new: NewSession) {
         let cwd = self.work.path().to_owned();
-        let ticket = self.submit(Command::Create(Box::new(NewSession { cwd, ..new })));
-        let Reply::Created(created) = self.reply(&ticket).await else { panic!("not created") };
+        let command_id = self.submit(Command::Create(Box::new(NewSession { cwd, ..new })));
+        let Reply::Created(created) = self.reply(&command_id).await else { panic!("not created") };
         created.id.as_str().clone_into(&mut self.session);
     }
 
-    /// Asks for something. Tickets are `1`, `2` ...
-    pub(crate) fn submit(&mut self, command: Command) -> Ticket {
-        self.tickets += 1;
-        let ticket = Ticket(self.tickets.to_string().into());
-        self.agent.submit(ticket.clone(), command).unwrap();
-        ticket
+    /// Asks for something. Ids are `1`, `2` ...
+    pub(crate) fn submit(&mut self, command: Command) -> CommandId {
+        self.commands += 1;
+        let command_id = CommandId(self.commands.to_string().into());
+        self.agent.submit(command_id.clone(), command).unwrap();
+        command_id
     }
 
-    pub(crate) fn say(&mut self, text: &str) -> Ticket {
+    pub(crate) fn say(&mut self, text: &str) -> CommandId {
         self.submit(Command::Prompt(Box::new(Prompt { text: text.to_owned(), ..Prompt::default() })))
     }
 
-    pub(crate) async fn next(&mut self) -> Event {
-        let event = tokio::time::timeout(PATIENCE, self.events.recv()).await;
+    pub(crate) async fn next(&mut self) -> SessionEvent {
+        let event = tokio::time::timeout(EVENT_TIMEOUT, self.events.recv()).await;
         event.expect("an event in time").expect("the agent is there")
     }
 
     /// The outcome of a command. What comes before is left out.
-    pub(crate) async fn outcome(&mut self, ticket: &Ticket) -> Result<Reply, musher_engine::Error> {
+    pub(crate) async fn outcome(&mut self, command_id: &CommandId) -> Result<Reply, musher_engine::Error> {
         loop {
-            match self.next().await.what {
-                Happening::Reply { ticket: of, outcome } if of == *ticket => return outcome,
+            match self.next().await.event {
+                Event::Reply { command_id: of, outcome } if of == *command_id => return outcome,
                 _ => {}
             }
         }
     }
 
-    pub(crate) async fn reply(&mut self, ticket: &Ticket) -> Reply {
-        self.outcome(ticket).await.unwrap()
+    pub(crate) async fn reply(&mut self, command_id: &CommandId) -> Reply {
+        self.outcome(command_id).await.unwrap()
     }
 
     /// Everything that happens until something, that included.
-    pub(crate) async fn until(&mut self, is_last: impl Fn(&Happening) -> bool) -> Vec<Happening> {
+    pub(crate) async fn until(&mut self, is_last: impl Fn(&Event) -> bool) -> Vec<Event> {
         let mut all = Vec::new();
         loop {
-            let what = self.next().await.what;
-            let is_over = is_last(&what);
-            all.push(what);
+            let event = self.next().await.event;
+            let is_over = is_last(&event);
+            all.push(event);
             if is_over {
                 return all;
             }
@@ -146,13 +146,13 @@ impl Stage {
         lines(&self.until(is_idle).await)
     }
 
-    /// Everything until somebody is asked, as text, and the id of the question.
+    /// Everything until the next permission request or question, as text, and its id.
     pub(crate) async fn until_question(&mut self) -> (Vec<String>, String) {
         let all = self.until(is_question).await;
         let Some(
-            Happening::Question(Question::Permission { id, .. } | Question::Ask { id, .. })
-            | Happening::ChildQuestion {
-                question: Question::Permission { id, .. } | Question::Ask { id, .. },
+            Event::UserRequest(UserRequest::Permission { id, .. } | UserRequest::Questions { id, .. })
+            | Event::SubagentRequest {
+                request: UserRequest::Permission { id, .. } | UserRequest::Questions { id, .. },
                 ..
             },
         ) = all.last()
@@ -166,34 +166,35 @@ impl Stage {
     pub(crate) async fn until_end(&mut self) -> Vec<String> {
         let mut all = Vec::new();
         while let Some(event) =
-            tokio::time::timeout(PATIENCE, self.events.recv()).await.expect("the end in time")
+            tokio::time::timeout(EVENT_TIMEOUT, self.events.recv()).await.expect("the end in time")
         {
-            all.push(event.what);
+            all.push(event.event);
         }
         lines(&all)
     }
 }
 
-pub(crate) fn is_question(what: &Happening) -> bool {
-    matches!(what, Happening::Question(_) | Happening::ChildQuestion { .. })
+pub(crate) fn is_question(event: &Event) -> bool {
+    matches!(event, Event::UserRequest(_) | Event::SubagentRequest { .. })
 }
 
-pub(crate) fn is_idle(what: &Happening) -> bool {
-    matches!(what, Happening::State(musher_engine::WorkingState::Idle))
+pub(crate) fn is_idle(event: &Event) -> bool {
+    matches!(event, Event::State(musher_engine::WorkingState::Idle))
 }
 
-pub(crate) fn lines(all: &[Happening]) -> Vec<String> {
+pub(crate) fn lines(all: &[Event]) -> Vec<String> {
     all.iter().map(line).collect()
 }
 
 /// An event in one line, without ids.
-pub(crate) fn line(what: &Happening) -> String {
-    match what {
-        Happening::Reply { ticket, outcome: Ok(_) } => format!("reply {}", ticket.0),
-        Happening::Reply { ticket, outcome: Err(error) } => format!("refused {} {error}", ticket.0),
-        Happening::State(state) => format!("state {state:?}"),
-        Happening::Message { message, ticket } => {
-            let ticket = ticket.as_ref().map(|ticket| format!(" for {}", ticket.0)).unwrap_or_default();
+pub(crate) fn line(event: &Event) -> String {
+    match event {
+        Event::Reply { command_id, outcome: Ok(_) } => format!("reply {}", command_id.0),
+        Event::Reply { command_id, outcome: Err(error) } => format!("refused {} {error}", command_id.0),
+        Event::State(state) => format!("state {state:?}"),
+        Event::Message { message, command_id } => {
+            let command_id =
+                command_id.as_ref().map(|command_id| format!(" for {}", command_id.0)).unwrap_or_default();
             let role = match message.role {
                 Role::User => "user",
                 Role::Assistant => "assistant",
@@ -201,61 +202,62 @@ pub(crate) fn line(what: &Happening) -> String {
                 Role::System => "system",
             };
             match message.visibility {
-                Visibility::LlmOnly if message.role == Role::User => format!("hidden {role}{ticket}"),
-                Visibility::LlmOnly => format!("hidden {role}{ticket}: {}", content(&message.content)),
-                Visibility::UserOnly => format!("note {role}{ticket}: {}", content(&message.content)),
-                Visibility::Both => format!("message {role}{ticket}: {}", content(&message.content)),
+                Visibility::LlmOnly if message.role == Role::User => format!("hidden {role}{command_id}"),
+                Visibility::LlmOnly => format!("hidden {role}{command_id}: {}", content(&message.content)),
+                Visibility::UserOnly => format!("note {role}{command_id}: {}", content(&message.content)),
+                Visibility::Both => format!("message {role}{command_id}: {}", content(&message.content)),
             }
         }
-        Happening::TextDelta { block, text, .. } => format!("text {block} {text:?}"),
-        Happening::TextComplete { block, .. } => format!("text {block} complete"),
-        Happening::ThinkingDelta { block, text, .. } => format!("thinking {block} {text:?}"),
-        Happening::ThinkingComplete { block, .. } => format!("thinking {block} complete"),
-        Happening::Retracted { .. } => "retracted".to_owned(),
-        Happening::ToolCall { id, name, input } => {
+        Event::TextDelta { block, text, .. } => format!("text {block} {text:?}"),
+        Event::TextComplete { block, .. } => format!("text {block} complete"),
+        Event::ThinkingDelta { block, text, .. } => format!("thinking {block} {text:?}"),
+        Event::ThinkingComplete { block, .. } => format!("thinking {block} complete"),
+        Event::Retracted { .. } => "retracted".to_owned(),
+        Event::ToolCall { id, name, input } => {
             format!("call {id} {name} {}", if input.is_empty() { "begins" } else { "complete" })
         }
-        Happening::ToolPhase { id, phase, .. } => {
+        Event::ToolPhase { id, phase, .. } => {
             format!("{id} {}", if *phase == ToolPhase::Queued { "queued" } else { "executing" })
         }
-        Happening::ToolProgress { id, text, .. } => format!("{id} says {text:?}"),
-        Happening::ToolResult { id, content, is_error, .. } => {
+        Event::ToolProgress { id, text, .. } => format!("{id} says {text:?}"),
+        Event::ToolResult { id, content, is_error, .. } => {
             format!("{id} {}: {}", if *is_error { "failed" } else { "done" }, parts(content))
         }
-        Happening::Question(Question::Permission { calls, choices, .. })
-        | Happening::ChildQuestion { question: Question::Permission { calls, choices, .. }, .. } => {
+        Event::UserRequest(UserRequest::Permission { calls, choices, .. })
+        | Event::SubagentRequest { request: UserRequest::Permission { calls, choices, .. }, .. } => {
             let ids: Vec<&str> = calls.iter().map(|call| call.id.as_str()).collect();
             format!("may {} run? {choices:?}", ids.join(", "))
         }
-        Happening::Question(Question::Ask { questions, .. }) => format!("asks {}", questions.len()),
-        Happening::PermissionResolved { tool_use_ids, choice, .. } => {
+        Event::UserRequest(UserRequest::Questions { questions, .. }) => format!("asks {}", questions.len()),
+        Event::PermissionResolved { tool_use_ids, choice, .. } => {
             format!("resolved {} {choice:?}", tool_use_ids.join(", "))
         }
-        Happening::QuestionWithdrawn { .. } => "withdrawn".to_owned(),
-        Happening::TurnCompleted(completed) => format!("turn {:?}", completed.reason),
-        Happening::Usage { total, .. } => format!("used {}", total.input),
-        Happening::Settings { settings, ticket } => {
-            let ticket = ticket.as_ref().map(|ticket| format!(" for {}", ticket.0)).unwrap_or_default();
-            format!("settings{ticket} {:?} {:?}", settings.mode, settings.autonomy)
+        Event::RequestWithdrawn { .. } => "withdrawn".to_owned(),
+        Event::TurnCompleted(completed) => format!("turn {:?}", completed.reason),
+        Event::Usage { total, .. } => format!("used {}", total.input),
+        Event::Settings { settings, command_id } => {
+            let command_id =
+                command_id.as_ref().map(|command_id| format!(" for {}", command_id.0)).unwrap_or_default();
+            format!("settings{command_id} {:?} {:?}", settings.mode, settings.autonomy)
         }
-        Happening::Title { title, cause, .. } => format!("title {title:?} {cause:?}"),
-        Happening::StructuredOutput { output, .. } => format!("structured {output}"),
-        Happening::Problem { message, name, .. } => format!("problem {message} {name:?}"),
-        Happening::Retry { attempt, reason } => format!("retry {attempt} {reason:?}"),
-        Happening::Discarded { text, .. } => format!("discarded {text:?}"),
-        Happening::HookStarted(run) => format!("hook {} begins", run.event),
-        Happening::HookCompleted(run) => format!("hook {} over", run.event),
-        Happening::Compacted { removed, .. } => format!("compacted {removed}"),
-        Happening::Child { subagent, description, .. } => format!("child {subagent} {description:?}"),
-        Happening::ChildProgress { id, step, .. } => match step {
-            ChildStep::Said(text) => format!("{id}: said {text:?}"),
-            ChildStep::Called { name, .. } => format!("{id}: calls {name}"),
-            ChildStep::Returned { name, is_error, .. } => {
+        Event::Title { title, cause, .. } => format!("title {title:?} {cause:?}"),
+        Event::StructuredOutput { output, .. } => format!("structured {output}"),
+        Event::Problem { message, name, .. } => format!("problem {message} {name:?}"),
+        Event::Retry { attempt, reason } => format!("retry {attempt} {reason:?}"),
+        Event::Discarded { text, .. } => format!("discarded {text:?}"),
+        Event::HookStarted(run) => format!("hook {} begins", run.event),
+        Event::HookCompleted(run) => format!("hook {} over", run.event),
+        Event::Compacted { removed, .. } => format!("compacted {removed}"),
+        Event::SubagentStarted { subagent, description, .. } => format!("child {subagent} {description:?}"),
+        Event::SubagentProgress { id, step, .. } => match step {
+            SubagentStep::Message(text) => format!("{id}: said {text:?}"),
+            SubagentStep::ToolCall { name, .. } => format!("{id}: calls {name}"),
+            SubagentStep::ToolResult { name, is_error, .. } => {
                 format!("{id}: {name} {}", if *is_error { "failed" } else { "done" })
             }
         },
-        Happening::McpStatus(servers) => format!("servers {}", servers.len()),
-        Happening::Closed => "closed".to_owned(),
+        Event::McpStatus(servers) => format!("servers {}", servers.len()),
+        Event::Closed => "closed".to_owned(),
         other => format!("{other:?}"),
     }
 }

@@ -9,7 +9,7 @@ use musher_model::ToolUse;
 use musher_tools::Part;
 use serde_json::Map;
 
-/// A session with a prompt, a call, its result in two texts, an answer, and what is told only to people.
+/// A session with a prompt, a call, its result in two texts, an answer, and a message that only users see.
 pub(crate) fn write_session(store: &Store, id: &str, cwd: &Path) -> Log {
     let new = NewSession {
         id: SessionId::new(id).unwrap(),
@@ -49,7 +49,7 @@ pub(crate) fn write_session(store: &Store, id: &str, cwd: &Path) -> Log {
 }
 
 #[test]
-fn the_sdk_lists_and_reads_our_sessions() {
+fn sdk_lists_and_reads_engine_sessions() {
     let home = tempfile::tempdir().unwrap();
     let workspace = tempfile::tempdir().unwrap();
     let store = Store::open(home.path());

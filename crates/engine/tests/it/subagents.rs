@@ -3,7 +3,7 @@
 mod background;
 
 use musher_engine::{
-    Answer, Autonomy, Choice, Command, Happening, LoadSession, Mode, NewSession, Reply, SettingsChange,
+    Autonomy, Choice, Command, Event, LoadSession, Mode, NewSession, Reply, SettingsChange, UserResponse,
 };
 use serde_json::{Value, json};
 
@@ -45,18 +45,18 @@ fn last_result(stage: &Stage) -> String {
 }
 
 /// The id of the subagent's session.
-fn child(seen: &[Happening]) -> String {
-    let id = seen.iter().find_map(|what| match what {
-        Happening::Child { session, .. } => Some(session.as_str().to_owned()),
+fn child(seen: &[Event]) -> String {
+    let id = seen.iter().find_map(|event| match event {
+        Event::SubagentStarted { session, .. } => Some(session.as_str().to_owned()),
         _ => None,
     });
     id.expect("a subagent")
 }
 
 /// The result of a call, as clients see it; of a subagent that was waited for, what it said.
-fn result(seen: &[Happening], call: &str) -> String {
-    let found = seen.iter().find_map(|what| match what {
-        Happening::ToolResult { id, content, .. } if id == call => Some(parts(content)),
+fn result(seen: &[Event], call: &str) -> String {
+    let found = seen.iter().find_map(|event| match event {
+        Event::ToolResult { id, content, .. } if id == call => Some(parts(content)),
         _ => None,
     });
     let found = found.expect("a result");
@@ -67,7 +67,7 @@ fn result(seen: &[Happening], call: &str) -> String {
 }
 
 #[tokio::test]
-async fn the_last_message_of_a_subagent_is_the_result() {
+async fn last_message_of_a_subagent_is_the_result() {
     let look = calls("I look.", &[("LS", json!({}))]);
     let mut stage =
         one(task("worker", &json!({})), vec![look, text("Two files.")], NewSession::default()).await;
@@ -101,8 +101,7 @@ async fn the_last_message_of_a_subagent_is_the_result() {
     assert!(!said.contains("Subagents you can start"), "{said}");
 
     // its tokens are counted, and told by themselves, too
-    let Some(Happening::TurnCompleted(turn)) =
-        seen.iter().find(|what| matches!(what, Happening::TurnCompleted(_)))
+    let Some(Event::TurnCompleted(turn)) = seen.iter().find(|event| matches!(event, Event::TurnCompleted(_)))
     else {
         panic!("no end");
     };
@@ -132,18 +131,18 @@ fn walk(folder: &std::path::Path) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_subagent_that_is_not_there_is_an_error_with_the_names() {
-    let mut stage = one(task("nobody", &json!({})), vec![], NewSession::default()).await;
+async fn unknown_subagent_is_an_error_with_the_known_names() {
+    let mut stage = one(task("missing", &json!({})), vec![], NewSession::default()).await;
     stage.say("Do it.");
     let seen = stage.until(is_idle).await;
     assert_eq!(
         result(&seen, "call_0"),
-        "Error: Droid \"nobody\" not found. Available subagents: explorer, worker."
+        "Error: Droid \"missing\" not found. Available subagents: explorer, worker."
     );
 }
 
 #[tokio::test]
-async fn a_subagent_of_a_file_has_its_own_words_and_tools() {
+async fn subagent_of_a_file_has_its_own_prompt_and_tools() {
     let stage = Stage::empty([]);
     let folder = stage.home.path().join("droids");
     fs_err::create_dir_all(&folder).unwrap();
@@ -169,17 +168,17 @@ async fn a_subagent_of_a_file_has_its_own_words_and_tools() {
 }
 
 #[tokio::test]
-async fn a_subagent_asks_through_the_session_that_started_it() {
+async fn subagent_requests_permission_through_its_parent() {
     let says = vec![execute("touch one.txt"), text("Touched.")];
     let mut stage = one(task("worker", &json!({})), says, NewSession::default()).await;
     stage.say("Do it.");
-    let (seen, question) = stage.until_question().await;
+    let (seen, request) = stage.until_question().await;
     assert_eq!(
         seen[seen.len() - 2..],
         ["state Waiting", "may call_0 run? [ProceedOnce, ProceedAlways, Cancel]"]
     );
-    let answer = Answer::Permission { choice: Choice::ProceedAlways, edited_plan: None };
-    stage.agent.answer(question, answer).unwrap();
+    let response = UserResponse::Decision(Choice::ProceedAlways.into());
+    stage.agent.respond(request, response).unwrap();
     let seen = stage.until(is_idle).await;
     let told = lines(&seen);
     assert_eq!(
@@ -192,13 +191,13 @@ async fn a_subagent_asks_through_the_session_that_started_it() {
 }
 
 #[tokio::test]
-async fn a_refused_call_of_a_subagent_ends_the_turn() {
+async fn denied_call_of_a_subagent_ends_the_turn() {
     let mut stage = Stage::open([calls("", &[task("worker", &json!({}))])]).await;
     stage.model.tell_subagents([execute("touch one.txt")]);
     stage.say("Do it.");
-    let (_, question) = stage.until_question().await;
-    let answer = Answer::Permission { choice: Choice::Cancel, edited_plan: None };
-    stage.agent.answer(question, answer).unwrap();
+    let (_, request) = stage.until_question().await;
+    let response = UserResponse::Decision(Choice::Cancel.into());
+    stage.agent.respond(request, response).unwrap();
     let seen = stage.until(is_idle).await;
     assert_eq!(result(&seen, "call_0"), "Error: Tool execution cancelled by user");
     assert!(lines(&seen).contains(&"turn Completed".to_owned()));
@@ -218,16 +217,16 @@ async fn settings_can_give_subagents_less_autonomy_but_never_more() {
         stage.model.tell_subagents([execute("rm -f one.txt"), text("Removed.")]);
         stage.create(at(of_session)).await;
         stage.say("Do it.");
-        let seen = stage.until(|what| is_idle(what) || is_question(what)).await;
+        let seen = stage.until(|event| is_idle(event) || is_question(event)).await;
         let last = line(seen.last().unwrap());
         assert_eq!(last.starts_with("may "), asks, "{of_session:?} {of_subagents} {last}");
-        // beyond what the settings give, nobody can agree for longer than once
+        // beyond the autonomy of the settings, a grant covers one call only
         assert_eq!(last.contains("ProceedAlways"), asks && of_subagents == "high", "{last}");
     }
 }
 
 #[tokio::test]
-async fn nothing_is_changed_by_a_subagent_while_planning() {
+async fn subagent_changes_nothing_while_planning() {
     let settings = SettingsChange {
         mode: Some(Mode::Spec),
         autonomy: Some(Autonomy::High),
@@ -244,7 +243,7 @@ async fn nothing_is_changed_by_a_subagent_while_planning() {
 }
 
 #[tokio::test]
-async fn a_subagent_starts_no_other() {
+async fn subagent_cannot_start_subagents() {
     let says = vec![calls("", &[task("worker", &json!({}))]), text("Alone.")];
     let mut stage = one(task("worker", &json!({})), says, NewSession::default()).await;
     stage.say("Do it.");
@@ -262,9 +261,9 @@ async fn several_subagents_work_at_the_same_time() {
     stage.say("Do it.");
     let (_, first) = stage.until_question().await;
     let (_, second) = stage.until_question().await;
-    for question in [first, second] {
-        let answer = Answer::Permission { choice: Choice::ProceedOnce, edited_plan: None };
-        stage.agent.answer(question, answer).unwrap();
+    for request in [first, second] {
+        let response = UserResponse::Decision(Choice::ProceedOnce.into());
+        stage.agent.respond(request, response).unwrap();
     }
     let seen = stage.until(is_idle).await;
     assert_eq!([result(&seen, "call_0"), result(&seen, "call_1")], ["ok", "ok"]);
@@ -272,23 +271,23 @@ async fn several_subagents_work_at_the_same_time() {
 }
 
 #[tokio::test]
-async fn an_interrupt_ends_a_subagent_and_what_it_runs() {
+async fn interrupt_ends_a_subagent_and_its_commands() {
     let says = vec![execute("echo start > started; sleep 60; touch late.txt")];
     let mut stage = one(task("worker", &json!({})), says, at(Autonomy::High)).await;
     stage.say("Do it.");
-    let mut seen = stage.until(|what| line(what) == "call_0: calls Execute").await;
+    let mut seen = stage.until(|event| line(event) == "call_0: calls Execute").await;
     stage.submit(Command::Interrupt);
     seen.extend(stage.until(is_idle).await);
     assert!(lines(&seen).contains(&"turn Cancelled".to_owned()));
     assert_eq!(result(&seen, "call_0"), "Error: Tool execution cancelled by user");
-    // nobody holds its log any more
+    // its log is no longer open
     let id = child(&seen);
-    let ticket = stage.submit(Command::Load(Box::new(LoadSession { id, ..LoadSession::default() })));
-    assert!(matches!(stage.reply(&ticket).await, Reply::Loaded(_)));
+    let command_id = stage.submit(Command::Load(Box::new(LoadSession { id, ..LoadSession::default() })));
+    assert!(matches!(stage.reply(&command_id).await, Reply::Loaded(_)));
 }
 
 #[tokio::test]
-async fn a_subagent_goes_on_where_it_was() {
+async fn resumed_subagent_continues_its_conversation() {
     let mut stage = one(task("explorer", &json!({})), vec![text("Two files.")], NewSession::default()).await;
     stage.say("Do it.");
     let seen = stage.until(is_idle).await;
@@ -299,7 +298,7 @@ async fn a_subagent_goes_on_where_it_was() {
             "",
             &[
                 task("explorer", &json!({"resume": id, "prompt": "And now?"})),
-                task("explorer", &json!({"resume": "nobody"})),
+                task("explorer", &json!({"resume": "missing"})),
             ],
         ),
         text("Good."),
@@ -307,12 +306,11 @@ async fn a_subagent_goes_on_where_it_was() {
     stage.say("Again.");
     let seen = stage.until(is_idle).await;
     assert_eq!(result(&seen, "call_0"), "Still two.");
-    assert!(result(&seen, "call_1").starts_with("Error: There is no subagent \"nobody\""));
+    assert!(result(&seen, "call_1").starts_with("Error: This session has no subagent \"missing\""));
     assert_eq!(child(&seen), id);
     let said = format!("{:?}", stage.model.requests_of_subagents().pop().unwrap().messages);
     assert!(said.contains("Two files.") && said.contains("And now?"), "{said}");
-    let Some(Happening::TurnCompleted(turn)) =
-        seen.iter().find(|what| matches!(what, Happening::TurnCompleted(_)))
+    let Some(Event::TurnCompleted(turn)) = seen.iter().find(|event| matches!(event, Event::TurnCompleted(_)))
     else {
         panic!("no end");
     };
@@ -320,7 +318,7 @@ async fn a_subagent_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn a_subagent_is_shown_pictures() {
+async fn subagent_gets_images() {
     let stage = Stage::empty([]);
     // one white pixel
     let png = [
@@ -346,7 +344,7 @@ async fn a_subagent_is_shown_pictures() {
     stage.say("Look.");
     let seen = stage.until(is_idle).await;
     assert_eq!(result(&seen, "call_0"), "White.");
-    assert_eq!(result(&seen, "call_1"), "Error: no.png is not a picture that can be read");
+    assert_eq!(result(&seen, "call_1"), "Error: no.png is not a readable image");
     let said = format!("{:?}", stage.model.requests_of_subagents()[0].messages);
     assert!(said.contains("image/png"), "{said}");
 }

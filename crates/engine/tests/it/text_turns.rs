@@ -8,7 +8,7 @@ use crate::stage::{Stage, lines};
 
 /// `text_turn`.
 #[tokio::test]
-async fn a_text_turn_is_announced_in_the_order_clients_know() {
+async fn text_turn_emits_events_in_the_expected_order() {
     let mut stage = Stage::open([text("Hello from the scripted model.")]).await;
     stage.say("Say hello.");
     let seen = stage.until_idle().await;
@@ -33,7 +33,7 @@ async fn a_text_turn_is_announced_in_the_order_clients_know() {
             "state Idle",
         ]
     );
-    let title = stage.next().await.what;
+    let title = stage.next().await.event;
     assert_eq!(lines(&[title]), ["title \"Say hello.\" FirstMessage"]);
 }
 
@@ -62,7 +62,7 @@ async fn thinking_is_a_block_of_its_own() {
 
 /// `queue_message`.
 #[tokio::test]
-async fn a_message_sent_meanwhile_becomes_a_turn_of_its_own() {
+async fn prompt_during_a_turn_starts_another_turn() {
     let mut stage = Stage::open([text("one two"), text("second")]).await;
     stage.say("first");
     stage.say("again");
@@ -102,10 +102,10 @@ async fn a_message_sent_meanwhile_becomes_a_turn_of_its_own() {
 
 /// `interrupt`.
 #[tokio::test]
-async fn an_interrupt_ends_the_answer_and_loses_its_text() {
+async fn interrupt_ends_the_answer_and_drops_its_text() {
     let mut stage = Stage::open([endless("one two"), text("Fine.")]).await;
     stage.say("Count.");
-    stage.until(|what| crate::stage::line(what) == "text 0 \"two\"").await;
+    stage.until(|event| crate::stage::line(event) == "text 0 \"two\"").await;
     stage.submit(Command::Interrupt);
     assert_eq!(
         stage.until_idle().await,
@@ -119,15 +119,15 @@ async fn an_interrupt_ends_the_answer_and_loses_its_text() {
     );
     stage.say("Again.");
     assert_eq!(stage.until_idle().await.last().unwrap(), "state Idle");
-    let ticket = stage.submit(Command::Interrupt);
-    stage.reply(&ticket).await;
+    let command_id = stage.submit(Command::Interrupt);
+    stage.reply(&command_id).await;
 }
 
 #[tokio::test]
-async fn an_interrupt_throws_away_what_waits() {
+async fn interrupt_discards_queued_prompts() {
     let mut stage = Stage::open([endless("one")]).await;
     stage.say("first");
-    stage.until(|what| crate::stage::line(what) == "text 0 \"one\"").await;
+    stage.until(|event| crate::stage::line(event) == "text 0 \"one\"").await;
     stage.say("second");
     stage.submit(Command::Interrupt);
     let seen = stage.until_idle().await;
@@ -136,10 +136,10 @@ async fn an_interrupt_throws_away_what_waits() {
 }
 
 #[tokio::test]
-async fn what_is_asked_behind_an_interrupt_stays_behind_it() {
+async fn prompt_after_an_interrupt_runs_after_it() {
     let mut stage = Stage::open([endless("one"), text("Fine.")]).await;
     stage.say("first");
-    stage.until(|what| crate::stage::line(what) == "text 0 \"one\"").await;
+    stage.until(|event| crate::stage::line(event) == "text 0 \"one\"").await;
     // both are there before the agent looks
     stage.submit(Command::Interrupt);
     stage.say("second");
@@ -154,7 +154,7 @@ async fn what_is_asked_behind_an_interrupt_stays_behind_it() {
 
 /// `model_error_401`.
 #[tokio::test]
-async fn a_refused_key_ends_the_turn_with_a_problem() {
+async fn rejected_api_key_ends_the_turn_with_a_problem() {
     let error = ModelError::reported(401, "", "scripted error 401");
     let mut stage = Stage::open([Reply::Fail(Vec::new(), error)]).await;
     stage.say("Do it.");
@@ -173,7 +173,7 @@ async fn a_refused_key_ends_the_turn_with_a_problem() {
 
 /// `model_error_429_retry`.
 #[tokio::test]
-async fn a_retry_is_told_and_takes_back_what_was_shown() {
+async fn retry_is_emitted_and_discards_the_partial_answer() {
     let error = ModelError::new(ErrorClass::RateLimit, "slow down");
     let mut stage = Stage::open([Reply::Fail(Vec::new(), error), text("Recovered.")]).await;
     stage.say("Do it.");
@@ -193,7 +193,7 @@ async fn a_retry_is_told_and_takes_back_what_was_shown() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_too_long_is_gone_on_with() {
+async fn answer_cut_at_the_token_limit_is_continued() {
     let mut stage = Stage::open([too_long("one"), text("two")]).await;
     stage.say("Count.");
     let seen = stage.until_idle().await;
@@ -214,15 +214,15 @@ async fn endless_repetition_is_cut_and_asked_for_once_more() {
 }
 
 #[tokio::test]
-async fn the_message_id_of_the_client_names_the_turn() {
+async fn message_id_of_the_client_names_the_turn() {
     let mut stage = Stage::open([text("Hello.")]).await;
     let prompt = Prompt { text: "Hi".to_owned(), message_id: Some("mine".to_owned()), ..Prompt::default() };
     stage.submit(Command::Prompt(Box::new(prompt)));
     let seen = stage.until(crate::stage::is_idle).await;
     let turns: Vec<_> = seen
         .iter()
-        .filter_map(|what| match what {
-            musher_engine::Happening::TurnCompleted(completed) => Some(completed.turn_id.as_str()),
+        .filter_map(|event| match event {
+            musher_engine::Event::TurnCompleted(completed) => Some(completed.turn_id.as_str()),
             _ => None,
         })
         .collect();
@@ -232,8 +232,8 @@ async fn the_message_id_of_the_client_names_the_turn() {
 #[tokio::test]
 async fn without_a_session_a_prompt_is_refused() {
     let mut stage = Stage::empty([]);
-    let ticket = stage.say("Hi");
-    let error = stage.outcome(&ticket).await.unwrap_err();
+    let command_id = stage.say("Hi");
+    let error = stage.outcome(&command_id).await.unwrap_err();
     assert_eq!(error.to_string(), "No active session. Call initialize_session or load_session first.");
 }
 
@@ -250,19 +250,19 @@ async fn draining_finishes_the_turn_and_then_ends() {
 async fn stopping_ends_the_turn_at_once() {
     let mut stage = Stage::open([endless("one")]).await;
     stage.say("Hi");
-    stage.until(|what| crate::stage::line(what) == "text 0 \"one\"").await;
+    stage.until(|event| crate::stage::line(event) == "text 0 \"one\"").await;
     stage.agent.stop().unwrap();
     let seen = stage.until_end().await;
     assert!(seen.contains(&"turn ProcessExit".to_owned()), "{seen:?}");
 }
 
 #[tokio::test]
-async fn a_reader_that_stops_reading_stops_the_model_and_not_the_interrupt() {
+async fn stalled_reader_stops_the_model_but_not_interrupts() {
     let many = (0..5000).map(|number| number.to_string()).collect::<Vec<_>>().join(" ");
     let mut stage = Stage::open([text(&many)]).await;
     stage.say("Count.");
-    stage.until(|what| crate::stage::line(what) == "text 0 \"0 \"").await;
-    let ticket = stage.submit(Command::Interrupt);
-    let seen = stage.until(|what| crate::stage::line(what) == format!("reply {}", ticket.0)).await;
-    assert!(seen.len() < 2000, "{} events were made for nobody", seen.len());
+    stage.until(|event| crate::stage::line(event) == "text 0 \"0 \"").await;
+    let command_id = stage.submit(Command::Interrupt);
+    let seen = stage.until(|event| crate::stage::line(event) == format!("reply {}", command_id.0)).await;
+    assert!(seen.len() < 2000, "{} events were made without a reader", seen.len());
 }

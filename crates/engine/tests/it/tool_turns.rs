@@ -1,7 +1,8 @@
 //! Turns with tools. The order is that of the captures named in each test.
 
 use musher_engine::{
-    Answer, Attach, Autonomy, Choice, Command, Happening, Mode, NewSession, Reply, SettingsChange, ToolFilter,
+    Attach, Autonomy, Choice, Command, Event, Mode, NewSession, Reply, SettingsChange, ToolFilter,
+    UserResponse,
 };
 use serde_json::{Value, json};
 
@@ -15,8 +16,8 @@ fn execute(command: &str) -> (&'static str, Value) {
     )
 }
 
-fn permission(choice: Choice) -> Answer {
-    Answer::Permission { choice, edited_plan: None }
+fn permission(choice: Choice) -> UserResponse {
+    UserResponse::Decision(choice.into())
 }
 
 fn at(autonomy: Autonomy) -> NewSession {
@@ -26,11 +27,11 @@ fn at(autonomy: Autonomy) -> NewSession {
 
 /// `tool_permission_allow`.
 #[tokio::test]
-async fn a_command_is_asked_for_and_then_runs() {
+async fn command_runs_after_permission_is_granted() {
     let first = calls("I will run it.", &[execute("echo one > perm.txt")]);
     let mut stage = Stage::open([first, text("Finished.")]).await;
     stage.say("Run it.");
-    let (seen, question) = stage.until_question().await;
+    let (seen, request) = stage.until_question().await;
     assert_eq!(
         seen[4..],
         [
@@ -52,7 +53,7 @@ async fn a_command_is_asked_for_and_then_runs() {
         ]
     );
     assert!(!stage.work.path().join("perm.txt").exists());
-    stage.agent.answer(question, permission(Choice::ProceedOnce)).unwrap();
+    stage.agent.respond(request, permission(Choice::ProceedOnce)).unwrap();
     assert_eq!(
         stage.until_idle().await,
         [
@@ -77,12 +78,12 @@ async fn a_command_is_asked_for_and_then_runs() {
 
 /// `tool_permission_cancel`.
 #[tokio::test]
-async fn a_refusal_ends_the_turn_without_asking_the_model_again() {
+async fn denial_ends_the_turn_without_another_model_request() {
     let mut stage =
         Stage::open([calls("", &[execute("echo one > denied.txt"), execute("touch also.txt")])]).await;
     stage.say("Do it.");
-    let (_, question) = stage.until_question().await;
-    stage.agent.answer(question, permission(Choice::Cancel)).unwrap();
+    let (_, request) = stage.until_question().await;
+    stage.agent.respond(request, permission(Choice::Cancel)).unwrap();
     assert_eq!(
         stage.until_idle().await,
         [
@@ -103,7 +104,7 @@ async fn calls_of_an_answer_are_asked_for_one_after_the_other() {
     let script = [calls("", &[execute("touch a.txt"), execute("touch b.txt"), execute("touch c.txt")])];
     let mut stage = Stage::open(script).await;
     stage.say("Do it.");
-    let (seen, question) = stage.until_question().await;
+    let (seen, request) = stage.until_question().await;
     assert_eq!(
         seen[seen.len() - 6..],
         [
@@ -116,11 +117,11 @@ async fn calls_of_an_answer_are_asked_for_one_after_the_other() {
         ]
     );
     assert!(!stage.work.path().join("a.txt").exists());
-    stage.agent.answer(question, permission(Choice::ProceedOnce)).unwrap();
-    let (seen, question) = stage.until_question().await;
+    stage.agent.respond(request, permission(Choice::ProceedOnce)).unwrap();
+    let (seen, request) = stage.until_question().await;
     assert_eq!(seen.last().unwrap(), "may call_1 run? [ProceedOnce, ProceedAlways, Cancel]");
     assert!(stage.work.path().join("a.txt").exists());
-    stage.agent.answer(question, permission(Choice::Cancel)).unwrap();
+    stage.agent.respond(request, permission(Choice::Cancel)).unwrap();
     let seen = stage.until_idle().await;
     let cancelled = "failed: Error: Tool execution cancelled by user";
     assert_eq!(seen[2..4], [format!("call_1 {cancelled}"), format!("call_2 {cancelled}")]);
@@ -132,35 +133,35 @@ async fn always_holds_for_the_neighbours_of_a_call() {
     let script = [calls("", &[execute("touch a.txt"), execute("touch b.txt")]), text("ok")];
     let mut stage = Stage::open(script).await;
     stage.say("Do it.");
-    let (_, question) = stage.until_question().await;
-    stage.agent.answer(question, permission(Choice::ProceedAlways)).unwrap();
+    let (_, request) = stage.until_question().await;
+    stage.agent.respond(request, permission(Choice::ProceedAlways)).unwrap();
     let seen = stage.until_idle().await;
     assert!(!seen.iter().any(|line| line.starts_with("may ")), "{seen:?}");
     assert!(["a.txt", "b.txt"].iter().all(|name| stage.work.path().join(name).exists()));
 }
 
 #[tokio::test]
-async fn a_call_that_is_always_asked_for_is_asked_for_whatever_was_said_before() {
+async fn always_asked_call_needs_permission_despite_earlier_grants() {
     let script = [calls("", &[execute("touch a.txt"), execute("rm -rf /")])];
     let mut stage = Stage::open(script).await;
     stage.say("Do it.");
-    let (_, question) = stage.until_question().await;
-    stage.agent.answer(question, permission(Choice::ProceedAlways)).unwrap();
-    let (seen, question) = stage.until_question().await;
+    let (_, request) = stage.until_question().await;
+    stage.agent.respond(request, permission(Choice::ProceedAlways)).unwrap();
+    let (seen, request) = stage.until_question().await;
     assert_eq!(seen.last().unwrap(), "may call_1 run? [ProceedOnce, Cancel]");
-    stage.agent.answer(question, permission(Choice::ProceedAlways)).unwrap();
+    stage.agent.respond(request, permission(Choice::ProceedAlways)).unwrap();
     let seen = stage.until_idle().await;
     assert_eq!(seen[1], "resolved  Cancel");
 }
 
 #[tokio::test]
-async fn what_was_changed_a_moment_ago_is_judged_again() {
+async fn queued_call_is_checked_again_after_a_change() {
     // the second call was harmless when it was judged; the first makes its path lead to what is always asked for
     let write = ("Create", json!({"file_path": "x/pre-commit", "content": "evil"}));
     let mut stage = Stage::open_with([calls("", &[execute("sh link.sh"), write])], at(Autonomy::High)).await;
     fs_err::write(stage.work.path().join("link.sh"), "mkdir -p .git/hooks; ln -s .git/hooks x\n").unwrap();
     stage.say("Do it.");
-    let seen = stage.until(|what| is_idle(what) || matches!(what, Happening::Question(_))).await;
+    let seen = stage.until(|event| is_idle(event) || matches!(event, Event::UserRequest(_))).await;
     assert_eq!(line(seen.last().unwrap()), "may call_1 run? [ProceedOnce, Cancel]");
     assert!(stage.work.path().join("x").exists(), "the first call ran");
     stage.submit(Command::Interrupt);
@@ -170,12 +171,12 @@ async fn what_was_changed_a_moment_ago_is_judged_again() {
 
 /// `tool_permission_error_response`.
 #[tokio::test]
-async fn a_broken_answer_is_a_refusal_with_its_reason() {
+async fn invalid_response_denies_with_a_reason() {
     let mut stage = Stage::open([calls("", &[execute("echo one > er.txt")])]).await;
     stage.say("Do it.");
-    let (_, question) = stage.until_question().await;
+    let (_, request) = stage.until_question().await;
     let reason = Some("[code -32603] handler failed".to_owned());
-    stage.agent.answer(question, Answer::Refused { reason }).unwrap();
+    stage.agent.respond(request, UserResponse::Denied { reason }).unwrap();
     let seen = stage.until_idle().await;
     assert_eq!(seen[2], "call_0 failed: Error: Tool execution cancelled: [code -32603] handler failed");
     assert_eq!(seen[3], "turn Completed");
@@ -187,8 +188,8 @@ async fn always_raises_the_level_for_the_calls_that_follow() {
     let script = [calls("", &[execute("touch a1.txt")]), calls("", &[execute("touch a2.txt")]), text("ok")];
     let mut stage = Stage::open(script).await;
     stage.say("Do it.");
-    let (_, question) = stage.until_question().await;
-    stage.agent.answer(question, permission(Choice::ProceedAlways)).unwrap();
+    let (_, request) = stage.until_question().await;
+    stage.agent.respond(request, permission(Choice::ProceedAlways)).unwrap();
     let seen = stage.until_idle().await;
     assert_eq!(
         seen[..4],
@@ -199,13 +200,13 @@ async fn always_raises_the_level_for_the_calls_that_follow() {
 }
 
 #[tokio::test]
-async fn an_answer_that_was_not_offered_or_comes_late_does_nothing_good() {
+async fn unoffered_or_late_response_grants_nothing() {
     let mut stage = Stage::open([calls("", &[execute("touch no.txt")]), text("ok")]).await;
     stage.say("Do it.");
-    let (_, question) = stage.until_question().await;
-    stage.agent.answer("another".to_owned(), permission(Choice::ProceedOnce)).unwrap();
-    stage.agent.answer(question.clone(), permission(Choice::ProceedAutoRunHigh)).unwrap();
-    stage.agent.answer(question, permission(Choice::ProceedOnce)).unwrap();
+    let (_, request) = stage.until_question().await;
+    stage.agent.respond("another".to_owned(), permission(Choice::ProceedOnce)).unwrap();
+    stage.agent.respond(request.clone(), permission(Choice::ProceedAutoRunHigh)).unwrap();
+    stage.agent.respond(request, permission(Choice::ProceedOnce)).unwrap();
     let seen = stage.until_idle().await;
     assert_eq!(seen[1], "resolved  Cancel");
     assert!(!stage.work.path().join("no.txt").exists());
@@ -213,10 +214,10 @@ async fn an_answer_that_was_not_offered_or_comes_late_does_nothing_good() {
 
 /// `permission_no_answer_interrupt`.
 #[tokio::test]
-async fn an_interrupt_settles_the_question() {
+async fn interrupt_settles_the_permission_request() {
     let mut stage = Stage::open([calls("", &[execute("echo one > na.txt")]), text("after")]).await;
     stage.say("Run.");
-    let (_, question) = stage.until_question().await;
+    let (_, request) = stage.until_question().await;
     stage.submit(Command::Interrupt);
     assert_eq!(
         stage.until_idle().await,
@@ -228,7 +229,7 @@ async fn an_interrupt_settles_the_question() {
             "state Idle",
         ]
     );
-    stage.agent.answer(question, permission(Choice::ProceedOnce)).unwrap();
+    stage.agent.respond(request, permission(Choice::ProceedOnce)).unwrap();
     stage.say("And now?");
     stage.until_idle().await;
     assert!(!stage.work.path().join("na.txt").exists());
@@ -236,11 +237,11 @@ async fn an_interrupt_settles_the_question() {
 
 /// `interrupt_tool`.
 #[tokio::test]
-async fn an_interrupt_ends_the_command_that_runs() {
+async fn interrupt_ends_the_running_command() {
     let mut stage =
         Stage::open_with([calls("", &[execute("echo start; sleep 30; echo end")])], at(Autonomy::High)).await;
     stage.say("Sleep.");
-    stage.until(|what| line(what).contains("start")).await;
+    stage.until(|event| line(event).contains("start")).await;
     stage.submit(Command::Interrupt);
     assert_eq!(
         stage.until_idle().await,
@@ -249,7 +250,7 @@ async fn an_interrupt_ends_the_command_that_runs() {
 }
 
 #[tokio::test]
-async fn what_only_reads_runs_together_and_is_told_in_order() {
+async fn read_only_calls_run_in_parallel_and_are_emitted_in_order() {
     let stage = Stage::empty([]);
     fs_err::write(stage.work.path().join("one.txt"), "one\n").unwrap();
     fs_err::write(stage.work.path().join("two.txt"), "two\n").unwrap();
@@ -278,7 +279,7 @@ async fn arguments_that_cannot_be_read_are_an_error_for_the_model() {
 }
 
 #[tokio::test]
-async fn the_same_call_again_and_again_ends_the_turn() {
+async fn repeated_identical_calls_end_the_turn() {
     let same = || calls("", &[("LS", json!({}))]);
     let mut stage = Stage::open((0..20).map(|_| same())).await;
     stage.say("List.");
@@ -288,7 +289,7 @@ async fn the_same_call_again_and_again_ends_the_turn() {
 }
 
 #[tokio::test]
-async fn with_nobody_to_ask_the_turn_is_rejected() {
+async fn turn_without_a_client_to_ask_is_rejected() {
     let attach = Attach { auto_reject: true, ..Attach::default() };
     let new = NewSession { attach, ..NewSession::default() };
     let mut stage = Stage::open_with([calls("", &[execute("touch x")])], new).await;
@@ -305,9 +306,9 @@ async fn the_model_can_ask_the_user() {
     let script = [calls("", &[("AskUser", json!({"questionnaire": questionnaire}))]), text("Thanks.")];
     let mut stage = Stage::open(script).await;
     stage.say("Do it.");
-    let (seen, question) = stage.until_question().await;
+    let (seen, request) = stage.until_question().await;
     assert_eq!(seen[seen.len() - 4..], ["call_0 queued", "call_0 executing", "state Waiting", "asks 1"]);
-    stage.agent.answer(question, Answer::Questions(vec![(1, "Red".to_owned())])).unwrap();
+    stage.agent.respond(request, UserResponse::Answers(vec![(1, "Red".to_owned())])).unwrap();
     let seen = stage.until_idle().await;
     assert_eq!(
         seen[..3],
@@ -317,13 +318,13 @@ async fn the_model_can_ask_the_user() {
 
 /// `ask_user_cancel`.
 #[tokio::test]
-async fn a_user_who_does_not_answer_ends_the_turn() {
+async fn unanswered_question_ends_the_turn() {
     let script =
         [calls("", &[("AskUser", json!({"questionnaire": "1. [question] Well?\n[topic] T\n[option] A"}))])];
     let mut stage = Stage::open(script).await;
     stage.say("Do it.");
-    let (_, question) = stage.until_question().await;
-    stage.agent.answer(question, Answer::Refused { reason: None }).unwrap();
+    let (_, request) = stage.until_question().await;
+    stage.agent.respond(request, UserResponse::Denied { reason: None }).unwrap();
     assert_eq!(
         stage.until_idle().await,
         [
@@ -347,7 +348,7 @@ async fn draining_refuses_what_is_asked() {
 }
 
 #[tokio::test]
-async fn the_model_is_offered_tools_and_finds_the_others() {
+async fn model_gets_tools_and_finds_deferred_ones() {
     let script = [calls("", &[("ToolSearch", json!({"query": "select:FetchUrl"}))]), text("ok")];
     let mut stage = Stage::open(script).await;
     stage.say("Look.");
@@ -362,7 +363,7 @@ async fn the_model_is_offered_tools_and_finds_the_others() {
 }
 
 #[tokio::test]
-async fn the_list_of_tools_says_what_runs_without_asking() {
+async fn tool_list_marks_tools_that_run_without_permission() {
     let mut stage = Stage::open([]).await;
     for (settings, allowed) in [
         (SettingsChange::default(), 9),
@@ -371,8 +372,8 @@ async fn the_list_of_tools_says_what_runs_without_asking() {
         (SettingsChange { mode: Some(Mode::Spec), ..SettingsChange::default() }, 11),
     ] {
         let filter = ToolFilter { settings, ..ToolFilter::default() };
-        let ticket = stage.submit(Command::ListTools(Box::new(filter)));
-        let Reply::Tools(tools) = stage.reply(&ticket).await else { panic!("no tools") };
+        let command_id = stage.submit(Command::ListTools(Box::new(filter)));
+        let Reply::Tools(tools) = stage.reply(&command_id).await else { panic!("no tools") };
         assert_eq!(tools.len(), 16);
         assert_eq!(tools.iter().filter(|tool| tool.currently_allowed).count(), allowed);
     }

@@ -1,4 +1,4 @@
-//! A connection, whatever layers it has.
+//! A connection with any combination of TCP, TLS and proxy layers.
 
 use std::fmt;
 use std::io;
@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use hyper_util::client::legacy::connect::{Connected, Connection};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// What a connection can be made of.
+/// A layer or stack of layers of a connection.
 trait Layers: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Layers for T {}
@@ -16,7 +16,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Layers for T {}
 /// A connection.
 pub(crate) struct Stream {
     layers: Box<dyn Layers>,
-    /// Whether a proxy reads the requests, which then need the whole URL.
+    /// Whether a proxy reads the requests, which then need the absolute URL.
     is_forwarding: bool,
 }
 

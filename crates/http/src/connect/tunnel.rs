@@ -1,4 +1,4 @@
-//! A tunnel through a proxy: `CONNECT`, and the proxy's answer.
+//! A tunnel through a proxy: `CONNECT`, and the proxy's response.
 
 use http::StatusCode;
 use memchr::memmem;
@@ -7,11 +7,11 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use crate::proxy::Proxy;
 use crate::{Error, ErrorKind};
 
-/// The largest head of an answer.
+/// Maximum size of the head of a response, in bytes.
 const MAX_HEAD: usize = 16 << 10;
 const END: &[u8] = b"\r\n\r\n";
 
-/// Asks a proxy for a tunnel to a host and port. After that, the stream is the host's.
+/// Requests a tunnel to a host and port. Afterwards, the stream is connected to the host.
 pub(super) async fn open<S>(stream: &mut S, proxy: &Proxy, target: &str) -> Result<(), Error>
 where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -28,7 +28,7 @@ where
             break end + END.len();
         }
         if head.len() > MAX_HEAD {
-            let message = format!("the answer of {proxy} is larger than {MAX_HEAD} bytes");
+            let message = format!("the response of {proxy} is larger than {MAX_HEAD} bytes");
             return Err(Error::new(ErrorKind::TooLarge, message));
         }
         if stream.read_buf(&mut head).await.map_err(broken)? == 0 {
@@ -37,20 +37,20 @@ where
         }
     };
     let Some(status) = status(&head) else {
-        let message = format!("cannot connect to {target}: {proxy} does not answer with HTTP");
+        let message = format!("cannot connect to {target}: {proxy} did not respond with HTTP");
         return Err(Error::new(ErrorKind::Connect, message));
     };
-    // tinyproxy answers 401 if the password is wrong
+    // tinyproxy returns 401 if the password is wrong
     if matches!(status, StatusCode::PROXY_AUTHENTICATION_REQUIRED | StatusCode::UNAUTHORIZED) {
-        return Err(proxy.wants_authentication());
+        return Err(proxy.authentication_error());
     }
     if !status.is_success() {
-        // what failed behind the proxy may work a little later, what the proxy forbids does not
+        // a failure behind the proxy may be temporary, a refusal of the proxy is not
         let kind = if status.is_server_error() { ErrorKind::Connect } else { ErrorKind::ProxyRefused };
-        return Err(Error::new(kind, format!("cannot connect to {target}: {proxy} answered {status}")));
+        return Err(Error::new(kind, format!("cannot connect to {target}: {proxy} returned {status}")));
     }
     if head.len() > end {
-        // the host waits for our greeting, so these bytes are not the host's
+        // the host waits for the TLS handshake, so these bytes are from the proxy
         let message = format!("cannot connect to {target}: {proxy} sent data before the tunnel was used");
         return Err(Error::new(ErrorKind::Connect, message));
     }
@@ -68,7 +68,7 @@ fn request(proxy: &Proxy, target: &str) -> Vec<u8> {
     request
 }
 
-/// The status in the first line of an answer.
+/// Returns the status in the first line of a response.
 fn status(head: &[u8]) -> Option<StatusCode> {
     let rest = head.strip_prefix(b"HTTP/1.1 ").or_else(|| head.strip_prefix(b"HTTP/1.0 "))?;
     let (digits, rest) = rest.split_at_checked(3)?;

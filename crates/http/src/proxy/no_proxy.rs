@@ -1,4 +1,4 @@
-//! What is connected to without a proxy: the list of `NO_PROXY`, and loopback.
+//! Hosts that are connected to without a proxy: the list in `NO_PROXY`, and loopback.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -8,22 +8,22 @@ pub(super) struct NoProxy(Vec<Entry>);
 
 #[derive(Debug, Clone)]
 struct Entry {
-    what: What,
-    /// The only port it is about.
+    target: Target,
+    /// The only port that the entry applies to; absent means all.
     port: Option<u16>,
 }
 
 #[derive(Debug, Clone)]
-enum What {
+enum Target {
     Everything,
     /// A domain and its subdomains, in lower case.
     Domain(String),
-    /// All addresses whose first bits are these, in the form of IPv6.
+    /// All addresses with this prefix of this length in bits, as IPv6.
     Network(Ipv6Addr, u32),
 }
 
 impl NoProxy {
-    /// Entries are separated by commas or spaces.
+    /// Parses entries separated by commas or spaces.
     pub(super) fn parse(list: &str) -> Self {
         let entries = list.split(|c: char| c == ',' || c.is_whitespace()).filter(|entry| !entry.is_empty());
         Self(entries.map(Entry::parse).collect())
@@ -35,15 +35,15 @@ impl NoProxy {
         let host = normal(host);
         self.0.iter().any(|entry| {
             entry.port.is_none_or(|only| only == port)
-                && match &entry.what {
-                    What::Everything => true,
-                    What::Domain(domain) => {
+                && match &entry.target {
+                    Target::Everything => true,
+                    Target::Domain(domain) => {
                         address.is_none()
                             && host
                                 .strip_suffix(domain.as_str())
                                 .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
                     }
-                    What::Network(network, bits) => {
+                    Target::Network(network, bits) => {
                         address.is_some_and(|address| prefix(address, *bits) == prefix(*network, *bits))
                     }
                 }
@@ -54,20 +54,20 @@ impl NoProxy {
 impl Entry {
     fn parse(text: &str) -> Self {
         let (host, port) = split_port(text);
-        let what = if host == "*" {
-            What::Everything
+        let target = if host == "*" {
+            Target::Everything
         } else if let Some((network, bits)) = network(host) {
-            What::Network(network, bits)
+            Target::Network(network, bits)
         } else {
             let domain = normal(host);
             let domain = domain.strip_prefix("*.").or_else(|| domain.strip_prefix('.')).unwrap_or(&domain);
-            What::Domain(domain.to_owned())
+            Target::Domain(domain.to_owned())
         };
-        Self { what, port }
+        Self { target, port }
     }
 }
 
-/// Splits a port off. An IPv6 address has one only behind brackets.
+/// Splits off the port. An IPv6 address needs brackets to have one.
 fn split_port(text: &str) -> (&str, Option<u16>) {
     if let Some((address, rest)) = text.strip_prefix('[').and_then(|text| text.split_once(']')) {
         return (address, rest.strip_prefix(':').and_then(|port| port.parse().ok()));
@@ -81,13 +81,13 @@ fn split_port(text: &str) -> (&str, Option<u16>) {
     }
 }
 
-/// An address, or a network in the form `10.0.0.0/8`.
+/// Parses an address, or a network in the form `10.0.0.0/8`.
 fn network(text: &str) -> Option<(Ipv6Addr, u32)> {
     let (base, bits) = text.split_once('/').map_or((text, None), |(base, bits)| (base, Some(bits)));
     let base: IpAddr = base.parse().ok()?;
-    let most = if base.is_ipv4() { 32 } else { 128 };
-    let bits = bits.map_or(Some(most), |bits| bits.parse().ok().filter(|bits| *bits <= most))?;
-    Some((wide(base), 128 - most + bits))
+    let max_bits = if base.is_ipv4() { 32 } else { 128 };
+    let bits = bits.map_or(Some(max_bits), |bits| bits.parse().ok().filter(|bits| *bits <= max_bits))?;
+    Some((wide(base), 128 - max_bits + bits))
 }
 
 fn address(host: &str) -> Option<Ipv6Addr> {
@@ -105,12 +105,12 @@ fn prefix(address: Ipv6Addr, bits: u32) -> u128 {
     u128::from(address).checked_shr(128 - bits).unwrap_or(0)
 }
 
-/// A name in lower case, without the dot of the root.
+/// Returns a name in lower case, without trailing dot.
 fn normal(host: &str) -> String {
     host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
 }
 
-/// Returns whether a host, without brackets, is this machine.
+/// Returns whether a host, without brackets, is the local machine.
 pub(super) fn is_loopback(host: &str) -> bool {
     if let Ok(address) = host.parse::<IpAddr>() {
         let address = address.to_canonical();
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn no_proxy_entry_with_a_port_is_about_that_port_only() {
+    fn no_proxy_entry_with_a_port_matches_that_port_only() {
         let no_proxy = NoProxy::parse("example.com:8443,10.0.0.1:80,[2001:db8::1]:81,10.1.0.0/16:82,*:9");
         for (host, port) in [
             ("example.com", 8443),
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn loopback_is_found_in_every_form() {
+    fn loopback_is_recognized_in_every_form() {
         for host in [
             "localhost",
             "LOCALHOST.",

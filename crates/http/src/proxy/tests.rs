@@ -28,7 +28,7 @@ fn each_scheme_has_its_variable_and_all_proxy_is_the_fallback() {
 }
 
 #[test]
-fn lower_case_takes_precedence_and_empty_counts_as_unset() {
+fn lower_case_takes_precedence_and_empty_means_unset() {
     let both = [("https_proxy", "low:1"), ("HTTPS_PROXY", "up:1")];
     assert_eq!(taken(&both, "https://host/").as_deref(), Some("http://low:1/"));
     let empty = [("https_proxy", ""), ("HTTPS_PROXY", ""), ("all_proxy", "all:1")];
@@ -39,7 +39,7 @@ fn lower_case_takes_precedence_and_empty_counts_as_unset() {
 }
 
 #[test]
-fn loopback_and_listed_hosts_take_no_proxy() {
+fn loopback_and_listed_hosts_use_no_proxy() {
     let variables = [("ALL_PROXY", "http://p:1"), ("NO_PROXY", "internal.example:8443, 10.0.0.0/8")];
     for url in [
         "http://localhost:1/",
@@ -53,12 +53,12 @@ fn loopback_and_listed_hosts_take_no_proxy() {
     for url in ["https://internal.example/", "http://11.1.2.3/", "http://[2001:db8::1]/"] {
         assert!(taken(&variables, url).is_some(), "{url}");
     }
-    // port 443 is meant where none is written
+    // the default port is 443
     assert_eq!(taken(&[("ALL_PROXY", "p"), ("NO_PROXY", "host:443")], "https://host/"), None);
 }
 
 #[test]
-fn values_are_read_as_other_programs_read_them() {
+fn values_are_parsed_as_in_other_programs() {
     let cases = [
         ("proxy.example", "http://proxy.example:80/", None),
         ("proxy.example:3128/", "http://proxy.example:3128/", None),
@@ -73,8 +73,8 @@ fn values_are_read_as_other_programs_read_them() {
     for (value, uri, authorization) in cases {
         let proxy = proxies(&[("ALL_PROXY", value)]).find(&"http://host/".parse().unwrap()).unwrap().unwrap();
         assert_eq!(proxy.uri.to_string(), uri, "{value}");
-        let told = proxy.authorization.as_ref().map(|value| value.to_str().unwrap());
-        assert_eq!(told, authorization, "{value}");
+        let actual = proxy.authorization.as_ref().map(|value| value.to_str().unwrap());
+        assert_eq!(actual, authorization, "{value}");
     }
 }
 
@@ -93,7 +93,7 @@ fn invalid_variable_fails_requests_and_is_not_shown() {
         assert_eq!(error.kind(), ErrorKind::ProxySettings, "{value}");
         assert!(error.to_string().starts_with("invalid HTTPS_PROXY: "), "{error}");
         assert!(!format!("{error:?} {} {proxies:?}", error.report()).contains("s3cret"), "{error:?}");
-        // what does not take the proxy does not need it
+        // requests that do not use the proxy succeed
         assert!(proxies.find(&"http://host/".parse().unwrap()).unwrap().is_none());
         assert!(proxies.find(&"https://localhost/".parse().unwrap()).unwrap().is_none());
     }
@@ -103,7 +103,7 @@ fn invalid_variable_fails_requests_and_is_not_shown() {
 fn credentials_are_not_shown() {
     let proxies = proxies(&[("ALL_PROXY", "http://user:s3cret@p:1")]);
     let proxy = proxies.find(&"http://host/".parse().unwrap()).unwrap().unwrap();
-    let shown = format!("{proxies:?} {proxy:?} {proxy} {:?}", proxy.wants_authentication());
+    let shown = format!("{proxies:?} {proxy:?} {proxy} {:?}", proxy.authentication_error());
     assert!(!shown.contains("s3cret") && !shown.contains("user:") && !shown.contains("dXNlcj"), "{shown}");
     assert_eq!(proxy.to_string(), "the proxy p:1 (ALL_PROXY)");
 }

@@ -1,4 +1,4 @@
-//! The parser on fixed texts and on every way to cut them.
+//! Tests of the parser with fixed and generated texts, in chunks of any size.
 
 use proptest::prelude::*;
 
@@ -18,13 +18,13 @@ fn event(name: &str, data: &str) -> SseEvent {
 }
 
 #[test]
-fn names_data_and_comments_are_told_apart() {
+fn names_data_and_comments_are_distinguished() {
     let text = b"\xEF\xBB\xBF: hello\nevent: a\ndata: 1\ndata:2\ndata\nunknown: x\n\n\n\ndata: last\n\n";
     assert_eq!(parse(&[text]), [event("a", "1\n2\n"), event("", "last")]);
 }
 
 #[test]
-fn an_event_without_data_is_none_and_its_name_is_forgotten() {
+fn a_block_without_data_is_not_an_event_and_its_name_is_dropped() {
     assert_eq!(parse(&[b"event: ping\n\ndata: x\n\n"]), [event("", "x")]);
 }
 
@@ -47,7 +47,7 @@ fn ids_and_retry_times_belong_to_their_own_event() {
 }
 
 #[test]
-fn what_has_no_empty_line_behind_it_is_no_event() {
+fn lines_after_the_last_empty_line_are_not_an_event() {
     assert_eq!(parse(&[b"data: a\n\ndata: b\n"]), [event("", "a")]);
 }
 
@@ -57,7 +57,7 @@ fn only_one_space_is_stripped_and_bad_utf8_is_replaced() {
 }
 
 #[test]
-fn all_line_ends_mean_the_same() {
+fn all_line_ends_are_equivalent() {
     for end in ["\n", "\r", "\r\n"] {
         let text = ["event: a", "data: 1", "data: 2", "", "data: 3", "", ""].join(end);
         assert_eq!(parse(&[text.as_bytes()]), [event("a", "1\n2"), event("", "3")], "{end:?}");
@@ -65,7 +65,7 @@ fn all_line_ends_mean_the_same() {
 }
 
 #[test]
-fn limits_hold_while_reading() {
+fn limits_apply_while_reading() {
     let limits = SseLimits { line: 10, event: 12, response: 100 };
     let overflow = |chunks: &[&[u8]]| {
         let mut parser = SseParser::new(limits);
@@ -80,7 +80,7 @@ fn limits_hold_while_reading() {
 }
 
 #[test]
-fn an_endless_line_is_not_kept() {
+fn an_endless_line_is_not_buffered() {
     let mut parser = SseParser::new(SseLimits { line: 1000, ..SseLimits::default() });
     let mut events = Vec::new();
     let ended = (0..100).find(|_| parser.feed(&[b'x'; 100], &mut events).is_err());
@@ -103,7 +103,7 @@ fn stream() -> impl Strategy<Value = String> {
         .prop_map(|lines| lines.into_iter().map(|(line, end)| line + end).collect())
 }
 
-/// The rules written down once more, slowly and for a whole text.
+/// Reference implementation of the rules for a complete text.
 fn reference(text: &str) -> Vec<SseEvent> {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let mut lines: Vec<&str> = text.split('\n').collect();
@@ -144,7 +144,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_taken(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn any_bytes_parse_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         parse(&[&bytes]);
     }
 }

@@ -1,6 +1,6 @@
 //! Test helper: a client with the proxies and certificates of its environment. Usage: `musher-http-get URL [NAME...]`.
 //!
-//! It prints the status and the body, or `error` and what is known of it. The names resolve to loopback, all others to nothing.
+//! Prints the status and the body, or `error` and its details. The names resolve to loopback; no other name resolves.
 
 use std::io::{self, Write as _};
 use std::net::Ipv4Addr;

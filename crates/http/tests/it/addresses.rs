@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use musher_http::{AddressRule, Client, ErrorKind, Proxies, Redirects};
 
-use crate::stage::{Names, Proxy, answer, client, proxy, serve};
+use crate::servers::{Names, Proxy, answer, client, proxy, serve};
 
 async fn forbidden(client: &Client, url: &str) -> String {
     let error = client.get(url, HeaderMap::new()).await.expect_err(url);
@@ -12,7 +12,7 @@ async fn forbidden(client: &Client, url: &str) -> String {
 }
 
 #[tokio::test]
-async fn private_addresses_are_refused_however_they_are_written() {
+async fn private_addresses_are_rejected_in_every_notation() {
     let host = serve(|_| answer("200 OK", "", "secret")).await;
     let port = host.address.port();
     let public = Client::builder().proxies(Proxies::none()).addresses(AddressRule::Public).build();
@@ -29,35 +29,35 @@ async fn private_addresses_are_refused_however_they_are_written() {
         "10.0.0.1",
     ] {
         for scheme in ["http", "https"] {
-            let told = forbidden(&public, &format!("{scheme}://{name}:{port}/")).await;
-            assert!(told.contains("not an address of the public internet"), "{told}");
+            let message = forbidden(&public, &format!("{scheme}://{name}:{port}/")).await;
+            assert!(message.contains("not an address of the public internet"), "{message}");
         }
     }
     assert_eq!(host.heads(), Vec::<String>::new());
 }
 
 #[tokio::test]
-async fn name_with_one_private_address_is_refused() {
+async fn name_with_one_private_address_is_rejected() {
     let names = Names::new(&[("mixed.example", &[&["93.184.216.34", "127.0.0.1"]])]);
     let client =
         Client::builder().proxies(Proxies::none()).addresses(AddressRule::Public).resolver(names).build();
-    let told = forbidden(&client, "http://mixed.example/").await;
-    assert_eq!(told, "mixed.example is 127.0.0.1, which is not an address of the public internet");
+    let message = forbidden(&client, "http://mixed.example/").await;
+    assert_eq!(message, "mixed.example is 127.0.0.1, which is not an address of the public internet");
 }
 
 #[tokio::test]
 async fn address_that_was_checked_is_the_address_connected_to() {
     let host = serve(|_| answer("200 OK", "", "")).await;
     let port = host.address.port();
-    // a second lookup for the same connection would get an address where nothing listens
+    // a second lookup for the same connection would return an address where no server listens
     let names = Names::new(&[("rebind.example", &[&["127.0.0.1"], &["127.0.0.2"]])]);
     let client = Client::builder().proxies(Proxies::none()).resolver(names.clone()).build();
     client.get(&format!("http://rebind.example:{port}/"), HeaderMap::new()).await.unwrap();
-    assert_eq!(names.asked(), ["rebind.example"]);
-    // and what the name has become meanwhile is checked again for the next connection
+    assert_eq!(names.lookups(), ["rebind.example"]);
+    // the next connection looks up and checks the name again
     let names = Names::new(&[("rebind.example", &[&["93.184.216.34"], &["127.0.0.1"]])]);
-    let proxy = proxy(Proxy::Says(answer("200 OK", "", "")), None).await;
-    let client = crate::stage::client(&[("ALL_PROXY", proxy.address.to_string())])
+    let proxy = proxy(Proxy::Sends(answer("200 OK", "", "")), None).await;
+    let client = crate::servers::client(&[("ALL_PROXY", proxy.address.to_string())])
         .resolver(names)
         .addresses(AddressRule::Public)
         .build();
@@ -68,7 +68,7 @@ async fn address_that_was_checked_is_the_address_connected_to() {
 
 #[tokio::test]
 async fn proxy_does_not_open_private_networks() {
-    let proxy = proxy(Proxy::Says(answer("200 OK", "", "proxied")), None).await;
+    let proxy = proxy(Proxy::Sends(answer("200 OK", "", "proxied")), None).await;
     let names = Names::new(&[
         ("public.example", &[&["93.184.216.34"]]),
         ("inside.example", &[&["10.1.2.3"]]),
@@ -100,7 +100,7 @@ async fn proxy_does_not_open_private_networks() {
         }
     }
     assert_eq!(proxy.heads(), Vec::<String>::new());
-    // a name that only the proxy can look up is left to the proxy
+    // a name that only the proxy can look up is allowed
     for host in ["public.example", "93.184.216.34", "unknown.example"] {
         let response = client.get(&format!("http://{host}/"), HeaderMap::new()).await.unwrap();
         assert_eq!(response.status, 200, "{host}");
@@ -112,7 +112,7 @@ async fn proxy_does_not_open_private_networks() {
 async fn redirect_does_not_open_private_networks() {
     for location in ["http://10.0.0.1/", "http://localhost/", "http://inside.example/", "//[::1]/"] {
         let proxy =
-            proxy(Proxy::Says(answer("302 Found", &format!("location: {location}\r\n"), "")), None).await;
+            proxy(Proxy::Sends(answer("302 Found", &format!("location: {location}\r\n"), "")), None).await;
         let names = Names::new(&[
             ("public.example", &[&["93.184.216.34"]]),
             ("inside.example", &[&["10.1.2.3"]]),

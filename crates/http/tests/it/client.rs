@@ -9,7 +9,7 @@ use musher_http::{Client, ErrorKind, Proxies, Redirects, SseLimits, SseReader, T
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-use crate::stage::{answer, hear, serve};
+use crate::servers::{answer, read_head, serve};
 
 fn client() -> Client {
     Client::builder().proxies(Proxies::none()).build()
@@ -42,13 +42,13 @@ async fn body_is_read_up_to_the_limit() {
 }
 
 #[tokio::test]
-async fn every_wait_has_a_timeout() {
+async fn every_wait_times_out() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let short = Some(Duration::from_millis(100));
     let timeouts = Timeouts { connect: short, headers: short, silence: short };
     let client = Client::builder().proxies(Proxies::none()).timeouts(timeouts).build();
-    // nobody accepts: the headers do not come, and over TLS not even the connection
+    // no one accepts: the headers never arrive, and over TLS not even the connection is established
     assert_eq!(client.get(&url, HeaderMap::new()).await.unwrap_err().kind(), ErrorKind::Timeout);
     let tls = client.get(&url.replace("http:", "https:"), HeaderMap::new()).await.unwrap_err();
     assert_eq!(tls.kind(), ErrorKind::Timeout);
@@ -65,9 +65,9 @@ async fn silence_in_a_body_ends_in_a_timeout() {
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let serving = tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
-        hear(&mut stream).await.unwrap();
+        read_head(&mut stream).await.unwrap();
         stream.write_all(b"HTTP/1.1 200 OK\r\n\r\nhello").await.unwrap();
-        // until the client has gone
+        // wait until the client has closed the connection
         stream.read_to_end(&mut Vec::new()).await.ok();
     });
     let timeouts = Timeouts { silence: Some(Duration::from_millis(100)), ..Timeouts::default() };
@@ -101,7 +101,7 @@ async fn error_has_its_whole_chain_of_causes() {
 }
 
 #[tokio::test]
-async fn answer_that_is_not_http_is_a_broken_connection() {
+async fn response_that_is_not_http_is_a_broken_connection() {
     for says in [&b"SSH-2.0-OpenSSH\r\n"[..], b"", b"HTTP/1.1 200"] {
         let host = serve(|_| says.to_vec()).await;
         let error = client().get(&host.url("/"), HeaderMap::new()).await.unwrap_err();
@@ -120,7 +120,7 @@ fn redirects(head: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn redirects_are_followed_only_if_wished() {
+async fn redirects_are_followed_only_if_configured() {
     let host = serve(redirects).await;
     let returned = client().get(&host.url("/moved"), HeaderMap::new()).await.unwrap();
     assert_eq!((returned.status.as_u16(), returned.header("location")), (302, Some("/target")));
@@ -131,7 +131,7 @@ async fn redirects_are_followed_only_if_wished() {
     let error = following.get(&host.url("/round"), HeaderMap::new()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Redirect);
     assert_eq!(host.heads().len(), 1 + 2 + 3);
-    // only GET is repeated elsewhere
+    // only GET follows redirects
     let posted =
         following.request(Method::POST, &host.url("/moved"), HeaderMap::new(), Vec::new()).await.unwrap();
     assert_eq!(posted.status, 302);

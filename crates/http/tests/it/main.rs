@@ -1,9 +1,9 @@
-//! The client from outside: servers, proxies and names that behave, and those that do not.
+//! Integration tests of the client with working and misbehaving servers, proxies and names.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod addresses;
 mod client;
 mod peers;
 mod proxies;
-mod stage;
+mod servers;
 mod tls;

@@ -7,10 +7,10 @@ use testkit::{Program, Sandbox};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-use crate::stage::{Served, answer, certified, serve_on};
+use crate::servers::{TestServer, answer, certified, serve_on};
 use crate::tls::{GET, TRUSTED};
 
-/// Loopback addresses do not take a proxy, so the namespace has another one.
+/// Additional address of the namespace, because loopback addresses do not use a proxy.
 const HOST: &str = "192.0.2.7";
 const PROGRAM: &str = "/usr/bin/tinyproxy";
 
@@ -32,7 +32,7 @@ async fn start(sandbox: &Sandbox, port: u16, settings: &str) -> Result<Program> 
 }
 
 /// A server at the address of the namespace.
-fn serve(sandbox: &Sandbox, port: u16, tls: Option<TlsAcceptor>, body: &'static str) -> Result<Served> {
+fn serve(sandbox: &Sandbox, port: u16, tls: Option<TlsAcceptor>, body: &'static str) -> Result<TestServer> {
     let listener = sandbox.run(move || std::net::TcpListener::bind((HOST, port)))??;
     listener.set_nonblocking(true)?;
     Ok(serve_on(TcpListener::from_std(listener)?, tls, move |_| answer("200 OK", "", body)))
@@ -70,27 +70,27 @@ async fn requests_go_through_tinyproxy() -> Result<()> {
     assert_eq!(get(&sandbox, &format!("https://{HOST}/"), &variables).await?, "200 protected");
     assert!(!secure.heads()[0].contains("proxy-authorization"));
     // a tunnel that the proxy does not allow
-    let told = get(&sandbox, &format!("https://{HOST}:8443/"), &variables).await?;
-    assert!(told.starts_with("error ProxyRefused; "), "{told}");
+    let output = get(&sandbox, &format!("https://{HOST}:8443/"), &variables).await?;
+    assert!(output.starts_with("error ProxyRefused; "), "{output}");
     // a tunnel with the wrong password
     let wrong = [("HTTPS_PROXY", "user:wrong@127.0.0.1:3128")];
-    let told = get(&sandbox, &format!("https://{HOST}/"), &wrong).await?;
-    assert!(told.starts_with("error ProxyAuthentication; "), "{told}");
-    assert!(told.contains("rejected the user name and password; "), "{told}");
-    assert!(!told.contains("wrong"), "{told}");
+    let output = get(&sandbox, &format!("https://{HOST}/"), &wrong).await?;
+    assert!(output.starts_with("error ProxyAuthentication; "), "{output}");
+    assert!(output.contains("rejected the user name and password; "), "{output}");
+    assert!(!output.contains("wrong"), "{output}");
     // forwarding without a password
-    let told = get(&sandbox, &format!("http://{HOST}/"), &variables).await?;
-    assert!(told.starts_with("error ProxyAuthentication; "), "{told}");
-    assert!(told.contains("requires a user name and password; "), "{told}");
+    let output = get(&sandbox, &format!("http://{HOST}/"), &variables).await?;
+    assert!(output.starts_with("error ProxyAuthentication; "), "{output}");
+    assert!(output.contains("requires a user name and password; "), "{output}");
     assert_eq!(plain.heads(), Vec::<String>::new());
     // forwarding with the right one
     let right = [("HTTP_PROXY", "http://user:s3cret@127.0.0.1:3128")];
     assert_eq!(get(&sandbox, &format!("http://{HOST}/"), &right).await?, "200 plain");
     assert!(!plain.heads()[0].contains("proxy-authorization"), "{:?}", plain.heads());
-    // a host nobody listens at, through the proxy: its answer
-    let told = get(&sandbox, &format!("http://{HOST}:82/"), &right).await?;
-    assert!(told.starts_with('5'), "{told}");
-    // a host that does not take the proxy
+    // a port without a server, through the proxy: the response of the proxy
+    let output = get(&sandbox, &format!("http://{HOST}:82/"), &right).await?;
+    assert!(output.starts_with('5'), "{output}");
+    // a host that does not use the proxy
     assert_eq!(get(&sandbox, &format!("http://{HOST}:81/"), &variables).await?, "200 direct");
     assert!(direct.heads()[0].starts_with("GET / "), "{:?}", direct.heads());
 

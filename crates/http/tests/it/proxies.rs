@@ -1,22 +1,22 @@
-//! Requests through a proxy on loopback, and proxies that do not work.
+//! Requests through a proxy on loopback, and failing proxies.
 
 use std::time::Duration;
 
 use http::HeaderMap;
 use musher_http::{Client, Error, ErrorKind, Timeouts};
 
-use crate::stage::{Names, Proxy, Served, answer, client, proxy, serve};
+use crate::servers::{Names, Proxy, TestServer, answer, client, proxy, serve};
 
 const PASSWORD: &str = "s3cret-p4ss";
 /// `user:s3cret-p4ss` in base64.
 const ENCODED: &str = "dXNlcjpzM2NyZXQtcDRzcw==";
 
-fn with_password(served: &Served) -> String {
+fn with_password(served: &TestServer) -> String {
     format!("http://user:{PASSWORD}@{}", served.address)
 }
 
-/// A client whose requests all go through a proxy.
-fn through(served: &Served) -> Client {
+/// Creates a client whose requests all go through a proxy.
+fn through(served: &TestServer) -> Client {
     client(&[("ALL_PROXY", with_password(served))]).build()
 }
 
@@ -33,7 +33,7 @@ async fn body(client: &Client, url: &str) -> String {
 }
 
 #[tokio::test]
-async fn http_request_is_forwarded_with_whole_url_and_credentials() {
+async fn http_request_is_forwarded_with_absolute_url_and_credentials() {
     let host = serve(|_| answer("200 OK", "", "hello")).await;
     let proxy = proxy(Proxy::To(host.address), None).await;
     assert_eq!(body(&through(&proxy), "http://host.example/path?q=1").await, "hello");
@@ -44,8 +44,8 @@ async fn http_request_is_forwarded_with_whole_url_and_credentials() {
 }
 
 #[tokio::test]
-async fn https_request_asks_for_a_tunnel_with_credentials() {
-    let proxy = proxy(Proxy::Says(answer("502 Bad Gateway", "", "")), None).await;
+async fn https_request_opens_a_tunnel_with_credentials() {
+    let proxy = proxy(Proxy::Sends(answer("502 Bad Gateway", "", "")), None).await;
     for (url, target) in [
         ("https://host.example/secret-path", "host.example:443"),
         ("https://host.example:8443/", "host.example:8443"),
@@ -53,7 +53,7 @@ async fn https_request_asks_for_a_tunnel_with_credentials() {
     ] {
         let error = error(&through(&proxy), url).await;
         let expected = format!(
-            "cannot connect to {target}: the proxy {} (ALL_PROXY) answered 502 Bad Gateway",
+            "cannot connect to {target}: the proxy {} (ALL_PROXY) returned 502 Bad Gateway",
             proxy.address
         );
         assert_eq!((error.kind(), error.to_string()), (ErrorKind::Connect, expected));
@@ -66,10 +66,10 @@ async fn https_request_asks_for_a_tunnel_with_credentials() {
 }
 
 #[tokio::test]
-async fn proxy_that_wants_other_credentials_is_told_for_http_and_https() {
+async fn rejected_and_missing_proxy_credentials_are_reported() {
     let refusal =
         answer("407 Proxy Authentication Required", "proxy-authenticate: Basic\r\n", "who are you?");
-    let proxy = proxy(Proxy::Says(refusal), None).await;
+    let proxy = proxy(Proxy::Sends(refusal), None).await;
     let anonymous = client(&[("ALL_PROXY", proxy.address.to_string())]).build();
     for url in ["http://host.example/", "https://host.example/"] {
         let known = error(&through(&proxy), url).await;
@@ -83,22 +83,22 @@ async fn proxy_that_wants_other_credentials_is_told_for_http_and_https() {
 }
 
 #[tokio::test]
-async fn proxy_that_forbids_a_host_is_told_apart_from_one_that_cannot_reach_it() {
+async fn refusal_of_a_proxy_is_distinguished_from_an_unreachable_host() {
     let cases = [("403 Forbidden", ErrorKind::ProxyRefused), ("503 Service Unavailable", ErrorKind::Connect)];
     for (status, kind) in cases {
-        let proxy = proxy(Proxy::Says(answer(status, "", "")), None).await;
+        let proxy = proxy(Proxy::Sends(answer(status, "", "")), None).await;
         let error = error(&through(&proxy), "https://host.example/").await;
         assert_eq!(error.kind(), kind);
-        assert!(error.to_string().ends_with(&format!("answered {status}")), "{error}");
+        assert!(error.to_string().ends_with(&format!("returned {status}")), "{error}");
     }
-    // of a request that is forwarded, nobody can say whose answer it is
-    let proxy = proxy(Proxy::Says(answer("502 Bad Gateway", "", "sorry")), None).await;
+    // the origin of the response to a forwarded request is unknown, so it is returned
+    let proxy = proxy(Proxy::Sends(answer("502 Bad Gateway", "", "sorry")), None).await;
     let response = through(&proxy).get("http://host.example/", HeaderMap::new()).await.unwrap();
     assert_eq!(response.status, 502);
 }
 
 #[tokio::test]
-async fn proxy_that_hangs_ends_in_a_timeout() {
+async fn hanging_proxy_ends_in_a_timeout() {
     let proxy = proxy(Proxy::Hangs, None).await;
     let short = Some(Duration::from_millis(200));
     let timeouts = Timeouts { connect: short, headers: short, silence: short };
@@ -116,14 +116,14 @@ async fn proxy_that_hangs_ends_in_a_timeout() {
 async fn proxy_that_does_not_speak_http_fails() {
     let endless = [b"HTTP/1.1 200 OK\r\nx: ".to_vec(), vec![b'x'; 1 << 20]].concat();
     let cases = [
-        (b"SSH-2.0-OpenSSH\r\n\r\n".to_vec(), ErrorKind::Connect, "does not answer with HTTP"),
-        (b"HTTP/1.1 2000 OK\r\n\r\n".to_vec(), ErrorKind::Connect, "does not answer with HTTP"),
+        (b"SSH-2.0-OpenSSH\r\n\r\n".to_vec(), ErrorKind::Connect, "did not respond with HTTP"),
+        (b"HTTP/1.1 2000 OK\r\n\r\n".to_vec(), ErrorKind::Connect, "did not respond with HTTP"),
         (b"HTTP/1.1 200 OK\r\n".to_vec(), ErrorKind::Connect, "closed the connection"),
         (b"HTTP/1.1 200 OK\r\n\r\nhello".to_vec(), ErrorKind::Connect, "sent data before"),
         (endless, ErrorKind::TooLarge, "larger than 16384 bytes"),
     ];
     for (says, kind, reason) in cases {
-        let proxy = proxy(Proxy::Says(says), None).await;
+        let proxy = proxy(Proxy::Sends(says), None).await;
         let error = error(&through(&proxy), "https://host.example/").await;
         assert_eq!(error.kind(), kind, "{error}");
         assert!(error.to_string().contains(reason), "{error}");
@@ -131,7 +131,7 @@ async fn proxy_that_does_not_speak_http_fails() {
 }
 
 #[tokio::test]
-async fn proxy_that_is_not_there_is_named() {
+async fn unreachable_proxy_is_named_in_the_error() {
     let proxy = proxy(Proxy::Hangs, None).await;
     let (address, client) = (proxy.address, through(&proxy));
     proxy.end().await;
@@ -144,10 +144,10 @@ async fn proxy_that_is_not_there_is_named() {
 }
 
 #[tokio::test]
-async fn listed_hosts_and_loopback_do_not_take_the_proxy() {
+async fn listed_hosts_and_loopback_do_not_use_the_proxy() {
     let host = serve(|_| answer("200 OK", "", "direct")).await;
     let port = host.address.port();
-    let proxy = proxy(Proxy::Says(answer("200 OK", "", "proxied")), None).await;
+    let proxy = proxy(Proxy::Sends(answer("200 OK", "", "proxied")), None).await;
     let lists = ["host.example", ".example", "*", &format!("host.example:{port}"), "x, HOST.example ,y"];
     for list in lists {
         let client = client(&[("http_proxy", with_password(&proxy)), ("no_proxy", list.to_owned())]);
@@ -163,7 +163,7 @@ async fn listed_hosts_and_loopback_do_not_take_the_proxy() {
 }
 
 #[tokio::test]
-async fn variable_that_cannot_be_read_fails_requests_instead_of_going_around_it() {
+async fn invalid_proxy_variable_fails_requests_instead_of_bypassing_the_proxy() {
     let names = Names::new(&[]);
     let client = client(&[("ALL_PROXY", format!("socks5://user:{PASSWORD}@proxy.example:1080"))]);
     let client = client.resolver(names.clone()).build();
@@ -172,11 +172,11 @@ async fn variable_that_cannot_be_read_fails_requests_instead_of_going_around_it(
         assert_eq!(error.kind(), ErrorKind::ProxySettings);
         assert_eq!(error.to_string(), "invalid ALL_PROXY: only http:// and https:// proxies are supported");
     }
-    assert_eq!(names.asked(), Vec::<String>::new());
+    assert_eq!(names.lookups(), Vec::<String>::new());
 }
 
 #[tokio::test]
-async fn credentials_of_a_caller_for_a_proxy_are_not_sent_to_the_host() {
+async fn proxy_authorization_of_the_caller_is_not_sent_to_the_host() {
     let host = serve(|_| answer("200 OK", "", "")).await;
     let mut headers = HeaderMap::new();
     headers.insert("proxy-authorization", "Basic x".parse().unwrap());

@@ -1,13 +1,13 @@
-//! TLS with servers and proxies of our own: trusted if the system says so, and only then.
+//! TLS with test servers and proxies: trusted if and only if the system trusts their certificate.
 
 use std::process::{Command, Output};
 
 use http::HeaderMap;
 use musher_http::{Client, ErrorKind, Proxies};
 
-use crate::stage::{Proxy, answer, bound, certified, client, proxy, serve_on};
+use crate::servers::{Proxy, answer, bound, certified, client, proxy, serve_on};
 
-/// The program that has the environment of a test: which certificates it trusts is set before it starts.
+/// Helper program, because the trusted certificates must be in the environment before a process starts.
 pub(crate) const GET: &str = env!("CARGO_BIN_EXE_musher-http-get");
 /// The variable that names the trusted certificates.
 pub(crate) const TRUSTED: &str = "SSL_CERT_FILE";
@@ -42,7 +42,7 @@ async fn trusted_certificate_is_accepted_directly_and_through_proxies() {
         assert!(heads[0].starts_with("CONNECT host.example:443 "), "{heads:?}");
         assert!(heads[0].contains("proxy-authorization: Basic "), "{heads:?}");
     }
-    // the proxy's password stays with the proxy
+    // the proxy's password is not sent to the host
     assert_eq!(host.heads().len(), 3);
     assert!(
         host.heads().iter().all(|head| !head.contains("proxy-authorization") && head.starts_with("GET / "))
@@ -50,7 +50,7 @@ async fn trusted_certificate_is_accepted_directly_and_through_proxies() {
 }
 
 #[tokio::test]
-async fn certificate_that_the_system_does_not_trust_is_refused() {
+async fn certificate_that_the_system_does_not_trust_is_rejected() {
     let (tls, _) = certified(&["localhost", "host.example"]);
     let host = serve_on(bound().await, Some(tls), |_| answer("200 OK", "", ""));
     let proxy = proxy(Proxy::To(host.address), None).await;

@@ -1,4 +1,4 @@
-//! One entry of `customModels`, with the field names of droid's settings and of its older `config.json`.
+//! Entries of `customModels`, with the field names of droid's settings and of its older `config.json`.
 
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ pub(super) fn entry(
     value: &Value,
     environment: Environment<'_>,
 ) -> Result<ModelEntry, String> {
-    // the texts of serde name the field; the key never stands in them, for it is read as a plain string
+    // serde's messages name the field; they never contain the key, because it is read as a plain string
     let custom = CustomModel::deserialize(value).map_err(|error| error.to_string())?;
     if custom.bedrock.is_some() {
         return Err(
@@ -113,13 +113,13 @@ pub(super) fn entry(
     })
 }
 
-/// The id a list has for a model: its name, and which of those with this name it is.
+/// Returns the listed id of a model: its name, and its number among the models of that name.
 pub(super) fn listed_id(display_name: &str, number: usize) -> String {
     let words: Vec<&str> = display_name.split_whitespace().collect();
     format!("custom:{}-{number}", words.join("-"))
 }
 
-/// Puts variables in the place of `${NAME}`. One that is not set is a mistake: an empty key would be reported much later.
+/// Replaces `${NAME}` by the value of the variable. Fails if it is not set, because an empty key would fail much later.
 fn expand(text: &str, field: &str, environment: Environment<'_>) -> Result<String, String> {
     let mut out = String::new();
     let mut rest = text;

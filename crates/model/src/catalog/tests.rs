@@ -1,4 +1,4 @@
-//! Settings and environments, good and bad.
+//! Tests of the catalog: valid and invalid settings and environments.
 
 use serde_json::json;
 
@@ -18,7 +18,7 @@ fn full() -> Value {
 }
 
 #[test]
-fn every_field_of_an_entry_has_its_effect() {
+fn every_field_of_an_entry_is_used() {
     let mut catalog = Catalog::default();
     let variables = [("HOST", "example.com"), ("KEY", "k1")];
     assert_eq!(catalog.add_settings("s.json", &json!([full()]), &environment(&variables)), []);
@@ -36,7 +36,7 @@ fn every_field_of_an_entry_has_its_effect() {
 }
 
 #[test]
-fn the_older_field_names_are_read() {
+fn legacy_field_names_are_read() {
     let old = json!([{"model": "m", "model_display_name": "M", "base_url": "http://h", "api_key": "k",
                       "provider": "anthropic", "max_tokens": 5}]);
     let mut catalog = Catalog::default();
@@ -45,7 +45,7 @@ fn the_older_field_names_are_read() {
 }
 
 #[test]
-fn a_mistake_names_its_place_and_leaves_the_others_alone() {
+fn an_invalid_entry_is_reported_with_its_place_and_skipped() {
     let with = |key: &str, value: Value| {
         let mut entry = full();
         entry[key] = value;
@@ -82,7 +82,7 @@ fn a_mistake_names_its_place_and_leaves_the_others_alone() {
 }
 
 #[test]
-fn two_entries_of_one_model_are_told_apart_by_their_listed_id() {
+fn two_entries_of_one_model_have_different_listed_ids() {
     let mut second = full();
     second["displayName"] = json!("Other");
     let mut catalog = Catalog::default();
@@ -95,7 +95,7 @@ fn two_entries_of_one_model_are_told_apart_by_their_listed_id() {
 }
 
 #[test]
-fn a_key_in_the_environment_brings_its_vendors_models() {
+fn a_key_in_the_environment_adds_the_models_of_its_vendor() {
     let mut catalog = Catalog::default();
     let variables = [("ANTHROPIC_API_KEY", "k"), ("GROQ_API_KEY", " "), ("OPENAI_API_KEY", "o")];
     assert_eq!(catalog.add_environment(&environment(&variables)), []);
@@ -131,7 +131,7 @@ fn an_ollama_host_is_completed() {
 }
 
 #[test]
-fn a_wrong_address_in_the_environment_is_told() {
+fn an_invalid_address_in_the_environment_is_reported() {
     let mut catalog = Catalog::default();
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", "example.com")];
     let problems = catalog.add_environment(&environment(&variables));

@@ -1,4 +1,5 @@
-//! The vendors we know by name, one data file each in `vendors/`. A new one that speaks a known format is a file and a line here.
+//! The vendors known by name, each described by a data file in `vendors/`. To add one with a known format, add a file and a
+//! line to `FILES`.
 
 use std::sync::LazyLock;
 
@@ -23,44 +24,44 @@ const FILES: [&str; 13] = [
     include_str!("../vendors/ollama.json"),
 ];
 
-/// A vendor as its file tells it.
+/// A vendor as described by its data file.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Vendor {
     pub(super) name: String,
     display_name: String,
     format: Format,
-    /// Absent if only a variable tells the address.
+    /// Absent if only a variable can set the address.
     base_url: Option<String>,
-    /// The variable that tells another address.
+    /// Environment variable that overrides the address.
     base_url_env: Option<String>,
-    /// How a bare host in that variable is completed.
+    /// Defaults for a bare host in that variable.
     host: Option<Host>,
-    /// The variables of the key; the first that is set counts.
+    /// Environment variables of the key; the first one that is set is used.
     key_env: Vec<String>,
     #[serde(default)]
     key_optional: bool,
     #[serde(default)]
     options: FormatOptions,
-    /// Other options for some models; the first prefix that fits counts.
+    /// Options of certain models; the first matching prefix is used.
     #[serde(default)]
     model_options: Vec<ModelOptions>,
     #[serde(default)]
     models: Vec<Model>,
 }
 
-/// The variables by which a vendor is set up, to be told to people.
+/// The environment variables that configure a vendor, for help texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VendorVariables {
-    /// The vendor's name for people.
+    /// Name of the vendor for display.
     pub display_name: &'static str,
-    /// The variables of the key; the first that is set counts.
+    /// Environment variables of the key; the first one that is set is used.
     pub keys: &'static [String],
-    /// The variable that tells another address.
+    /// Environment variable that overrides the address.
     pub address: Option<&'static str>,
 }
 
-/// The vendors that are known by name.
+/// Returns the vendors that are known by name.
 pub fn vendors() -> impl Iterator<Item = VendorVariables> {
     all().iter().map(|vendor| VendorVariables {
         display_name: &vendor.display_name,
@@ -99,14 +100,21 @@ struct Model {
     no_image_support: bool,
 }
 
-/// All vendors. That each file can be read is checked by a test; one that cannot is left out.
+/// Returns all vendors. An invalid data file is a bug: it fails an assertion in debug builds, and a test.
 pub(super) fn all() -> &'static [Vendor] {
-    static ALL: LazyLock<Vec<Vendor>> =
-        LazyLock::new(|| FILES.iter().filter_map(|file| serde_json::from_str(file).ok()).collect());
+    static ALL: LazyLock<Vec<Vendor>> = LazyLock::new(|| {
+        let parse = |file: &&str| {
+            let vendor = serde_json::from_str::<Vendor>(file);
+            debug_assert!(vendor.is_ok(), "invalid vendor file: {vendor:?}: {file}");
+            vendor.ok()
+        };
+        FILES.iter().filter_map(parse).collect()
+    });
     &ALL
 }
 
-/// The options of the vendor behind an address, or of the one whose models a gateway passes on.
+/// Returns the options for a model at an address: those of the vendor with that host, or of the vendor whose models a
+/// gateway forwards.
 pub(super) fn options_for(format: Format, base_url: &str, model: &str) -> FormatOptions {
     let name = model.rsplit('/').next().unwrap_or(model);
     let is_behind =
@@ -123,7 +131,7 @@ fn host(url: &str) -> &str {
     rest.split('/').next().unwrap_or(rest)
 }
 
-/// An open entry made one for this model.
+/// Turns an entry without a model into one for `model`.
 pub(super) fn named(entry: &ModelEntry, model: &str) -> ModelEntry {
     let mut entry = entry.clone();
     entry.endpoint.options = options_for(entry.endpoint.format, &entry.endpoint.base_url, model);
@@ -141,7 +149,7 @@ impl Vendor {
         special.map_or_else(|| self.options.clone(), |special| special.options.clone())
     }
 
-    /// Where to ask, and the variable that says that we may; `None` if none does.
+    /// Returns the endpoint and the variable that configures it, or `None` if no variable is set.
     pub(super) fn endpoint(
         &self,
         environment: Environment<'_>,
@@ -167,7 +175,7 @@ impl Vendor {
         Ok(Some((endpoint, variable)))
     }
 
-    /// An address from the environment; a bare host gets scheme, port and path.
+    /// Completes an address from the environment: a bare host gets scheme, port and path.
     fn completed(&self, variable: &str, url: &str) -> Result<String, String> {
         let Some(Host { port, path }) = &self.host else {
             let is_url = url.starts_with("http://") || url.starts_with("https://");
@@ -176,7 +184,7 @@ impl Vendor {
         };
         let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
         let rest = rest.trim_end_matches('/').trim_end_matches(path.as_str());
-        // an address to listen on is no address to call
+        // 0.0.0.0 is an address to listen on, not one to connect to
         let rest = rest.replacen("0.0.0.0", "127.0.0.1", 1);
         let has_port = rest.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
         let port = if has_port || scheme == "https" { String::new() } else { format!(":{port}") };
@@ -200,7 +208,7 @@ impl Vendor {
         })
     }
 
-    /// An entry that lacks its model.
+    /// Returns an entry without a model.
     pub(super) fn any_model(&self, endpoint: &Endpoint, variable: &str) -> ModelEntry {
         ModelEntry {
             id: String::new(),
@@ -223,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_can_be_read_and_has_its_own_name() {
+    fn every_vendor_file_parses_and_has_a_unique_name() {
         for file in FILES {
             serde_json::from_str::<Vendor>(file).unwrap();
         }

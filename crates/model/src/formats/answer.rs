@@ -1,5 +1,5 @@
-//! What is common to the answers of all formats: calls put together, thinking collected, and everything that may only be
-//! said at the proper end held back until then.
+//! State common to the decoders of all formats: assembles tool calls, collects reasoning, and withholds everything that may
+//! be emitted only at the proper end of an answer.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::{Arguments, ErrorClass, FinishReason, ModelError, ModelEvent, Proof, Thinking, ToolCall, Usage};
 
-/// An answer as far as it has come.
+/// The state of an incomplete answer.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     calls: Vec<Open>,
@@ -15,7 +15,7 @@ pub(super) struct Answer {
     has_content: bool,
     finish: Option<FinishReason>,
     is_over: bool,
-    /// The counts, as the format reports them.
+    /// Token usage, as reported so far.
     pub(super) usage: Usage,
 }
 
@@ -45,12 +45,12 @@ impl Answer {
         out.push(ModelEvent::ThinkingDelta(piece.to_owned()));
     }
 
-    /// Whether a block of thinking has begun and said something.
+    /// Returns whether a reasoning block with content is open.
     pub(super) fn is_thinking(&self) -> bool {
         self.thinking.is_some()
     }
 
-    /// Ends the block of thinking, if one is open or there is a proof of one that is not shown.
+    /// Ends the reasoning block, if one is open or if there is a proof of a hidden one.
     pub(super) fn end_thinking(&mut self, proof: Option<Proof>, out: &mut Vec<ModelEvent>) {
         if self.thinking.is_none() && proof.is_none() {
             return;
@@ -59,7 +59,7 @@ impl Answer {
         out.push(ModelEvent::ThinkingEnd(Thinking { text, proof }));
     }
 
-    /// A call begins; returns its number.
+    /// Starts a tool call and returns its index.
     pub(super) fn start_call(&mut self, id: &str, name: &str, out: &mut Vec<ModelEvent>) -> usize {
         self.end_thinking(None, out);
         self.has_content = true;
@@ -79,7 +79,7 @@ impl Answer {
         out.push(ModelEvent::ToolArguments { index, delta: piece.to_owned() });
     }
 
-    /// The arguments of a call in one piece, from a vendor that repeats them. Its last word counts.
+    /// Sets the complete arguments of a call, for vendors that repeat them. They override the fragments.
     pub(super) fn all_arguments(&mut self, index: usize, text: &str, out: &mut Vec<ModelEvent>) {
         let Some(call) = self.calls.get_mut(index) else { return };
         if call.arguments.is_empty() {
@@ -89,7 +89,7 @@ impl Answer {
         }
     }
 
-    /// The model says why it stopped. The answer may go on with token counts.
+    /// Sets the finish reason. Token usage may still follow.
     pub(super) fn finish(&mut self, reason: FinishReason) {
         self.finish = Some(reason);
     }
@@ -102,13 +102,13 @@ impl Answer {
         self.is_over
     }
 
-    /// The proper end: gives the calls, the counts and the reason.
+    /// Handles the proper end of the answer: emits tool calls, token usage and finish reason.
     pub(super) fn complete(&mut self, out: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
         let Some(mut reason) = self.finish.take() else {
-            return Err(ModelError::new(ErrorClass::Cut, "the answer ended without saying why"));
+            return Err(ModelError::new(ErrorClass::Cut, "the answer was truncated: no finish reason"));
         };
         if !self.has_content && reason == FinishReason::Stop {
-            return Err(ModelError::new(ErrorClass::Empty, "the model answered with nothing"));
+            return Err(ModelError::new(ErrorClass::Empty, "the answer of the model is empty"));
         }
         if reason == FinishReason::Stop && !self.calls.is_empty() {
             reason = FinishReason::ToolCalls;
@@ -138,7 +138,7 @@ fn unique(id: &str, taken: &mut HashSet<String>) -> String {
     candidate
 }
 
-/// No arguments at all are none, unless the answer ran into its limit: then they may just not have come.
+/// Parses arguments. Empty text means no arguments, unless the answer hit its token limit: then they may be missing.
 fn parse(text: String, is_cut: bool) -> Arguments {
     if text.trim().is_empty() && !is_cut {
         return Arguments::Object(Map::new());
@@ -147,7 +147,7 @@ fn parse(text: String, is_cut: bool) -> Arguments {
         Ok(Value::Object(arguments)) => return Arguments::Object(arguments),
         Ok(_) => "the arguments are not a JSON object".to_owned(),
         Err(_) if is_cut => {
-            "the answer ran into its limit of tokens before the arguments were complete".to_owned()
+            "the answer reached its token limit before the arguments were complete".to_owned()
         }
         Err(error) => format!("the arguments are not valid JSON: {error}"),
     };

@@ -1,7 +1,7 @@
-//! Anthropic's messages.
+//! Anthropic messages.
 //!
-//! Thinking goes back with its signature or not at all. Up to three places of the request are marked for the cache: the last part of
-//! the system prompt (which covers the tools before it) and the last two messages of the user.
+//! Reasoning is sent back only with its signature. Up to three places of the request are marked for the cache: the last part
+//! of the system prompt (which covers the tools before it) and the last two user messages.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,10 +17,10 @@ use crate::{
     Role, Thinking, ToolChoice, Usage,
 };
 
-/// The format demands a limit.
+/// Default output limit; the format requires one.
 const DEFAULT_MAX_TOKENS: u64 = 32_000;
-/// The least the vendor takes.
-const LEAST_BUDGET: u64 = 1024;
+/// Minimum thinking budget that the vendor accepts, in tokens.
+const MIN_BUDGET: u64 = 1024;
 
 pub(super) fn body(request: &Request, messages: &[Message], options: &FormatOptions) -> Value {
     let limit = request.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
@@ -47,11 +47,11 @@ pub(super) fn body(request: &Request, messages: &[Message], options: &FormatOpti
         }
     }
     let mut output = Map::new();
-    // the vendor refuses to think when it is told which tool to call
+    // the vendor does not allow thinking when a tool call is forced
     let is_free = matches!(request.tool_choice, ToolChoice::Auto | ToolChoice::None);
     let effort = request.effort.filter(|_| is_free || request.tools.is_empty());
     let thinks = think(&mut body, &mut output, effort, limit, options);
-    // with thinking the vendor takes its own temperature only
+    // the vendor does not allow a temperature with thinking
     if let Some(temperature) = request.temperature.filter(|_| !thinks) {
         body["temperature"] = json!(temperature);
     }
@@ -81,15 +81,15 @@ fn think(
         return true;
     }
     let wanted = match effort {
-        Effort::Off | Effort::Minimal => LEAST_BUDGET,
+        Effort::Off | Effort::Minimal => MIN_BUDGET,
         Effort::Low => 4096,
         Effort::Medium => 10_000,
         Effort::High => 20_000,
         Effort::XHigh | Effort::Max => 31_999,
     };
-    // the budget is part of the limit, and something has to be left for the answer
-    let budget = wanted.min(limit.saturating_sub(LEAST_BUDGET));
-    if budget < LEAST_BUDGET {
+    // the budget is part of the limit, and some tokens must remain for the answer
+    let budget = wanted.min(limit.saturating_sub(MIN_BUDGET));
+    if budget < MIN_BUDGET {
         return false;
     }
     body["thinking"] = json!({"type": "enabled", "budget_tokens": budget});
@@ -104,7 +104,7 @@ fn stable_mark(cache: Cache) -> Option<Value> {
     }
 }
 
-/// The last message of the user is what the next call will find, the one before is what this call finds.
+/// Marks the last two user messages: the next call reads the cache up to the last one, this call up to the one before.
 fn mark_messages(list: &mut [Value], cache: Cache) {
     if cache == Cache::Off {
         return;
@@ -162,7 +162,7 @@ fn source(media: &Media) -> Value {
     json!({"type": "base64", "media_type": media.media_type, "data": media.data})
 }
 
-/// What is open, by the vendor's index.
+/// Decoder state: the open content blocks, by the vendor's index.
 #[derive(Debug, Default)]
 pub(super) struct State {
     open: HashMap<u64, Open>,
@@ -185,7 +185,7 @@ impl State {
         match message.kind.as_ref() {
             "message_start" => {
                 let start = message.message.unwrap_or_default();
-                start.usage.unwrap_or_default().add_to(&mut answer.usage);
+                start.usage.unwrap_or_default().update(&mut answer.usage);
             }
             "content_block_start" => {
                 if let Some(block) = &message.content_block {
@@ -204,7 +204,7 @@ impl State {
                 }
             }
             "message_delta" => {
-                message.usage.unwrap_or_default().add_to(&mut answer.usage);
+                message.usage.unwrap_or_default().update(&mut answer.usage);
                 if let Some(reason) = message.delta.and_then(|delta| delta.stop_reason) {
                     answer.finish(finish(&reason));
                 }
@@ -228,7 +228,7 @@ impl State {
             }
             "tool_use" => {
                 let number = answer.start_call(&block.id, &block.name, out);
-                // some gateways send all of it at once
+                // some gateways send the whole input at once
                 if let Some(input) = block.input.as_ref().filter(|input| !input.is_empty()) {
                     answer.arguments(number, &Value::Object(input.clone()).to_string(), out);
                 }
@@ -265,7 +265,7 @@ fn failure(event: &SseEvent) -> ModelError {
     let value: Value = serde_json::from_str(&event.data).unwrap_or_default();
     reported(0, &value).unwrap_or_else(|| {
         let start: String = event.data.chars().take(300).collect();
-        ModelError::new(ErrorClass::Server, format!("the vendor failed: {start}"))
+        ModelError::new(ErrorClass::Server, format!("the vendor reported an error: {start}"))
     })
 }
 
@@ -279,12 +279,12 @@ struct Event<'a> {
     content_block: Option<Start<'a>>,
     #[serde(borrow)]
     delta: Option<Delta<'a>>,
-    message: Option<Begun>,
+    message: Option<MessageStart>,
     usage: Option<Counts>,
 }
 
 #[derive(Deserialize, Default)]
-struct Begun {
+struct MessageStart {
     usage: Option<Counts>,
 }
 
@@ -339,17 +339,17 @@ struct OutputDetails {
 }
 
 impl Counts {
-    /// Counts are cumulative: what is told later replaces what was told before.
-    fn add_to(&self, usage: &mut Usage) {
+    /// Updates `usage`. Counts are cumulative: later values replace earlier ones.
+    fn update(&self, usage: &mut Usage) {
         let thinking = self.output_tokens_details.as_ref().and_then(|details| details.thinking_tokens);
-        for (told, count) in [
+        for (value, count) in [
             (self.input_tokens, &mut usage.input),
             (self.output_tokens, &mut usage.output),
             (self.cache_read_input_tokens, &mut usage.cache_read),
             (self.cache_creation_input_tokens, &mut usage.cache_write),
             (thinking, &mut usage.thinking),
         ] {
-            *count = told.unwrap_or(*count);
+            *count = value.unwrap_or(*count);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The three vendor formats as pure functions: request to JSON body, server-sent event to [`ModelEvent`]s.
 //!
-//! Each format is one file with the same parts: `body`, and a decoder with `event`. None does IO.
+//! Each format is one file with the same parts: `body`, and a decoder with `event`. None of them does IO.
 
 mod answer;
 mod anthropic;
@@ -15,42 +15,42 @@ use serde_json::{Map, Value};
 use crate::{ErrorClass, ModelError, ModelEvent, Request};
 use answer::Answer;
 
-/// A vendor's way to be asked.
+/// The API format of a vendor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Format {
-    /// `POST <base>/chat/completions`, which many vendors imitate.
+    /// `OpenAI` chat completions: `POST <base>/chat/completions`. Many vendors are compatible with it.
     OpenaiChat,
-    /// `POST <base>/responses`.
+    /// `OpenAI` responses: `POST <base>/responses`.
     OpenaiResponses,
-    /// `POST <base>/v1/messages`.
+    /// Anthropic messages: `POST <base>/v1/messages`.
     Anthropic,
 }
 
-/// In what a vendor differs from others of its format, and what the user wants added.
+/// Deviations of a vendor from its format, and additional fields of the user.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct FormatOptions {
-    /// Chat: the limit of output tokens goes by its newer name.
+    /// Chat: send the output limit as `max_completion_tokens` instead of `max_tokens`.
     pub max_completion_tokens: bool,
-    /// Chat: earlier thinking is sent back in `reasoning_content`, as some vendors demand in tool loops.
+    /// Chat: send earlier reasoning back in `reasoning_content`, which some vendors require in tool loops.
     pub replay_reasoning: bool,
-    /// Chat: no `stream_options`, for servers that refuse what they do not know.
+    /// Chat: omit `stream_options`, for servers that reject unknown fields.
     pub no_stream_options: bool,
-    /// Chat and responses: no word on effort, for models that do not think.
+    /// Chat and responses: omit the reasoning effort, for models without reasoning.
     pub no_effort: bool,
-    /// Anthropic: the model decides how much to think, and effort is a hint.
+    /// Anthropic: adaptive thinking, where the model decides and the effort is a hint.
     pub adaptive_thinking: bool,
-    /// Fields added to the body, over ours.
+    /// Additional fields of the body. They override the default ones.
     pub extra: Map<String, Value>,
 }
 
 impl Format {
-    /// The body of the request.
+    /// Returns the body of the request.
     ///
-    /// Calls and results are paired first, so that no vendor refuses the conversation for a hole in it.
+    /// Pairs tool calls and results first, because vendors reject conversations with unpaired calls.
     pub fn body(self, request: &Request, options: &FormatOptions) -> Value {
         let messages = crate::paired(&request.messages);
         let mut body = match self {
@@ -64,7 +64,7 @@ impl Format {
         body
     }
 
-    /// The address to post to, below a base address.
+    /// Returns the URL for requests, given a base URL.
     ///
     /// ```
     /// use musher_model::Format;
@@ -82,7 +82,7 @@ impl Format {
         }
     }
 
-    /// A decoder at the beginning of an answer.
+    /// Creates a decoder for one answer.
     pub fn decoder(self) -> Decoder {
         let state = match self {
             Self::OpenaiChat => State::Chat(openai_chat::State::default()),
@@ -92,14 +92,14 @@ impl Format {
         Decoder { answer: Answer::default(), state }
     }
 
-    /// The error in the body of a response that is none.
+    /// Returns the error that a failed response reports.
     pub fn error(self, status: u16, body: &str) -> ModelError {
-        Self::told_error(status, body)
+        Self::reported_error(status, body)
             .unwrap_or_else(|| ModelError::reported(status, "", unexplained(status, body)))
     }
 
-    /// The error a body tells of. The three formats agree: an object `error` with `message`, `type` and perhaps `code`.
-    pub(crate) fn told_error(status: u16, body: &str) -> Option<ModelError> {
+    /// Returns the error that a body contains. All formats use an object `error` with `message`, `type` and optionally `code`.
+    pub(crate) fn reported_error(status: u16, body: &str) -> Option<ModelError> {
         reported(status, &serde_json::from_str(body).ok()?)
     }
 }
@@ -119,7 +119,7 @@ enum State {
 }
 
 impl Decoder {
-    /// Takes the next event. After an error nothing more is to be expected.
+    /// Decodes the next event. After an error, no further events follow.
     pub fn event(&mut self, event: &SseEvent, out: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
         if self.answer.is_over() {
             return Ok(());
@@ -131,40 +131,40 @@ impl Decoder {
         }
     }
 
-    /// The response is over: gives what was held back until its proper end, or says that there was none.
+    /// Handles the end of the response: emits the withheld events, or fails if the answer was truncated.
     pub fn end(&mut self, out: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
         if self.answer.is_over() {
             return Ok(());
         }
         match &self.state {
-            // its last words are optional: the finish reason is what counts
+            // the `[DONE]` event is optional: the finish reason alone ends the answer
             State::Chat(_) if self.answer.has_finish() => self.answer.complete(out),
-            _ => Err(ModelError::new(ErrorClass::Cut, "the answer ended before its end")),
+            _ => Err(ModelError::new(ErrorClass::Cut, "the answer was truncated: the stream ended early")),
         }
     }
 
-    /// Whether the answer is complete, so that nothing more has to be read.
+    /// Returns whether the answer is complete, so that the rest of the response can be ignored.
     pub fn is_over(&self) -> bool {
         self.answer.is_over()
     }
 }
 
-/// The data of an event, or what is wrong with it.
+/// Parses the data of an event.
 fn read<'a, T: Deserialize<'a>>(event: &'a SseEvent) -> Result<T, ModelError> {
     serde_json::from_str(&event.data).map_err(|error| {
         let start: String = event.data.chars().take(200).collect();
-        ModelError::new(ErrorClass::Protocol, format!("the answer cannot be read ({error}): {start}"))
+        ModelError::new(ErrorClass::Protocol, format!("cannot parse the answer: {error}: {start}"))
     })
 }
 
-/// An error object, wherever it stands.
+/// Returns the error in an error object, at any of its usual places.
 fn reported(status: u16, value: &Value) -> Option<ModelError> {
-    // some gateways wrap the whole in a list
+    // some gateways wrap the object in a list
     let value = value.get(0).unwrap_or(value);
     let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
     let text = |key: &str| error.get(key).and_then(Value::as_str);
     let message = error.as_str().or_else(|| text("message")).or_else(|| value.get("message")?.as_str())?;
-    // the code is the more exact word where there is one; some vendors put the status there
+    // `code` is more specific than `type`; some vendors put the HTTP status into it
     let number = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
     let kind = text("code").or_else(|| text("type")).unwrap_or_default();
     let status = if status == 0 { number.unwrap_or(0) } else { status };
@@ -174,9 +174,9 @@ fn reported(status: u16, value: &Value) -> Option<ModelError> {
 fn unexplained(status: u16, body: &str) -> String {
     let start: String = body.trim().chars().take(300).collect();
     if start.is_empty() {
-        format!("the vendor answered with status {status}")
+        format!("the vendor returned status {status}")
     } else {
-        format!("the vendor answered with status {status}: {start}")
+        format!("the vendor returned status {status}: {start}")
     }
 }
 

@@ -1,7 +1,7 @@
-//! `OpenAI`'s chat completions, and the many that imitate them.
+//! `OpenAI` chat completions, and the compatible APIs of other vendors.
 //!
-//! The imitators differ where the original has no word: thinking comes in `reasoning_content`, `reasoning`, `reasoning_details` or
-//! as parts of the content; calls may come without an index or all with the same one. All of these are understood.
+//! Compatible APIs differ where the original specifies nothing: reasoning comes in `reasoning_content`, `reasoning`,
+//! `reasoning_details` or as parts of the content; tool calls may have no index, or all the same one. All are supported.
 
 mod chunk;
 
@@ -84,7 +84,7 @@ fn assistant(content: &[Block], options: &FormatOptions) -> Value {
     message
 }
 
-/// Results first, each a message of its own. They take text only, so pictures follow as if the user showed them.
+/// Appends results first, each as a message of its own. Results hold text only, so their images follow in a user message.
 fn user(content: &[Block], list: &mut Vec<Value>) {
     let (mut shown, mut said) = (Vec::new(), Vec::new());
     for block in content {
@@ -116,7 +116,7 @@ fn part(block: &Block) -> Option<Value> {
     }
 }
 
-/// Which of the vendor's calls is which of ours.
+/// Decoder state: which of the vendor's calls is which of the answer's.
 #[derive(Debug, Default)]
 pub(super) struct State {
     calls: Vec<Known>,
@@ -147,7 +147,7 @@ impl State {
         if let Some(error) = chunk.error {
             let error = json!({ "error": error });
             return Err(reported(0, &error).unwrap_or_else(|| {
-                ModelError::new(ErrorClass::Server, format!("the vendor failed: {error}"))
+                ModelError::new(ErrorClass::Server, format!("the vendor reported an error: {error}"))
             }));
         }
         if let Some(usage) = chunk.usage {
@@ -192,7 +192,7 @@ impl State {
             Some(index) => known.index == Some(index),
             None => id.is_empty() || known.id == id,
         });
-        // some vendors give every call the same index, and some repeat id and name in every piece
+        // some vendors use one index for all calls, and some repeat id and name in every fragment
         let is_new = known.is_none_or(|known| !id.is_empty() && known.id != id && !name.is_empty());
         let number = match known {
             Some(known) if !is_new => known.number,
@@ -210,7 +210,7 @@ impl State {
 }
 
 impl Answer {
-    /// Ends thinking that has no proof, marked so that it can be sent back to vendors which want that.
+    /// Ends a reasoning block without proof and marks it as plain, so that it can be sent back to vendors that require it.
     fn end_thinking_plain(&mut self, out: &mut Vec<ModelEvent>) {
         if self.is_thinking() {
             self.end_thinking(Some(Proof::Plain), out);

@@ -1,6 +1,6 @@
-//! `OpenAI`'s responses.
+//! `OpenAI` responses.
 //!
-//! Nothing is stored at the vendor: reasoning comes encrypted, is kept as [`Proof::Encrypted`], and goes back in its place.
+//! The vendor stores nothing: reasoning is returned encrypted, kept as [`Proof::Encrypted`], and sent back at its position.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -54,7 +54,7 @@ pub(super) fn body(request: &Request, messages: &[Message], options: &FormatOpti
     body
 }
 
-/// Every block that is no text is an item of its own; texts in a row are one message.
+/// Returns the items of a message: adjacent texts are one item, every other block is its own item.
 fn items(message: &Message) -> Vec<Value> {
     let mut items = Vec::new();
     let mut parts = Vec::new();
@@ -120,7 +120,7 @@ fn part(block: &Block, role: Role) -> Option<Value> {
     }
 }
 
-/// Which item is which call.
+/// Decoder state: which output item is which tool call.
 #[derive(Debug, Default)]
 pub(super) struct State {
     calls: HashMap<u64, usize>,
@@ -186,7 +186,7 @@ impl State {
                 answer.end_thinking(proof, out);
             }
             "function_call" => {
-                // a vendor may leave out the beginning, but not the end
+                // some vendors omit the start event of an item, but never its end
                 if !self.calls.contains_key(&message.output_index) {
                     self.begin(message, answer, out);
                 }
@@ -214,7 +214,7 @@ fn failure(event: &SseEvent) -> ModelError {
     let error = value.get("response").unwrap_or(&value);
     reported(0, error).unwrap_or_else(|| {
         let start: String = event.data.chars().take(300).collect();
-        ModelError::new(ErrorClass::Server, format!("the vendor failed: {start}"))
+        ModelError::new(ErrorClass::Server, format!("the vendor reported an error: {start}"))
     })
 }
 

@@ -1,10 +1,10 @@
-//! What the two `OpenAI` formats have in common: parts of messages and the choice of tools.
+//! Parts common to the two `OpenAI` formats: message parts, tool choice and reasoning effort.
 
 use serde_json::{Value, json};
 
 use crate::{Effort, Media, ToolChoice};
 
-/// A choice other than the vendor's default.
+/// Returns the tool choice, or `None` for the vendor's default.
 pub(super) fn choice(choice: &ToolChoice, named: impl FnOnce(&str) -> Value) -> Option<Value> {
     match choice {
         ToolChoice::Auto => None,
@@ -14,7 +14,7 @@ pub(super) fn choice(choice: &ToolChoice, named: impl FnOnce(&str) -> Value) -> 
     }
 }
 
-/// The vendor knows no more than `xhigh`.
+/// Returns the name of an effort, at most `xhigh`, the highest that the vendor supports.
 pub(super) fn effort(effort: Effort) -> &'static str {
     effort.min(Effort::XHigh).name()
 }

@@ -1,4 +1,4 @@
-//! What the formats make of odd streams. Whole bodies and whole streams are compared in `tests/it`.
+//! Tests of the decoders with unusual streams. `tests/it` compares complete bodies and streams.
 
 use super::*;
 use crate::{Arguments, FinishReason, Proof, Thinking, ToolCall, Usage};
@@ -65,7 +65,7 @@ fn summary(events: &[ModelEvent]) -> Vec<String> {
 }
 
 #[test]
-fn calls_are_told_apart_in_every_way_vendors_number_them() {
+fn calls_are_distinguished_for_every_numbering_of_vendors() {
     let both = ["a Read {\"p\":1}", "b LS {}"];
     let by_index = vec![
         delta(Some(0), Some("a"), Some("Read"), "{\"p\""),
@@ -94,7 +94,7 @@ fn calls_are_told_apart_in_every_way_vendors_number_them() {
 }
 
 #[test]
-fn an_id_that_is_used_twice_is_made_unique_and_a_missing_one_made_up() {
+fn a_duplicate_id_is_made_unique_and_a_missing_one_generated() {
     let deltas = vec![
         delta(Some(0), Some("x"), Some("Read"), "{}"),
         delta(Some(1), Some("x"), Some("Read"), "{}"),
@@ -105,7 +105,7 @@ fn an_id_that_is_used_twice_is_made_unique_and_a_missing_one_made_up() {
 }
 
 #[test]
-fn malformed_arguments_are_told_and_not_repaired() {
+fn malformed_arguments_are_reported_and_not_repaired() {
     for text in ["{\"a\":", "[1]", "{\"a\":1}}", "nonsense"] {
         let (events, ended) = chat(vec![delta(Some(0), Some("x"), Some("T"), text)], "tool_calls");
         assert_eq!(ended, Ok(()));
@@ -114,7 +114,7 @@ fn malformed_arguments_are_told_and_not_repaired() {
 }
 
 #[test]
-fn a_call_that_ran_into_the_limit_is_malformed_even_without_arguments() {
+fn a_call_truncated_by_the_limit_is_malformed_even_without_arguments() {
     let (events, _) = chat(vec![delta(Some(0), Some("x"), Some("T"), "")], "length");
     assert_eq!(summary(&events), ["x T malformed "]);
     let (events, _) = chat(vec![delta(Some(0), Some("x"), Some("T"), "")], "tool_calls");
@@ -122,7 +122,7 @@ fn a_call_that_ran_into_the_limit_is_malformed_even_without_arguments() {
 }
 
 #[test]
-fn thinking_is_found_wherever_vendors_put_it() {
+fn reasoning_is_read_from_every_field_that_vendors_use() {
     let ways = [
         serde_json::json!({"reasoning_content": "hm"}),
         serde_json::json!({"reasoning": "hm", "reasoning_details": [{"type": "reasoning.text", "text": "hm"}]}),
@@ -138,13 +138,13 @@ fn thinking_is_found_wherever_vendors_put_it() {
 }
 
 #[test]
-fn a_stop_with_calls_is_a_stop_for_calls() {
+fn a_stop_with_tool_calls_finishes_with_tool_calls() {
     let (events, _) = chat(vec![delta(Some(0), Some("x"), Some("T"), "{}")], "stop");
     assert_eq!(events.last(), Some(&ModelEvent::Finish(FinishReason::ToolCalls)));
 }
 
 #[test]
-fn an_answer_without_content_is_an_error_unless_there_is_a_reason_for_it() {
+fn an_empty_answer_is_an_error_unless_its_finish_reason_explains_it() {
     assert_eq!(chat(vec![], "stop").1.unwrap_err().class, ErrorClass::Empty);
     assert_eq!(chat(vec![], "content_filter").1, Ok(()));
     assert_eq!(chat(vec![], "length").1, Ok(()));
@@ -162,7 +162,7 @@ fn without_a_finish_reason_no_call_is_complete() {
 }
 
 #[test]
-fn a_finish_reason_is_enough_without_the_last_word() {
+fn a_finish_reason_ends_the_answer_without_a_done_event() {
     let chunks = [
         serde_json::json!({"choices": [{"delta": {"content": "hi"}, "finish_reason": "stop"}]}),
         serde_json::json!({"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 2}}),
@@ -173,7 +173,7 @@ fn a_finish_reason_is_enough_without_the_last_word() {
 }
 
 #[test]
-fn every_format_needs_its_own_end() {
+fn an_answer_without_the_end_of_its_format_is_truncated() {
     let anthropic = [
         serde_json::json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "x", "name": "T"}}),
         serde_json::json!({"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": "{}"}}),
@@ -198,7 +198,7 @@ fn every_format_needs_its_own_end() {
 }
 
 #[test]
-fn errors_inside_a_stream_have_a_class() {
+fn errors_inside_a_stream_are_classified() {
     let cases = [
         (
             Format::OpenaiChat,
@@ -224,7 +224,7 @@ fn errors_inside_a_stream_have_a_class() {
 }
 
 #[test]
-fn what_is_not_json_is_told_with_its_beginning_and_unknown_events_are_ignored() {
+fn invalid_json_is_reported_with_its_beginning_and_unknown_events_are_ignored() {
     let (_, ended) = decode(Format::Anthropic, &["<html>".into()]);
     let error = ended.unwrap_err();
     assert_eq!(error.class, ErrorClass::Protocol);
@@ -236,7 +236,7 @@ fn what_is_not_json_is_told_with_its_beginning_and_unknown_events_are_ignored() 
 }
 
 #[test]
-fn deep_nesting_is_refused() {
+fn deep_nesting_is_rejected() {
     let deep = "[".repeat(200_000);
     let text = format!("{{\"type\":\"message_start\",\"x\":{deep}");
     assert_eq!(decode(Format::Anthropic, &[text.into()]).1.unwrap_err().class, ErrorClass::Protocol);
@@ -246,7 +246,7 @@ fn deep_nesting_is_refused() {
 }
 
 #[test]
-fn redacted_thinking_is_kept_for_its_vendor() {
+fn redacted_reasoning_is_preserved_for_its_vendor() {
     let chunks = [
         serde_json::json!({"type": "content_block_start", "index": 0, "content_block": {"type": "redacted_thinking", "data": "secret"}}),
         serde_json::json!({"type": "content_block_stop", "index": 0}),
@@ -257,15 +257,15 @@ fn redacted_thinking_is_kept_for_its_vendor() {
 }
 
 #[test]
-fn bodies_of_errors_are_understood_in_every_shape() {
+fn error_bodies_of_every_form_are_read() {
     let cases = [
         (r#"{"error":{"message":"m","type":"t"}}"#, "m"),
         (r#"[{"error":{"message":"m","code":400}}]"#, "m"),
         (r#"{"error":"m"}"#, "m"),
         (r#"{"message":"m"}"#, "m"),
-        ("<h1>Bad gateway</h1>", "the vendor answered with status 502: <h1>Bad gateway</h1>"),
-        ("", "the vendor answered with status 502"),
-        ("{}", "the vendor answered with status 502: {}"),
+        ("<h1>Bad gateway</h1>", "the vendor returned status 502: <h1>Bad gateway</h1>"),
+        ("", "the vendor returned status 502"),
+        ("{}", "the vendor returned status 502: {}"),
     ];
     for (body, message) in cases {
         let error = Format::OpenaiChat.error(502, body);

@@ -1,4 +1,4 @@
-//! Conversations with holes, and the promise over all of them.
+//! Tests of pairing: incomplete conversations, and the guarantee for arbitrary ones.
 
 use proptest::prelude::*;
 use serde_json::Map;
@@ -18,7 +18,7 @@ fn says(role: Role, content: Vec<Block>) -> Message {
     Message { role, content }
 }
 
-/// A conversation in short: `u` and `a` are messages, then their blocks.
+/// Formats a conversation: `u` and `a` are messages, followed by their blocks.
 fn short(messages: &[Message]) -> String {
     let block = |block: &Block| match block {
         Block::Text { text } => text.clone(),
@@ -28,14 +28,14 @@ fn short(messages: &[Message]) -> String {
         other => format!("{other:?}"),
     };
     let message = |message: &Message| {
-        let who = if message.role == Role::User { "u" } else { "a" };
-        format!("{who}:{}", message.content.iter().map(block).collect::<Vec<_>>().join(","))
+        let role = if message.role == Role::User { "u" } else { "a" };
+        format!("{role}:{}", message.content.iter().map(block).collect::<Vec<_>>().join(","))
     };
     messages.iter().map(message).collect::<Vec<_>>().join(" ")
 }
 
 #[test]
-fn a_whole_conversation_stays_as_it_is() {
+fn a_complete_conversation_is_unchanged() {
     let messages = [
         Message::user("go"),
         says(Role::Assistant, vec![Block::text("ok"), call("1"), call("2")]),
@@ -46,7 +46,7 @@ fn a_whole_conversation_stays_as_it_is() {
 }
 
 #[test]
-fn holes_are_filled_and_strays_left_out() {
+fn missing_results_are_added_and_stray_results_dropped() {
     let messages = [
         Message::user("go"),
         says(Role::Assistant, vec![call("1"), call("2"), call("1")]),
@@ -59,7 +59,7 @@ fn holes_are_filled_and_strays_left_out() {
 }
 
 #[test]
-fn neighbours_become_one_and_nothing_becomes_none() {
+fn adjacent_messages_are_merged_and_empty_ones_dropped() {
     let messages = [
         Message::user("a"),
         Message::user(" "),
@@ -86,7 +86,7 @@ fn conversation() -> impl Strategy<Value = Vec<Message>> {
 
 proptest! {
     #[test]
-    fn every_call_has_one_result_right_behind_it(messages in conversation()) {
+    fn every_call_has_one_result_directly_after_it(messages in conversation()) {
         let paired = paired(&messages);
         let mut open: Vec<String> = Vec::new();
         let mut last = None;

@@ -1,4 +1,4 @@
-//! The rule as a table, and the stream on a model that fails as it is told, in paused time.
+//! Tests of the retry policy as a table, and of the stream with a scripted model, in paused time.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -17,38 +17,38 @@ fn seconds(seconds: u64) -> Duration {
 }
 
 #[test]
-fn the_wait_doubles_up_to_a_limit_and_half_of_it_is_chance() {
-    let policy = RetryPolicy { attempts: 100, ..RetryPolicy::default() };
-    let waits = |jitter| {
+fn the_delay_doubles_up_to_the_maximum_and_half_of_it_is_jitter() {
+    let policy = RetryPolicy { max_attempts: 100, ..RetryPolicy::default() };
+    let delays = |jitter| {
         (1..=7).map(move |attempt| policy.decide(attempt, &error(CUT), Duration::ZERO, jitter).unwrap())
     };
-    assert_eq!(waits(1.0).collect::<Vec<_>>(), [1, 2, 4, 8, 16, 20, 20].map(seconds));
+    assert_eq!(delays(1.0).collect::<Vec<_>>(), [1, 2, 4, 8, 16, 20, 20].map(seconds));
     assert_eq!(
-        waits(0.0).collect::<Vec<_>>(),
+        delays(0.0).collect::<Vec<_>>(),
         [500, 1000, 2000, 4000, 8000, 10000, 10000].map(Duration::from_millis)
     );
 }
 
 #[test]
-fn what_the_vendor_asks_for_is_honoured_up_to_a_limit() {
+fn a_requested_delay_is_respected_up_to_the_maximum() {
     let policy = RetryPolicy::default();
-    let asked =
+    let requested =
         |retry_after| ModelError { retry_after: Some(seconds(retry_after)), ..error(ErrorClass::RateLimit) };
-    assert_eq!(policy.decide(1, &asked(7), Duration::ZERO, 0.0), Some(seconds(7)));
-    assert_eq!(policy.decide(1, &asked(60), Duration::ZERO, 0.0), Some(seconds(60)));
-    assert_eq!(policy.decide(1, &asked(61), Duration::ZERO, 0.0), None);
-    // "at once" is not taken literally: a vendor that says so and fails again would be hammered
-    assert_eq!(policy.decide(1, &asked(0), Duration::ZERO, 0.0), Some(Duration::from_millis(500)));
+    assert_eq!(policy.decide(1, &requested(7), Duration::ZERO, 0.0), Some(seconds(7)));
+    assert_eq!(policy.decide(1, &requested(60), Duration::ZERO, 0.0), Some(seconds(60)));
+    assert_eq!(policy.decide(1, &requested(61), Duration::ZERO, 0.0), None);
+    // a delay of 0 has a minimum, so that a vendor that keeps failing is not flooded with requests
+    assert_eq!(policy.decide(1, &requested(0), Duration::ZERO, 0.0), Some(Duration::from_millis(500)));
 }
 
 #[test]
-fn the_total_is_never_exceeded() {
+fn the_elapsed_time_never_exceeds_the_maximum() {
     let policy = RetryPolicy::default();
     assert_eq!(policy.decide(1, &error(CUT), seconds(89), 1.0), Some(seconds(1)));
     assert_eq!(policy.decide(1, &error(CUT), seconds(90), 1.0), None);
 }
 
-/// Each attempt says so many words and then fails, or finishes.
+/// A model whose attempts emit a number of words, pause, and then fail or finish.
 #[derive(Debug)]
 struct Scripted(Mutex<VecDeque<(usize, Duration, Option<ErrorClass>)>>);
 
@@ -73,7 +73,7 @@ async fn play(attempts: impl IntoIterator<Item = (usize, u64, Option<ErrorClass>
     let provider = Arc::new(Scripted(Mutex::new(attempts.collect())));
     let request = Request::new("m", vec![Message::user("hello")]);
     let started = Instant::now();
-    let mut heard: Vec<String> = with_retries(provider, request, RetryPolicy::default())
+    let mut events: Vec<String> = with_retries(provider, request, RetryPolicy::default())
         .map(|event| match event {
             Ok(ModelEvent::Retry(retry)) => {
                 format!("retry {} {} {}", retry.attempt, retry.reason, retry.retracts)
@@ -86,48 +86,48 @@ async fn play(attempts: impl IntoIterator<Item = (usize, u64, Option<ErrorClass>
         .collect()
         .await;
     if started.elapsed() > seconds(150) {
-        heard.push("too late".to_owned());
+        events.push("too late".to_owned());
     }
-    heard
+    events
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_at_once_needs_no_retry() {
+async fn a_successful_first_attempt_is_not_retried() {
     assert_eq!(play([(2, 0, None)]).await, ["word", "word", "finish"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_retry_is_told_and_says_what_it_takes_back() {
-    let heard = play([(0, 0, Some(ErrorClass::Overloaded)), (1, 0, Some(CUT)), (1, 0, None)]).await;
-    assert_eq!(heard, ["retry 1 overloaded false", "word", "retry 2 cut true", "word", "finish"]);
+async fn every_retry_is_emitted_and_says_whether_it_retracts_events() {
+    let events = play([(0, 0, Some(ErrorClass::Overloaded)), (1, 0, Some(CUT)), (1, 0, None)]).await;
+    assert_eq!(events, ["retry 1 overloaded false", "word", "retry 2 cut true", "word", "finish"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn after_the_last_attempt_there_is_one_error_and_the_end() {
-    let heard = play(std::iter::repeat_n((0, 0, Some(ErrorClass::Server)), 6)).await;
-    assert_eq!(heard.len(), 6);
-    assert_eq!(heard[5], "error server_error");
+async fn the_last_attempt_ends_with_its_error() {
+    let events = play(std::iter::repeat_n((0, 0, Some(ErrorClass::Server)), 6)).await;
+    assert_eq!(events.len(), 6);
+    assert_eq!(events[5], "error server_error");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refusal_is_final() {
+async fn a_rejected_request_is_not_retried() {
     assert_eq!(play([(0, 0, Some(ErrorClass::Auth))]).await, ["error auth"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn silence_uses_up_the_total() {
-    let heard = play([(0, 60, Some(ErrorClass::Timeout)), (0, 60, Some(ErrorClass::Timeout))]).await;
-    assert_eq!(heard, ["retry 1 timeout false", "error timeout"]);
+async fn timeouts_count_towards_the_elapsed_time() {
+    let events = play([(0, 60, Some(ErrorClass::Timeout)), (0, 60, Some(ErrorClass::Timeout))]).await;
+    assert_eq!(events, ["retry 1 timeout false", "error timeout"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_long_answer_that_is_cut_may_be_tried_again() {
-    let heard = play([(1, 100, Some(CUT)), (1, 0, None)]).await;
-    assert_eq!(heard, ["word", "retry 1 cut true", "word", "finish"]);
+async fn a_long_truncated_answer_is_retried() {
+    let events = play([(1, 100, Some(CUT)), (1, 0, None)]).await;
+    assert_eq!(events, ["word", "retry 1 cut true", "word", "finish"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn dropping_the_stream_during_a_wait_ends_the_call() {
+async fn dropping_the_stream_during_a_delay_ends_the_call() {
     let provider = Arc::new(Scripted(Mutex::new([(0, Duration::ZERO, Some(CUT))].into())));
     let request = Request::new("m", Vec::new());
     let mut stream = with_retries(Arc::<Scripted>::clone(&provider), request, RetryPolicy::default());

@@ -1,4 +1,4 @@
-//! Whole request bodies of each format, compared with the files in `formats/`.
+//! Complete request bodies of each format, compared with the files in `formats/`.
 
 use musher_model::{
     Block, Cache, Effort, Format, FormatOptions, Media, Message, OutputSchema, Proof, Request, Role,
@@ -27,7 +27,7 @@ fn call(id: &str, name: &str) -> Block {
     Block::ToolUse(ToolUse { id: id.to_owned(), name: name.to_owned(), input })
 }
 
-/// Every kind of block and every field.
+/// Returns a request with every kind of block and every field.
 fn everything() -> Request {
     let assistant = vec![
         thinking("signed", Some(Proof::Signature { signature: "sig".to_owned() })),
@@ -81,7 +81,7 @@ fn everything() -> Request {
 }
 
 #[test]
-fn everything_in_every_format() {
+fn a_request_with_all_fields_has_the_expected_body_in_every_format() {
     for (format, name) in FORMATS {
         let body = format.body(&everything(), &FormatOptions::default());
         let text = serde_json::to_string_pretty(&body).unwrap() + "\n";
@@ -90,7 +90,7 @@ fn everything_in_every_format() {
 }
 
 #[test]
-fn nothing_but_a_question_in_every_format() {
+fn a_minimal_request_has_the_expected_body_in_every_format() {
     for (format, name) in FORMATS {
         let request = Request::new("some-model", vec![Message::user("Hello")]);
         let body = format.body(&request, &FormatOptions::default());
@@ -104,7 +104,7 @@ fn options(value: serde_json::Value) -> FormatOptions {
 }
 
 #[test]
-fn options_change_what_vendors_differ_in() {
+fn options_change_the_body_as_documented() {
     let all = options(
         json!({"maxCompletionTokens": true, "replayReasoning": true, "noStreamOptions": true, "noEffort": true,
                              "extra": {"seed": 7, "stop": null}}),
@@ -122,7 +122,7 @@ fn options_change_what_vendors_differ_in() {
 }
 
 #[test]
-fn effort_off_forced_calls_and_small_limits_mean_no_thinking() {
+fn effort_off_forced_calls_and_small_limits_disable_thinking() {
     let mut request = everything();
     assert_eq!(
         Format::Anthropic.body(&request, &FormatOptions::default()).get("thinking"),
@@ -146,15 +146,15 @@ fn effort_off_forced_calls_and_small_limits_mean_no_thinking() {
 }
 
 #[test]
-fn pictures_can_be_left_out() {
+fn without_images_replaces_images_and_documents() {
     let body = Format::OpenaiChat.body(&everything().without_images(), &FormatOptions::default()).to_string();
     assert!(!body.contains("AAAA") && !body.contains("image_url"), "{body}");
-    assert!(body.contains("[image left out: this model reads text only]"), "{body}");
-    assert!(body.contains("[document left out: this model reads text only]"), "{body}");
+    assert!(body.contains("[image omitted: this model accepts text only]"), "{body}");
+    assert!(body.contains("[document omitted: this model accepts text only]"), "{body}");
 }
 
 #[test]
-fn no_more_than_four_places_are_marked_for_the_cache() {
+fn at_most_four_places_are_marked_for_the_cache() {
     let body = Format::Anthropic.body(&everything(), &FormatOptions::default()).to_string();
     assert_eq!(body.matches("cache_control").count(), 3);
 }

@@ -12,7 +12,7 @@ use musher_model::{
 use musher_rehearse::{Hang, HttpError, Reply, Script, Server, Step, ToolCall};
 use serde_json::json;
 
-/// Generous: it only ends tests that would never end.
+/// Deadline that only matters to tests that would hang.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 pub(crate) const FORMATS: [Format; 3] = [Format::OpenaiChat, Format::OpenaiResponses, Format::Anthropic];
 
@@ -27,28 +27,30 @@ pub(crate) fn question() -> Request {
     Request::new("some-model", vec![Message::user("Hello")])
 }
 
-/// What was heard, and the error if it did not end well.
+/// Calls the model once; returns all events, and the error if the call failed.
 pub(crate) async fn ask(provider: &HttpProvider) -> (Vec<ModelEvent>, Option<ModelError>) {
     let collecting = async {
-        let (mut heard, mut failed) = (Vec::new(), None);
+        let (mut events, mut failed) = (Vec::new(), None);
         let mut stream = provider.stream(question());
         while let Some(event) = stream.next().await {
-            assert!(failed.is_none(), "nothing comes after an error");
+            assert!(failed.is_none(), "an event after an error");
             match event {
-                Ok(event) => heard.push(event),
+                Ok(event) => events.push(event),
                 Err(error) => failed = Some(error),
             }
         }
-        (heard, failed)
+        (events, failed)
     };
-    tokio::time::timeout(DEADLINE, collecting).await.expect("an answer or an error comes in time")
+    tokio::time::timeout(DEADLINE, collecting)
+        .await
+        .expect("neither an answer nor an error before the deadline")
 }
 
 async fn each(reply: Reply, check: impl Fn(Format, Vec<ModelEvent>, Option<ModelError>)) {
     for format in FORMATS {
         let server = Server::bind("127.0.0.1:0", Script::new().otherwise(reply.clone())).unwrap();
-        let (heard, failed) = ask(&provider(format, &server.url(), Timeouts::default())).await;
-        check(format, heard, failed);
+        let (events, failed) = ask(&provider(format, &server.url(), Timeouts::default())).await;
+        check(format, events, failed);
         server.shutdown().await;
     }
 }
@@ -66,19 +68,19 @@ fn has_call(events: &[ModelEvent]) -> bool {
 }
 
 #[tokio::test]
-async fn a_good_answer_comes_whole_and_ends() {
+async fn a_successful_answer_is_complete() {
     let reply = Reply::text(["Hel", "lo"]).and_tool("LS", json!({"path": "."}));
-    each(reply, |format, heard, failed| {
+    each(reply, |format, events, failed| {
         assert_eq!(failed, None, "{format:?}");
-        assert_eq!(text(&heard), "Hello");
-        assert!(has_call(&heard));
-        assert!(matches!(heard.last(), Some(ModelEvent::Finish(_))));
+        assert_eq!(text(&events), "Hello");
+        assert!(has_call(&events));
+        assert!(matches!(events.last(), Some(ModelEvent::Finish(_))));
     })
     .await;
 }
 
 #[tokio::test]
-async fn every_status_has_its_class() {
+async fn every_status_is_classified() {
     let cases = [
         (400, ErrorClass::Invalid),
         (401, ErrorClass::Auth),
@@ -91,11 +93,11 @@ async fn every_status_has_its_class() {
         (529, ErrorClass::Overloaded),
     ];
     for (status, class) in cases {
-        // the usual body of some statuses has a word of its own, such as a quota used up: here only the status speaks
+        // a neutral error code, so that only the status determines the class
         let error = HttpError::new(status).message("for a test").kind("some_error");
-        each(Reply::error(error), |format, heard, failed| {
+        each(Reply::error(error), |format, events, failed| {
             let error = failed.unwrap();
-            assert_eq!((heard.len(), error.class, error.status), (0, class, Some(status)), "{format:?}");
+            assert_eq!((events.len(), error.class, error.status), (0, class, Some(status)), "{format:?}");
             assert_eq!(error.message, "for a test");
             assert!(error.request_id.unwrap().starts_with("req_rehearsal"));
         })
@@ -104,7 +106,7 @@ async fn every_status_has_its_class() {
 }
 
 #[tokio::test]
-async fn the_wait_the_vendor_asks_for_is_told() {
+async fn a_requested_delay_is_reported() {
     let error = HttpError::new(429).retry_after_seconds(7);
     each(Reply::error(error), |_, _, failed| {
         assert_eq!(failed.unwrap().retry_after, Some(Duration::from_secs(7)));
@@ -113,72 +115,72 @@ async fn the_wait_the_vendor_asks_for_is_told() {
 }
 
 #[tokio::test]
-async fn a_key_in_an_error_text_is_starred() {
+async fn a_key_in_an_error_message_is_redacted() {
     let error = HttpError::new(401).message("bad key sk-test-0123456789 of sk-other-987654");
     each(Reply::error(error), |_, _, failed| assert_eq!(failed.unwrap().message, "bad key *** of ***")).await;
 }
 
 #[tokio::test]
-async fn a_cut_is_an_error_and_no_call_is_complete() {
+async fn a_truncated_answer_is_an_error_without_complete_calls() {
     let call = || Reply::text("Hello").and_tool("LS", json!({"path": "."}));
     for reply in [call().and_close(), call().and_reset()] {
-        each(reply, |format, heard, failed| {
-            // a reset may overtake what was sent before it, also the headers
+        each(reply, |format, events, failed| {
+            // a reset may overtake data that was sent before it, including the headers
             let class = failed.unwrap().class;
             assert!(matches!(class, ErrorClass::Cut | ErrorClass::Network), "{format:?} {class}");
-            assert!(!has_call(&heard), "{format:?}");
+            assert!(!has_call(&events), "{format:?}");
         })
         .await;
     }
 }
 
 #[tokio::test]
-async fn an_error_inside_the_stream_is_told_after_what_was_said() {
+async fn an_error_inside_the_stream_follows_the_earlier_events() {
     let reply = Reply::text("Hel").and_error(HttpError::new(529).message("too busy"));
-    each(reply, |format, heard, failed| {
+    each(reply, |format, events, failed| {
         let error = failed.unwrap();
-        assert_eq!((text(&heard).as_str(), error.message.as_str()), ("Hel", "too busy"), "{format:?}");
+        assert_eq!((text(&events).as_str(), error.message.as_str()), ("Hel", "too busy"), "{format:?}");
         assert!(error.class.is_retryable());
     })
     .await;
 }
 
 #[tokio::test]
-async fn an_empty_answer_is_an_error_to_try_again() {
-    each(Reply::empty(), |format, heard, failed| {
-        assert_eq!((heard.len(), failed.unwrap().class), (0, ErrorClass::Empty), "{format:?}");
+async fn an_empty_answer_is_an_error() {
+    each(Reply::empty(), |format, events, failed| {
+        assert_eq!((events.len(), failed.unwrap().class), (0, ErrorClass::Empty), "{format:?}");
     })
     .await;
 }
 
 #[tokio::test]
-async fn malformed_arguments_are_told() {
+async fn malformed_arguments_are_reported() {
     let reply = Reply::empty().and(Step::Tool(ToolCall::with_text("LS", "{\"path\":")));
-    each(reply, |format, heard, failed| {
+    each(reply, |format, events, failed| {
         assert_eq!(failed, None);
         let malformed = |event: &ModelEvent| match event {
             ModelEvent::ToolCall(call) => matches!(call.arguments, Arguments::Malformed { .. }),
             _ => false,
         };
-        assert!(heard.iter().any(malformed), "{format:?}");
+        assert!(events.iter().any(malformed), "{format:?}");
     })
     .await;
 }
 
 #[tokio::test]
-async fn slow_pieces_are_no_silence() {
+async fn slow_fragments_do_not_time_out() {
     let reply = Reply::text(["a", "b", "c", "d", "e", "f"]).delay_ms(50, 50);
     for format in FORMATS {
         let server = Server::bind("127.0.0.1:0", Script::new().otherwise(reply.clone())).unwrap();
         let timeouts = Timeouts { silence: Some(Duration::from_secs(10)), ..Timeouts::default() };
-        let (heard, failed) = ask(&provider(format, &server.url(), timeouts)).await;
-        assert_eq!((text(&heard).as_str(), failed), ("abcdef", None));
+        let (events, failed) = ask(&provider(format, &server.url(), timeouts)).await;
+        assert_eq!((text(&events).as_str(), failed), ("abcdef", None));
         server.shutdown().await;
     }
 }
 
 #[tokio::test]
-async fn silence_is_ended_wherever_it_begins() {
+async fn silence_ends_with_a_timeout_at_every_stage() {
     let short = Some(Duration::from_millis(150));
     let timeouts = Timeouts { connect: short, headers: short, silence: short };
     for reply in
@@ -208,7 +210,7 @@ async fn dropping_the_stream_ends_the_call() {
 }
 
 #[tokio::test]
-async fn nothing_is_asked_before_the_stream_is_polled() {
+async fn no_request_is_sent_before_the_stream_is_polled() {
     let server = Server::bind("127.0.0.1:0", Script::new().otherwise(Reply::text("Hi"))).unwrap();
     drop(provider(Format::Anthropic, &server.url(), Timeouts::default()).stream(question()));
     assert_eq!(server.requests().len(), 0);
@@ -216,7 +218,7 @@ async fn nothing_is_asked_before_the_stream_is_polled() {
 }
 
 #[tokio::test]
-async fn retries_end_with_the_answer_and_say_what_they_take_back() {
+async fn retries_end_with_the_answer_and_say_whether_they_retract_events() {
     let script = Script::new()
         .reply(Reply::error(HttpError::new(529)).times(1))
         .reply(Reply::text("wrong").and_tool("LS", json!({})).and_close().times(1))
@@ -225,13 +227,13 @@ async fn retries_end_with_the_answer_and_say_what_they_take_back() {
     for format in FORMATS {
         let server = Server::bind("127.0.0.1:0", script.clone()).unwrap();
         let model = Arc::new(provider(format, &server.url(), Timeouts::default()));
-        let heard: Vec<ModelEvent> = tokio::time::timeout(
+        let events: Vec<ModelEvent> = tokio::time::timeout(
             DEADLINE,
             with_retries(model, question(), policy).map(Result::unwrap).collect(),
         )
         .await
         .unwrap();
-        let retries: Vec<_> = heard
+        let retries: Vec<_> = events
             .iter()
             .filter_map(|event| match event {
                 ModelEvent::Retry(retry) => Some((retry.attempt, retry.reason, retry.retracts)),
@@ -239,24 +241,24 @@ async fn retries_end_with_the_answer_and_say_what_they_take_back() {
             })
             .collect();
         assert_eq!(retries, [(1, ErrorClass::Overloaded, false), (2, ErrorClass::Cut, true)], "{format:?}");
-        assert!(text(&heard).ends_with("right") && !has_call(&heard));
+        assert!(text(&events).ends_with("right") && !has_call(&events));
         assert_eq!(server.calls().len(), 3);
         server.shutdown().await;
     }
 }
 
 #[tokio::test]
-async fn a_refusal_is_asked_once() {
+async fn a_rejected_request_is_sent_once() {
     let server =
         Server::bind("127.0.0.1:0", Script::new().otherwise(Reply::error(HttpError::new(400)))).unwrap();
     let model = Arc::new(provider(Format::Anthropic, &server.url(), Timeouts::default()));
-    let heard: Vec<_> = with_retries(model, question(), RetryPolicy::default()).collect().await;
-    assert_eq!((heard.len(), server.calls().len()), (1, 1));
+    let events: Vec<_> = with_retries(model, question(), RetryPolicy::default()).collect().await;
+    assert_eq!((events.len(), server.calls().len()), (1, 1));
     server.shutdown().await;
 }
 
 #[tokio::test]
-async fn each_vendor_gets_its_own_headers() {
+async fn each_format_has_its_own_headers() {
     for format in FORMATS {
         let server = Server::bind("127.0.0.1:0", Script::new().otherwise(Reply::text("Hi"))).unwrap();
         ask(&provider(format, &server.url(), Timeouts::default())).await;

@@ -1,4 +1,4 @@
-//! The crate from outside: whole bodies and streams of each format, and every fault over HTTP.
+//! Integration tests: complete bodies and streams of each format, and every fault over HTTP.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod bodies;

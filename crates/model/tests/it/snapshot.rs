@@ -1,4 +1,4 @@
-//! Compares a text with a file. After a wanted change run the tests with `UPDATE_SNAPSHOTS=1` and read the difference.
+//! Compares a text with a file. After an intended change, run the tests with `UPDATE_SNAPSHOTS=1` and review the diff.
 
 use std::path::Path;
 

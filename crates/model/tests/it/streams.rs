@@ -1,4 +1,4 @@
-//! Whole answers of the scripted model, decoded in each format: what comes out is the same, and as the files in `streams/` say.
+//! Complete answers of the scripted model, decoded in each format and compared with the files in `streams/`.
 
 use musher_http::{SseLimits, SseParser};
 use musher_model::{ErrorClass, Format, ModelError, ModelEvent};
@@ -54,7 +54,7 @@ fn decode(format: Format, bytes: &[u8], chunk: usize) -> Vec<ModelEvent> {
 }
 
 #[test]
-fn everything_in_every_format_and_every_chunking() {
+fn a_full_answer_decodes_equally_for_every_chunking() {
     for (format, api, name) in FORMATS {
         let bytes = bytes(api, everything());
         let events = decode(format, &bytes, usize::MAX);
@@ -83,7 +83,7 @@ fn every_finish_reason_has_the_same_name_in_every_format() {
     }
 }
 
-/// What is heard of a stream that may be cut or damaged, and how it ends.
+/// Decodes a stream that may be truncated or damaged; returns its events and how it ended.
 fn attempt(format: Format, bytes: &[u8]) -> (Vec<ModelEvent>, Result<(), ModelError>) {
     let mut parser = SseParser::new(SseLimits::default());
     let mut decoder = format.decoder();
@@ -103,11 +103,11 @@ fn has_call(events: &[ModelEvent]) -> bool {
 }
 
 #[test]
-fn no_stream_that_is_cut_anywhere_has_a_complete_call() {
+fn a_stream_truncated_anywhere_has_no_complete_call() {
     for (format, api, name) in FORMATS {
         let bytes = bytes(api, everything());
         let text = String::from_utf8(bytes.clone()).unwrap();
-        // what each vendor says at the end, and not before
+        // the event that ends the answer in each format
         let end = match format {
             Format::OpenaiChat => "\"finish_reason\":\"tool_calls\"",
             Format::OpenaiResponses => "event: response.completed",
@@ -115,33 +115,33 @@ fn no_stream_that_is_cut_anywhere_has_a_complete_call() {
         };
         let end = text.find(end).unwrap();
         let end = end + text[end..].find("\n\n").unwrap() + 2;
-        // every place near the end, and one in five before
+        // every position near the end, and every fifth one before
         for cut in (0..bytes.len()).filter(|cut| cut % 5 == 0 || cut + 200 > end) {
-            let (heard, ended) = attempt(format, &bytes[..cut]);
+            let (events, ended) = attempt(format, &bytes[..cut]);
             if cut < end {
                 assert_eq!(ended.map_err(|error| error.class), Err(ErrorClass::Cut), "{name} cut at {cut}");
-                assert!(!has_call(&heard), "{name} cut at {cut}");
+                assert!(!has_call(&events), "{name} cut at {cut}");
             } else {
                 assert_eq!(ended, Ok(()), "{name} cut at {cut}");
-                assert!(has_call(&heard), "{name} cut at {cut}");
+                assert!(has_call(&events), "{name} cut at {cut}");
             }
         }
     }
 }
 
 #[test]
-fn damage_anywhere_is_survived_and_calls_come_only_with_the_end() {
+fn a_damaged_stream_reports_calls_only_at_its_proper_end() {
     for (format, api, name) in FORMATS {
         let bytes = bytes(api, everything());
-        // every place once took minutes and found nothing; a prime step still meets every kind of place
+        // testing every position takes minutes; a prime step still reaches every kind of position
         for at in (0..bytes.len()).step_by(17) {
             for damage in [b'\n', b'"', b'}', 0xff] {
                 let mut damaged = bytes.clone();
                 damaged[at] = damage;
-                let (heard, ended) = attempt(format, &damaged);
-                if has_call(&heard) {
+                let (events, ended) = attempt(format, &damaged);
+                if has_call(&events) {
                     assert_eq!(ended, Ok(()), "{name} damaged at {at} with {damage}");
-                    assert!(matches!(heard.last(), Some(ModelEvent::Finish(_))), "{name} damaged at {at}");
+                    assert!(matches!(events.last(), Some(ModelEvent::Finish(_))), "{name} damaged at {at}");
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Servers that do not behave: raw bytes over TCP, and no server at all.
+//! Misbehaving servers: raw bytes over TCP, and no server at all.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -10,21 +10,21 @@ use tokio::net::TcpListener;
 
 use crate::faults::{ask, provider};
 
-/// Answers the first connection with these bytes, after it has heard a request, and closes.
-async fn says(answer: Vec<u8>) -> SocketAddr {
+/// Starts a server that reads one request, sends these bytes and closes the connection.
+async fn serve_bytes(answer: Vec<u8>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
-        let mut heard = Vec::new();
+        let mut request = Vec::new();
         let mut buffer = [0; 4096];
-        while !heard.ends_with(b"}") {
+        while !request.ends_with(b"}") {
             match stream.read(&mut buffer).await {
                 Ok(0) | Err(_) => break,
-                Ok(count) => heard.extend_from_slice(&buffer[..count]),
+                Ok(count) => request.extend_from_slice(&buffer[..count]),
             }
         }
-        // fails if the client has had enough
+        // fails if the client has already closed the connection
         stream.write_all(&answer).await.ok();
     });
     address
@@ -35,33 +35,33 @@ fn stream(body: &str) -> Vec<u8> {
         .into_bytes()
 }
 
-async fn heard(answer: Vec<u8>) -> (Vec<ModelEvent>, Option<ModelError>) {
-    let address = says(answer).await;
+async fn call(answer: Vec<u8>) -> (Vec<ModelEvent>, Option<ModelError>) {
+    let address = serve_bytes(answer).await;
     ask(&provider(Format::OpenaiChat, &format!("http://{address}"), Timeouts::default())).await
 }
 
 async fn error(answer: Vec<u8>) -> ModelError {
-    heard(answer).await.1.unwrap()
+    call(answer).await.1.unwrap()
 }
 
 #[tokio::test]
-async fn a_body_without_length_that_ends_properly_is_whole() {
+async fn a_body_without_length_that_ends_properly_is_complete() {
     let body = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\r\n\r\n";
-    let (events, failed) = heard(stream(body)).await;
+    let (events, failed) = call(stream(body)).await;
     assert_eq!((events.len(), failed), (3, None));
 }
 
 #[tokio::test]
-async fn what_looks_complete_is_not_without_its_end() {
+async fn an_answer_without_its_end_is_truncated() {
     let body = "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"x\",\"function\":{\"name\":\"T\",\"arguments\":\"{}\"}}]}}]}\n\n";
-    let (events, failed) = heard(stream(body)).await;
+    let (events, failed) = call(stream(body)).await;
     assert_eq!(failed.unwrap().class, ErrorClass::Cut);
     assert!(!events.iter().any(|event| matches!(event, ModelEvent::ToolCall(_))));
 }
 
 #[tokio::test]
-async fn a_line_without_end_is_refused_at_the_limit() {
-    let address = says(stream(&"x".repeat(1 << 20))).await;
+async fn an_endless_line_is_rejected_at_the_limit() {
+    let address = serve_bytes(stream(&"x".repeat(1 << 20))).await;
     let mut endpoint = Endpoint::new(Format::OpenaiChat, format!("http://{address}"));
     endpoint.limits = SseLimits { line: 1 << 16, ..SseLimits::default() };
     let provider = HttpProvider::new(Client::default(), endpoint);
@@ -78,11 +78,11 @@ async fn a_redirect_is_not_followed() {
     let error = error(answer.into_bytes()).await;
     assert_eq!((error.class, error.status), (ErrorClass::Invalid, Some(307)));
     let came = tokio::time::timeout(Duration::ZERO, elsewhere.accept()).await;
-    assert!(came.is_err(), "nobody may come");
+    assert!(came.is_err(), "a connection to the redirect target");
 }
 
 #[tokio::test]
-async fn an_answer_that_is_no_stream_is_told() {
+async fn a_response_that_is_not_a_stream_is_reported() {
     let json = |body: &str| {
         format!(
             "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
@@ -92,20 +92,20 @@ async fn an_answer_that_is_no_stream_is_told() {
     };
     let plain = error(json("{\"choices\":[]}")).await;
     assert_eq!(plain.class, ErrorClass::Protocol);
-    assert_eq!(plain.message, "the vendor answered, but not with a stream: {\"choices\":[]}");
+    assert_eq!(plain.message, "invalid response: expected an event stream, got: {\"choices\":[]}");
     let disguised =
         error(json("{\"error\":{\"message\":\"no money\",\"code\":\"insufficient_quota\"}}")).await;
     assert_eq!((disguised.class, disguised.message.as_str()), (ErrorClass::Billing, "no money"));
 }
 
 #[tokio::test]
-async fn what_is_no_http_is_a_network_error() {
+async fn a_response_that_is_not_http_is_a_network_error() {
     assert_eq!(error(b"SSH-2.0-OpenSSH\r\n".to_vec()).await.class, ErrorClass::Network);
     assert_eq!(error(Vec::new()).await.class, ErrorClass::Network);
 }
 
 #[tokio::test]
-async fn nobody_there_is_a_network_error_that_names_the_host() {
+async fn a_refused_connection_is_a_network_error_that_names_the_host() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
@@ -116,8 +116,8 @@ async fn nobody_there_is_a_network_error_that_names_the_host() {
 }
 
 #[tokio::test]
-async fn tls_with_someone_who_does_not_speak_it_fails() {
-    let address = says(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()).await;
+async fn tls_with_a_server_without_tls_fails() {
+    let address = serve_bytes(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()).await;
     let short = Some(Duration::from_millis(300));
     let timeouts = Timeouts { connect: short, ..Timeouts::default() };
     let error = ask(&provider(Format::Anthropic, &format!("https://{address}"), timeouts)).await.1.unwrap();
@@ -125,7 +125,7 @@ async fn tls_with_someone_who_does_not_speak_it_fails() {
 }
 
 #[tokio::test]
-async fn settings_that_cannot_work_are_told_without_asking() {
+async fn invalid_settings_are_reported_without_a_request() {
     for url in ["ftp://host", "no address", "http://"] {
         let mut endpoint = Endpoint::new(Format::OpenaiChat, url);
         endpoint.key = Some(Secret::new("key"));
@@ -139,19 +139,19 @@ async fn settings_that_cannot_work_are_told_without_asking() {
 }
 
 #[tokio::test]
-async fn a_connection_is_used_again_after_a_whole_answer() {
+async fn a_connection_is_reused_after_a_complete_answer() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let body = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
     let answer = format!("{head}{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
-    // only the first connection is ever answered
+    // the server answers on its first connection only
     let serving = tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
         let mut buffer = [0; 4096];
         for _ in 0..3 {
             let count = stream.read(&mut buffer).await.unwrap();
-            assert!(buffer[..count].ends_with(b"}"), "the small request comes in one piece");
+            assert!(buffer[..count].ends_with(b"}"), "the small request arrives in one read");
             stream.write_all(answer.as_bytes()).await.unwrap();
         }
         listener
@@ -164,7 +164,7 @@ async fn a_connection_is_used_again_after_a_whole_answer() {
 }
 
 #[tokio::test]
-async fn proxy_failure_is_retried_only_if_it_may_pass() {
+async fn a_proxy_error_is_retryable_only_if_it_may_be_temporary() {
     let cases = [
         ("407 Proxy Authentication Required", ErrorClass::Config, false),
         ("403 Forbidden", ErrorClass::Config, false),
@@ -175,9 +175,9 @@ async fn proxy_failure_is_retried_only_if_it_may_pass() {
         let proxy = format!("http://user:s3cret-pw@{}", listener.local_addr().unwrap());
         tokio::spawn(async move {
             let (mut stream, _) = listener.accept().await.unwrap();
-            let mut heard = Vec::new();
-            while !heard.ends_with(b"\r\n\r\n") {
-                assert_ne!(stream.read_buf(&mut heard).await.unwrap(), 0);
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") {
+                assert_ne!(stream.read_buf(&mut request).await.unwrap(), 0);
             }
             stream.write_all(format!("HTTP/1.1 {status}\r\n\r\n").as_bytes()).await.unwrap();
         });

@@ -1,8 +1,8 @@
-//! What a command line does, proven from its text or not known.
+//! What a command line does: proven from its text, or unknown.
 //!
-//! A line is read twice: by a small reader of our own for plain lines ([`plain`]), and by the shell's whole grammar ([`tree`]). What
-//! runs without asking at the lowest level must be plain, and both readers must have found the same commands. Of other lines every
-//! command the grammar finds is judged, and the line is never taken for less than medium.
+//! A line is parsed twice: by a small parser for plain lines ([`plain`]) and by the full shell grammar ([`tree`]). A line that runs without
+//! permission at level off must be plain, and both parsers must find the same commands. In other lines, every command that the grammar
+//! finds is judged, and the risk is at least medium.
 
 mod place;
 mod plain;
@@ -25,27 +25,27 @@ use super::files::Finding;
 use super::show::is_deceptive;
 use super::{Policy, Rule};
 
-/// Longer lines are not read.
-const LONGEST: usize = 16 * 1024;
+/// Longer lines are not parsed.
+const MAX_LINE_BYTES: usize = 16 * 1024;
 /// Lines with more commands are not judged.
-const MOST_COMMANDS: usize = 50;
-/// Lines with more words are not judged: each may be a path that has to be followed.
-const MOST_WORDS: usize = 1000;
-/// Shells in shells in shells.
-const MOST_SHELLS: usize = 3;
+const MAX_COMMANDS: usize = 50;
+/// Lines with more words are not judged: each word may be a path that has to be resolved.
+const MAX_WORDS: usize = 1000;
+/// Maximum depth of shells that run shells.
+const MAX_SHELL_DEPTH: usize = 3;
 
-/// What is known of a line.
+/// The judgement of a line.
 #[derive(Debug, Clone)]
 pub(super) struct Judged {
-    /// What it does.
+    /// What the line does.
     pub(super) finding: Finding,
-    /// The commands one sees, each with what it does.
+    /// The commands of the line, each with what it does.
     commands: Vec<(Vec<Word>, Finding)>,
-    /// The commands inside of those: what wrappers and shells run.
+    /// The commands that wrappers and shells run.
     inner: Vec<Vec<Word>>,
-    /// Whether there is nothing but these commands.
+    /// Whether the line consists of nothing but these commands.
     is_plain: bool,
-    /// Whether it may run programs that nobody knows before.
+    /// Whether the line may run programs that are unknown before it runs.
     pub(super) hides_a_program: bool,
 }
 
@@ -59,12 +59,12 @@ impl Judged {
         self.commands.iter().map(|(words, _)| words).chain(&self.inner)
     }
 
-    /// The first rule that catches one of the commands, also of those inside.
+    /// Returns the first rule that matches one of the commands, including nested ones.
     pub(super) fn caught_by<'a>(&self, rules: &'a [Rule]) -> Option<&'a Rule> {
         rules.iter().find(|rule| self.all().any(|words| rule.catches(words)))
     }
 
-    /// Whether the rules cover all that changes something.
+    /// Whether the rules cover every command that changes something.
     pub(super) fn is_covered_by(&self, rules: &[Rule]) -> bool {
         let is_named = |(words, _): &&(Vec<Word>, Finding)| rules.iter().any(|rule| rule.covers(words));
         let is_covered = |command| is_named(&command) || command.1.risk == Risk::None;
@@ -73,13 +73,13 @@ impl Judged {
             && self.commands.iter().all(is_covered)
     }
 
-    /// The name of the first program.
+    /// Returns the name of the first program.
     pub(super) fn first_program(&self) -> String {
         let first = self.commands.first().and_then(|(words, _)| words.first()).and_then(Word::literal);
         first.map(|name| super::visible(base_name(name)).into_owned()).unwrap_or_default()
     }
 
-    /// The programs in it, with the sub-command where that says more.
+    /// Returns the programs, with the sub-command where it matters.
     pub(super) fn extracted(&self) -> Vec<String> {
         let names = self.commands.iter().filter_map(|(words, _)| programs::short_name(words));
         names.map(|name| super::visible(&name).into_owned()).collect()
@@ -91,7 +91,7 @@ pub(super) fn judge(line: &str, policy: &Policy, workspace: &Workspace) -> Judge
     judge_at(line, &mut Place::new(policy, workspace), 0)
 }
 
-/// The words of a text that is one plain command.
+/// Returns the words of a text if it is one plain command.
 pub(super) fn word_texts(text: &str) -> Option<Vec<String>> {
     let [words] = <[Vec<Word>; 1]>::try_from(read_plain(text, "")?).ok()?;
     let text = |word: Word| match word {
@@ -102,7 +102,7 @@ pub(super) fn word_texts(text: &str) -> Option<Vec<String>> {
 }
 
 fn judge_at(line: &str, place: &mut Place<'_>, depth: usize) -> Judged {
-    if line.len() > LONGEST {
+    if line.len() > MAX_LINE_BYTES {
         return Judged::unreadable("The command is too long to be judged.");
     }
     if line.contains(is_deceptive) {
@@ -118,7 +118,7 @@ fn judge_at(line: &str, place: &mut Place<'_>, depth: usize) -> Judged {
             _ => None,
         })
     };
-    if in_tree().count() > MOST_COMMANDS || in_tree().map(Vec::len).sum::<usize>() > MOST_WORDS {
+    if in_tree().count() > MAX_COMMANDS || in_tree().map(Vec::len).sum::<usize>() > MAX_WORDS {
         return Judged::unreadable("The command has too many parts to be judged.");
     }
     match read_plain(line, &home) {
@@ -160,7 +160,7 @@ fn walk(steps: Vec<Step>, is_plain: bool, place: &mut Place<'_>, depth: usize) -
     let is_hidden = |words: &Vec<Word>| words.first().is_some_and(|first| first.literal().is_none());
     let hides_a_program = judged.all().any(is_hidden);
     judged.hides_a_program = hides_a_program;
-    if judged.inner.len() > MOST_COMMANDS {
+    if judged.inner.len() > MAX_COMMANDS {
         return Judged::unreadable("The command has too many parts to be judged.");
     }
     judged

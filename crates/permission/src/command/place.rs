@@ -1,4 +1,4 @@
-//! Where a command line has got to: the folders a command may run in, and what paths mean from there.
+//! Tracks the directories in which a command of a line may run, and resolves paths from there.
 
 use std::path::{Path, PathBuf};
 
@@ -8,19 +8,19 @@ use super::word::Word;
 use crate::Policy;
 use crate::files::{self, Finding};
 
-/// More than this many folders are too many to keep in mind.
-const MOST_FOLDERS: usize = 8;
+/// Maximum number of directories that are tracked.
+const MAX_DIRECTORIES: usize = 8;
 
 /// Where a command may run.
 #[derive(Debug, Clone)]
 pub(super) struct Place<'a> {
     pub(super) policy: &'a Policy,
     pub(super) workspace: &'a Workspace,
-    /// Every folder the shell may be in: a `cd` may have failed.
+    /// Every directory that the shell may be in, because a `cd` may have failed.
     folders: Vec<PathBuf>,
-    /// Whether it may be in yet another one.
+    /// Whether the shell may be in another, unknown directory.
     is_lost: bool,
-    /// Whether an earlier command may have made links that are not there yet.
+    /// Whether an earlier command may have created links that do not exist yet.
     pub(super) has_new_files: bool,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Place<'a> {
         Self { policy, workspace, folders, is_lost: false, has_new_files: false }
     }
 
-    /// The shell may go to a folder.
+    /// Records that the shell may change to a directory.
     pub(super) fn go(&mut self, to: Option<&str>) {
         let Some(to) = to else {
             self.is_lost = true;
@@ -39,7 +39,7 @@ impl<'a> Place<'a> {
         let reached: Vec<_> = self.folders.iter().map(|from| self.workspace.resolve(from.join(to))).collect();
         for resolved in reached {
             match resolved {
-                // what is not there may be made by an earlier command, and not be a folder but a link to one
+                // a missing path may be created by an earlier command, as a link instead of a directory
                 Ok(resolved) if resolved.kind == FileKind::Missing && self.has_new_files => {
                     self.is_lost = true;
                 }
@@ -51,15 +51,15 @@ impl<'a> Place<'a> {
                 _ => self.is_lost = true,
             }
         }
-        self.is_lost |= self.folders.len() > MOST_FOLDERS;
+        self.is_lost |= self.folders.len() > MAX_DIRECTORIES;
     }
 
-    /// Nobody knows where the shell goes.
+    /// Records that the directory of the shell is unknown.
     pub(super) fn lose(&mut self) {
         self.is_lost = true;
     }
 
-    /// Every path this may be.
+    /// Returns every path that `path` may stand for.
     pub(super) fn paths(&self, path: &str) -> Option<Vec<PathBuf>> {
         if self.is_lost && !Path::new(path).is_absolute() {
             return None;
@@ -67,12 +67,12 @@ impl<'a> Place<'a> {
         Some(self.folders.iter().map(|folder| folder.join(path)).collect())
     }
 
-    /// The folders a command may run in, if they are known.
+    /// Returns the directories that a command may run in, if they are known.
     pub(super) fn folders(&self) -> Option<&[PathBuf]> {
         (!self.is_lost).then_some(&self.folders)
     }
 
-    /// What it means to write there.
+    /// Returns the effect of writing to a path.
     pub(super) fn write(&self, path: &str) -> Finding {
         let Some(paths) = self.paths(path) else { return Finding::of(Risk::High) };
         let found = paths.iter().map(|path| files::write(self.policy, self.workspace, path).0);
@@ -80,7 +80,7 @@ impl<'a> Place<'a> {
         if self.has_new_files { finding.at_least(Risk::Medium) } else { finding }
     }
 
-    /// What it means to remove or move what a word names, with all that is in it.
+    /// Returns the effect of removing or moving what a word names, with all its content.
     pub(super) fn remove_word(&self, word: &Word) -> Finding {
         let Some(paths) = word.literal().and_then(|path| self.paths(path)) else {
             return Finding::of(Risk::High);
@@ -89,7 +89,7 @@ impl<'a> Place<'a> {
         found.fold(self.write_word(word), Finding::and)
     }
 
-    /// What it means to read there.
+    /// Returns the effect of reading a path.
     pub(super) fn read(&self, path: &str, is_recursive: bool) -> Finding {
         let Some(paths) = self.paths(path) else { return Finding::of(Risk::Medium) };
         let found = paths.iter().map(|path| files::read(self.policy, self.workspace, path, is_recursive));
@@ -97,7 +97,7 @@ impl<'a> Place<'a> {
         if self.has_new_files { finding.at_least(Risk::Medium) } else { finding }
     }
 
-    /// What it means to read what a word names.
+    /// Returns the effect of reading what a word names.
     pub(super) fn read_word(&self, word: &Word, is_recursive: bool) -> Finding {
         match word {
             Word::Literal(path) => self.read(path, is_recursive),
@@ -105,12 +105,12 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// What it means to write what a word names.
+    /// Returns the effect of writing what a word names.
     pub(super) fn write_word(&self, word: &Word) -> Finding {
         word.literal().map_or(Finding::of(Risk::High), |path| self.write(path))
     }
 
-    /// What is at a path, if all the paths it may be say the same.
+    /// Returns the kind of file at a path, if all candidates agree.
     pub(super) fn kind(&self, path: &str) -> Option<FileKind> {
         let paths = self.paths(path)?;
         let mut kinds =
@@ -119,13 +119,13 @@ impl<'a> Place<'a> {
         kinds.all(|kind| kind == Some(first)).then_some(first)
     }
 
-    /// Whether a path is `/`, the home folder or the workspace, or a folder above one of these.
+    /// Whether a path is `/`, the home directory or the workspace, or a directory above one of these.
     pub(super) fn is_precious(&self, path: &str) -> bool {
         let Some(paths) = self.paths(path) else { return false };
         paths.iter().any(|path| {
             let Ok(resolved) = self.workspace.resolve(path) else { return false };
             let holds = |folder: &Path| !folder.as_os_str().is_empty() && folder.starts_with(&resolved.path);
-            // what is right below the root belongs to the system
+            // directories right below the root belong to the system
             let is_top = resolved.path.components().count() <= 2;
             is_top || holds(&self.policy.home) || self.workspace.roots().any(holds)
         })

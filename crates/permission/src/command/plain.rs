@@ -1,18 +1,18 @@
-//! Reads command lines that are no more than lists and pipelines of simple commands with literal words.
+//! Parses command lines that are lists and pipelines of simple commands with literal words.
 //!
-//! This is what can be proven. It knows less than the shell's grammar on purpose: whatever it does not know is not plain.
+//! Deliberately smaller than the shell's grammar, because this part can be proven: any other construct makes a line not plain.
 
 use super::word::{Scanner, Word};
 
-/// Words that are part of the grammar where a command begins.
+/// Words that are grammar where a command starts.
 const RESERVED: [&str; 22] = [
     "!", "[[", "]]", "{", "}", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
     "function", "if", "in", "select", "then", "time", "until", "while",
 ];
 
-/// The commands of a plain line, in order. Nothing if the line is not plain.
+/// Returns the commands of a plain line, in order. `None` if the line is not plain.
 ///
-/// The only redirections are between the two outputs, and from and to `/dev/null`: they change nothing and are left out.
+/// Allowed redirections are between the two outputs, and from and to `/dev/null`: they change nothing and are skipped.
 pub(crate) fn read_plain(source: &str, home: &str) -> Option<Vec<Vec<Word>>> {
     let mut scanner = Scanner::new(source, home);
     let mut commands = Vec::new();
@@ -55,7 +55,7 @@ pub(crate) fn read_plain(source: &str, home: &str) -> Option<Vec<Vec<Word>>> {
             }
             Some('&') if scanner.eat("&>") => {
                 scanner.eat(">");
-                is_redirected = to_nothing(&mut scanner)?;
+                is_redirected = dev_null_target(&mut scanner)?;
                 continue;
             }
             Some('<' | '>') => {
@@ -68,7 +68,7 @@ pub(crate) fn read_plain(source: &str, home: &str) -> Option<Vec<Vec<Word>>> {
                     return None;
                 }
                 if matches!(scanner.peek(), Some('<' | '>')) {
-                    // a number right before it says what is redirected
+                    // a number directly before it is the redirected descriptor
                     if scanned.has_brace {
                         return None;
                     }
@@ -90,7 +90,7 @@ pub(crate) fn read_plain(source: &str, home: &str) -> Option<Vec<Vec<Word>>> {
             }
         };
         if words.is_empty() {
-            // nothing but a redirection, or nothing behind `&&`
+            // a redirection without a command, or nothing after `&&`
             let is_done = end.is_none() && !is_redirected && !is_open;
             return is_done.then_some(commands).filter(|commands| !commands.is_empty());
         }
@@ -112,11 +112,11 @@ fn redirection(scanner: &mut Scanner<'_>) -> Option<bool> {
     if !(scanner.eat(">>") || scanner.eat(">") || scanner.eat("<")) {
         return None;
     }
-    to_nothing(scanner)
+    dev_null_target(scanner)
 }
 
-/// Reads the target of a redirection, which must be `/dev/null`.
-fn to_nothing(scanner: &mut Scanner<'_>) -> Option<bool> {
+/// Parses the target of a redirection, which must be `/dev/null`.
+fn dev_null_target(scanner: &mut Scanner<'_>) -> Option<bool> {
     scanner.skip_blanks();
     let target = scanner.word()?;
     (target.word == Word::Literal("/dev/null".to_owned())).then_some(true)

@@ -1,6 +1,6 @@
-//! Finds every simple command of a line in the shell's grammar, also inside loops, substitutions and functions.
+//! Finds every simple command of a line with the shell's grammar, also inside loops, substitutions and functions.
 //!
-//! It tells what is there, not what it means. What the parser is not sure of is said, never passed over.
+//! Reports what the line contains, not what it means. Anything the parser is not sure of is reported, never skipped.
 
 use std::ops::ControlFlow;
 
@@ -8,13 +8,13 @@ use tree_sitter::{Node, ParseOptions, ParseState, Parser};
 
 use super::word::{Word, read_word};
 
-/// Lines nest no deeper than this.
-const DEEPEST: usize = 100;
+/// Maximum nesting of a line.
+const MAX_DEPTH: usize = 100;
 
-/// The parser is looked at every hundred steps, and this often at most. Long lines that are fine need half of it.
-const MOST_LOOKS: usize = 150;
+/// The parser reports progress every hundred steps; after this many reports it is stopped. Long valid lines need half of it.
+const MAX_PROGRESS_REPORTS: usize = 150;
 
-/// Something a line does.
+/// One effect of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
     /// Runs a command.
@@ -27,29 +27,29 @@ pub(super) enum Step {
     Assign { name: String },
     /// Opens a file.
     Redirect { is_write: bool, target: Word },
-    /// Defines a function: a name no longer means the program of that name.
+    /// Defines a function: its name no longer means the program of that name.
     Function {
         /// Whether it calls itself.
         is_recursive: bool,
     },
     /// Evaluates a text that may run something.
     Evaluate,
-    /// Anything else that is more than a list of simple commands.
+    /// Any other construct beyond lists of simple commands.
     Structure,
 }
 
-/// The steps of a line, or nothing if the parser is not sure of it.
+/// Returns the steps of a line. `None` if the parser is not sure of it.
 pub(super) fn read_steps(source: &str, home: &str) -> Option<Vec<Step>> {
     if is_deep(source) {
         return None;
     }
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
-    // it is over with the first error, and hostile lines can keep the parser busy for long
+    // stop at the first error, because hostile lines can keep the parser busy for long
     let mut looks = 0;
     let mut look = |state: &ParseState| {
         looks += 1;
-        if state.has_error() || looks > MOST_LOOKS {
+        if state.has_error() || looks > MAX_PROGRESS_REPORTS {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
@@ -68,15 +68,15 @@ pub(super) fn read_steps(source: &str, home: &str) -> Option<Vec<Step>> {
     Some(walk.steps)
 }
 
-/// The line for the parser: of every other script only ordinary signs are left, at the same places.
+/// Returns the line for the parser: characters beyond ASCII are replaced by ordinary ones, at the same positions.
 ///
-/// To the shell such characters are part of words, whatever they are. The parser asks the C library about them in ways it must not be
-/// asked, and the process dies: `{` and then a picture is enough.
+/// For the shell such characters are always part of words. The parser passes them to functions of the C library that do not accept them,
+/// and the process crashes: `{` followed by an emoji is enough.
 fn in_ascii(source: &str) -> Vec<u8> {
     source.bytes().map(|byte| if byte.is_ascii() { byte } else { b'%' }).collect()
 }
 
-/// Whether brackets nest deeper than anybody writes, in quotes or not. The parser gets slow with them.
+/// Whether brackets nest deeper than in any real line, quoted or not. Deep nesting makes the parser slow.
 fn is_deep(source: &str) -> bool {
     let mut depth: usize = 0;
     source.bytes().any(|byte| {
@@ -85,7 +85,7 @@ fn is_deep(source: &str) -> bool {
             b')' | b'}' | b']' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        depth > DEEPEST
+        depth > MAX_DEPTH
     })
 }
 
@@ -100,9 +100,9 @@ impl Walk<'_> {
         self.source.get(from..to).unwrap_or_default()
     }
 
-    /// Nothing if it nests too deep or has something missing.
+    /// `None` if the tree is too deep or has missing nodes.
     fn node(&mut self, node: Node<'_>, is_repeated: bool, depth: usize) -> Option<()> {
-        if depth > DEEPEST || node.is_error() || node.is_missing() {
+        if depth > MAX_DEPTH || node.is_error() || node.is_missing() {
             return None;
         }
         match node.kind() {
@@ -116,7 +116,7 @@ impl Walk<'_> {
                 self.children(node, is_repeated, depth)
             }
             "command" => self.command(node, is_repeated, depth),
-            // what the parser has not seen must not decide where a text ends
+            // text that the parser has not seen must not determine where another text ends
             "heredoc_start" | "heredoc_end" if !self.text(node.start_byte(), node.end_byte()).is_ascii() => {
                 None
             }
@@ -165,7 +165,7 @@ impl Walk<'_> {
                 self.steps.push(if is_hidden { Step::Evaluate } else { Step::Structure });
                 self.children(node, is_repeated, depth)
             }
-            // words and comments, with what may be inside of them
+            // words and comments, with their content
             "word"
             | "raw_string"
             | "string"
@@ -202,7 +202,7 @@ impl Walk<'_> {
             if matches!(cursor.field_name(), Some("name" | "argument")) {
                 let (from, to) = (child.start_byte(), child.end_byte());
                 match spans.last_mut() {
-                    // the shell takes what is not apart for one word, and so a blank behind a backslash
+                    // the shell joins adjacent parts to one word; a blank after a backslash belongs to it too
                     Some(last) if is_joined(self.text(last.1, from)) => last.1 = to,
                     _ => spans.push((from, to)),
                 }
@@ -237,7 +237,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether what is between two words does not part them.
+/// Whether the text between two words does not separate them.
 fn is_joined(gap: &str) -> bool {
     gap.replace("\\\n", "").is_empty() && !gap.contains('\n') || {
         let gap = gap.replace("\\\n", "");

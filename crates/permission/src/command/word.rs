@@ -1,20 +1,20 @@
-//! Reads shell words exactly as bash does, as far as they are literal. What is not literal is said to be unknown, never guessed.
+//! Parses shell words exactly as bash does, as far as they are literal. Other words are reported as unknown, never guessed.
 //!
-//! Substitutions and `$'…'` are unknown, and so are expansions, except of `~`, `~/…` and `$HOME` to the home folder that is given.
+//! Substitutions and `$'…'` are unknown, and so are expansions, except that `~`, `~/…` and `$HOME` become the given home directory.
 
 /// A word of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Word {
-    /// This text, as the program gets it.
+    /// Literal text, as the program receives it.
     Literal(String),
     /// File names: the text has `*`, `?` or `[` that the shell expands, the first of them after `prefix` bytes.
     Pattern { text: String, prefix: usize },
-    /// Known only when it runs.
+    /// Known only at run time.
     Unknown,
 }
 
 impl Word {
-    /// The text of a literal word.
+    /// Returns the text of a literal word.
     pub(crate) fn literal(&self) -> Option<&str> {
         match self {
             Self::Literal(text) => Some(text),
@@ -23,10 +23,10 @@ impl Word {
     }
 }
 
-/// Reads a text that is one word.
+/// Parses a text that is one word.
 pub(crate) fn read_word(source: &str, home: &str) -> Word {
     let source = source.trim_start_matches("\\\n");
-    // that would be nothing, or a remark
+    // the shell would read nothing, or a comment
     if source.is_empty() || source.starts_with('#') {
         return Word::Unknown;
     }
@@ -37,24 +37,24 @@ pub(crate) fn read_word(source: &str, home: &str) -> Word {
     }
 }
 
-/// A word with what the shell's grammar needs to know about it.
+/// A word with what the grammar needs to know about it.
 pub(super) struct Scanned<'a> {
     pub(super) word: Word,
-    /// How it was written.
+    /// The source text.
     pub(super) raw: &'a str,
-    /// Whether there is a `=` outside of quotes.
+    /// Whether an unquoted `=` occurs.
     pub(super) has_equals: bool,
-    /// Whether there is a `{` or `}` outside of quotes.
+    /// Whether an unquoted `{` or `}` occurs.
     pub(super) has_brace: bool,
 }
 
-/// A place in a text.
+/// A position in a text.
 pub(super) struct Scanner<'a> {
     pub(super) rest: &'a str,
     home: &'a str,
 }
 
-/// What ends a word outside of quotes.
+/// The characters that end an unquoted word.
 const ENDS: [char; 10] = [' ', '\t', '\n', '|', '&', ';', '(', ')', '<', '>'];
 
 impl<'a> Scanner<'a> {
@@ -72,25 +72,25 @@ impl<'a> Scanner<'a> {
         Some(next)
     }
 
-    /// Goes on behind a text if it is next.
+    /// Skips a text if it is next.
     pub(super) fn eat(&mut self, text: &str) -> bool {
         let rest = self.rest.strip_prefix(text);
         self.rest = rest.unwrap_or(self.rest);
         rest.is_some()
     }
 
-    /// Goes on behind spaces, tabs and lines that are continued.
+    /// Skips spaces, tabs and line continuations.
     pub(super) fn skip_blanks(&mut self) {
         while self.eat(" ") || self.eat("\t") || self.eat("\\\n") {}
     }
 
-    /// Reads up to the end of a word. Nothing if the word is not literal.
+    /// Parses up to the end of a word. `None` if the word is not literal.
     pub(super) fn word(&mut self) -> Option<Scanned<'a>> {
         let start = self.rest;
         let mut text = String::new();
         let mut first_pattern = None;
         let (mut has_equals, mut has_brace) = (false, false);
-        // the last character outside of quotes
+        // the last unquoted character
         let mut before = None;
         while let Some(next) = self.peek().filter(|next| !ENDS.contains(next)) {
             if self.eat("\\\n") {
@@ -106,11 +106,11 @@ impl<'a> Scanner<'a> {
                     self.rest = &self.rest[end + 1..];
                 }
                 '"' => self.quoted(&mut text)?,
-                // at the end of a word it is only itself
+                // at the end of a word it is literal
                 '$' if self.peek().is_none_or(|after| ENDS.contains(&after) && after != '(') => {
                     text.push('$');
                 }
-                // outside of quotes it would be split and expanded again
+                // unquoted, it would be split and expanded again
                 '$' if !self.home.contains([' ', '\t', '\n', '*', '?', '[', '\\']) => {
                     self.home_variable(&mut text)?;
                 }
@@ -137,7 +137,7 @@ impl<'a> Scanner<'a> {
             before = Some(if matches!(next, '\\' | '\'' | '"') { '"' } else { next });
         }
         let raw = &start[..start.len() - self.rest.len()];
-        // braces are expanded only around a comma or two dots
+        // braces expand only around a comma or two dots
         if has_brace && (raw.contains(',') || raw.contains("..")) {
             return None;
         }
@@ -148,14 +148,14 @@ impl<'a> Scanner<'a> {
         Some(Scanned { word, raw, has_equals, has_brace })
     }
 
-    /// Reads what follows the dollar sign of `$HOME` or `${HOME}`.
+    /// Parses the rest of `$HOME` or `${HOME}` after the dollar sign.
     fn home_variable(&mut self, text: &mut String) -> Option<()> {
         let is_it = self.eat("{HOME}") || self.eat("HOME") && !self.peek().is_some_and(is_of_name);
         text.push_str(self.home);
         (is_it && !self.home.is_empty()).then_some(())
     }
 
-    /// Reads up to the closing quotation mark.
+    /// Parses up to the closing quotation mark.
     fn quoted(&mut self, text: &mut String) -> Option<()> {
         loop {
             match self.take()? {
@@ -176,12 +176,12 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Whether a name goes on, or may go on behind the end of a line.
+/// Whether a character continues a name, or may continue it after a line continuation.
 fn is_of_name(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '_' | '\\' | '[')
 }
 
-/// Old shells take some bytes of other scripts for blanks, so that they need quotes here.
+/// Whether an unquoted character is safe: old shells treat some bytes of multi-byte characters as blanks.
 fn is_plain(character: char) -> bool {
     character.is_ascii() && !character.is_ascii_control()
 }

@@ -1,4 +1,4 @@
-//! Opens resolved paths without following a link, and never waits for a pipe.
+//! Opens resolved paths without following links and without waiting for a pipe.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,13 +9,13 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
 
 use super::{FileKind, Resolved};
 
-/// Opens the folder of a resolved path.
+/// Opens the directory of a resolved path.
 pub(super) fn folder(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::PATH_IF_THERE;
     Ok(without_links(path, flags)?)
 }
 
-/// Opens a resolved path in one call where the kernel can promise that it follows no link.
+/// Opens a resolved path in one system call where the kernel can guarantee that it follows no link.
 #[cfg(target_os = "linux")]
 fn without_links(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     use rustix::fs::{ResolveFlags, openat2};
@@ -23,7 +23,7 @@ fn without_links(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
 
     let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     match openat2(CWD, path, flags, Mode::empty(), resolve) {
-        // older kernels do not know it, and some sandboxes forbid what they do not know
+        // older kernels do not have it, and some sandboxes forbid unknown system calls
         Err(Errno::NOSYS | Errno::PERM) => step_by_step(path, flags),
         opened => opened,
     }
@@ -34,7 +34,7 @@ fn without_links(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     step_by_step(path, flags)
 }
 
-/// Opens one component after the other, none of which may be a link.
+/// Opens one component after the other; none may be a link.
 fn step_by_step(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     let on_the_way = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::PATH_IF_THERE;
     let mut at = openat(CWD, "/", on_the_way, Mode::empty())?;
@@ -49,7 +49,7 @@ fn step_by_step(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
 
 /// Flags that not every system has.
 trait PathIfThere {
-    /// A handle that needs no right to list the folder, where there is such a thing.
+    /// Opens a directory without the right to list it, where the system supports that.
     const PATH_IF_THERE: OFlags;
 }
 
@@ -61,7 +61,7 @@ impl PathIfThere for OFlags {
 }
 
 impl Resolved {
-    /// Opens the file to be read. What is no regular file is refused, also if it has just become something else.
+    /// Opens the file for reading. Fails for anything but a regular file, also if it has just been replaced.
     pub fn open(&self) -> io::Result<File> {
         let refused = |what: &str| {
             io::Error::new(io::ErrorKind::InvalidInput, format!("`{}` is {what}", self.path.display()))
@@ -82,7 +82,7 @@ impl Resolved {
             }
             FileKind::Special => return Err(refused("a pipe, socket or device, not a file")),
         }
-        // non-blocking: a pipe nobody writes to would wait for ever
+        // non-blocking: opening a pipe without a writer would wait forever
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = without_links(&self.path, flags)?;
         if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
@@ -91,24 +91,24 @@ impl Resolved {
         Ok(file.into())
     }
 
-    /// The whole content, if it is not larger than `most`.
-    pub fn read(&self, most: u64) -> io::Result<Vec<u8>> {
+    /// Reads the whole content, if it is not larger than `max_bytes`.
+    pub fn read(&self, max_bytes: u64) -> io::Result<Vec<u8>> {
         let file = self.open()?;
         let too_large = |size: u64| {
-            let (size, most) = (size >> 20, most >> 20);
+            let (size, max) = (size >> 20, max_bytes >> 20);
             io::Error::new(
                 io::ErrorKind::FileTooLarge,
-                format!("`{}` has {size} MB; at most {most} MB are read", self.path.display()),
+                format!("`{}` is too large: {size} MB, the maximum is {max} MB", self.path.display()),
             )
         };
         let size = file.metadata()?.len();
-        if size > most {
+        if size > max_bytes {
             return Err(too_large(size));
         }
         let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
-        // it may grow meanwhile, and files of /proc have no size
-        file.take(most + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > most {
+        // the file may grow while it is read, and files of /proc have size 0
+        file.take(max_bytes + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > max_bytes {
             return Err(too_large(bytes.len() as u64));
         }
         Ok(bytes)
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_call_and_many_steps_open_and_refuse_the_same() {
+    fn openat2_and_step_by_step_lookup_agree() {
         let folder = tempfile::tempdir().unwrap();
         let root = fs_err::canonicalize(folder.path()).unwrap();
         fs_err::create_dir(root.join("sub")).unwrap();

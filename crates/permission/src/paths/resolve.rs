@@ -1,4 +1,4 @@
-//! Follows a path link by link to what it really is, also if that does not exist yet.
+//! Resolves a path link by link, also if its target does not exist yet.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -6,44 +6,44 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
-/// As many links as the kernel follows.
-const MOST_LINKS: usize = 40;
+/// The limit of the kernel.
+const MAX_LINKS: usize = 40;
 
-/// Where a path leads.
+/// A resolved path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Resolved {
     /// The real path, without links and without `..`.
     pub path: PathBuf,
-    /// What is there.
+    /// The kind of file at the path.
     pub kind: FileKind,
-    /// Whether it is below the workspace.
+    /// Whether the path is inside the workspace.
     pub is_inside: bool,
     /// Whether the file has other names, which may be outside.
     pub is_hard_linked: bool,
 }
 
 impl Resolved {
-    /// A file that was just found below a resolved folder, by a walk that follows no link.
+    /// Describes a file that was just found below a resolved directory, by a walk that follows no link.
     pub fn found(path: &Path) -> Self {
         Self { path: path.to_owned(), kind: FileKind::File, is_inside: true, is_hard_linked: false }
     }
 }
 
-/// What is at a path.
+/// The kind of file at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
-    /// A file.
+    /// A regular file.
     File,
-    /// A folder.
+    /// A directory.
     Folder,
     /// Nothing.
     Missing,
-    /// A pipe, socket or device: nothing to read or write here.
+    /// A pipe, socket or device: not readable or writable here.
     Special,
 }
 
-/// Follows an absolute path.
+/// Resolves an absolute path.
 pub(super) fn resolve(path: &Path) -> io::Result<Resolved> {
     let mut ahead: VecDeque<OsString> = VecDeque::new();
     put_ahead(&mut ahead, path);
@@ -53,7 +53,7 @@ pub(super) fn resolve(path: &Path) -> io::Result<Resolved> {
     let mut links = 0;
     while let Some(name) = ahead.pop_front() {
         if name == ".." {
-            // nothing is above what is not there
+            // a missing directory has no parent
             if kind == FileKind::Missing {
                 return Err(not_found(path));
             }
@@ -68,7 +68,7 @@ pub(super) fn resolve(path: &Path) -> io::Result<Resolved> {
         if kind != FileKind::Folder {
             return Err(io::Error::new(
                 io::ErrorKind::NotADirectory,
-                format!("`{}` is not a folder", real.display()),
+                format!("`{}` is not a directory", real.display()),
             ));
         }
         real.push(&name);
@@ -77,7 +77,7 @@ pub(super) fn resolve(path: &Path) -> io::Result<Resolved> {
             Err(error) => return Err(error),
             Ok(metadata) if metadata.is_symlink() => {
                 links += 1;
-                if links > MOST_LINKS {
+                if links > MAX_LINKS {
                     return Err(io::Error::other(format!(
                         "`{}` goes through too many links",
                         path.display()

@@ -1,9 +1,9 @@
-//! Places where a read discloses a secret or a write makes a program run something later, so that they need consent.
+//! Places where reading discloses a secret, or writing makes a program run something later. They always need permission.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path};
 
-/// Why a place needs more care than others.
+/// Why a place is sensitive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sensitive {
@@ -17,11 +17,11 @@ pub enum Sensitive {
     Repository,
     /// Read and run by a CI service, an editor, a desktop or a service manager.
     RunsLater,
-    /// Our own settings and sessions, or those of another agent.
+    /// Settings and sessions of musher or another agent.
     AgentSettings,
 }
 
-/// Below the home folder.
+/// Relative to the home directory.
 const CREDENTIALS: [&str; 14] = [
     ".ssh",
     ".gnupg",
@@ -55,9 +55,9 @@ const SHELL_STARTUP: [&str; 15] = [
     ".bash_completion",
     ".inputrc",
 ];
-/// Settings of git for all repositories of a user.
+/// Git settings for all repositories of a user.
 const GIT_SETTINGS: [&str; 2] = [".gitconfig", ".config/git"];
-/// Below the home folder: what a desktop, a service manager, an editor or a build tool runs, and folders of programs.
+/// Relative to the home directory: files that a desktop, a service manager, an editor or a build tool runs, and directories of programs.
 const RUN_FROM_HOME: [&str; 30] = [
     ".config/systemd",
     ".local/share/systemd",
@@ -90,7 +90,7 @@ const RUN_FROM_HOME: [&str; 30] = [
     ".config/direnv",
     "Library/LaunchAgents",
 ];
-/// In any folder: files and folders of files that run on a push, or when a folder is opened or entered.
+/// In any directory: files, and directories of files, that run on a push, or when a directory is opened or entered.
 const RUN_FROM_WORKSPACE: [&str; 18] = [
     ".github/workflows",
     ".github/actions",
@@ -114,7 +114,7 @@ const RUN_FROM_WORKSPACE: [&str; 18] = [
 const AGENTS: [&str; 4] = [".musher", ".factory", ".claude", ".codex"];
 
 impl Sensitive {
-    /// What a real path is, for a user with this home folder and settings in these other folders.
+    /// Classifies a real path, for a user with this home directory and settings in these other directories.
     pub fn of(path: &Path, home: &Path, settings: &[&Path]) -> Option<Self> {
         let below_home = |places: &[&str]| places.iter().any(|place| path.starts_with(home.join(place)));
         if settings.iter().any(|folder| path.starts_with(folder)) || below_home(&AGENTS) {
@@ -144,12 +144,12 @@ impl Sensitive {
     }
 }
 
-/// Whether two names are the same on a file system that does not distinguish case.
+/// Whether two names are equal on a case-insensitive file system.
 fn is_named(name: &OsStr, other: &str) -> bool {
     name.eq_ignore_ascii_case(other)
 }
 
-/// Whether a path has these components, one behind the other.
+/// Whether a path contains these components, one after the other.
 fn has_run(names: &[&OsStr], place: &str) -> bool {
     let wanted: Vec<&str> = place.split('/').collect();
     names
@@ -168,14 +168,14 @@ fn is_private_key(path: &Path) -> bool {
     ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"].contains(&name)
 }
 
-/// What a path below `.git` is, or `.git` itself. Settings and hooks may be in nested folders of this name, too.
+/// Classifies a path below `.git`, or `.git` itself. Nested directories of this name may have settings and hooks too.
 fn version_control(path: &Path) -> Option<Sensitive> {
     const SETTINGS: [&str; 8] =
         ["hooks", "config", "config.worktree", "info", "modules", "worktrees", "commondir", "hgrc"];
     let names: Vec<&OsStr> = path.components().map(Component::as_os_str).collect();
     let is_repository = |name: &&OsStr| [".git", ".hg", ".svn"].iter().any(|own| is_named(name, own));
     let inside = &names[names.iter().position(is_repository)? + 1..];
-    // `.git` itself may be a file that says where the repository is
+    // `.git` itself may be a file that names the location of the repository
     let is_itself = inside.is_empty() || inside.last().is_some_and(is_repository);
     let is_setting = inside.iter().any(|name| SETTINGS.iter().any(|setting| is_named(name, setting)));
     Some(if is_itself || is_setting { Sensitive::VersionControl } else { Sensitive::Repository })
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_have_the_care_they_need() {
+    fn sensitive_places_have_their_protection() {
         let cases = [
             ("/home/u/.ssh/config", Some(Sensitive::Credentials)),
             ("/home/u/.sshx/config", None),

@@ -1,4 +1,4 @@
-//! Links, `..`, pipes, and files that become something else between the look and the opening.
+//! Links, `..`, pipes, and files that are replaced between resolving and opening.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// A workspace `in` beside a folder `out`.
+/// A workspace `in` beside a directory `out`.
 fn scene() -> (TempDir, Workspace) {
     let folder = tempfile::tempdir().unwrap();
     for name in ["in/sub", "out"] {
@@ -35,13 +35,13 @@ fn plain_paths_and_dots_are_followed_by_component() {
     assert_eq!(found(&workspace, "new/deep/file"), (true, FileKind::Missing));
     assert!(workspace.resolve("new/../a.txt").is_err(), "nothing is above what is not there");
     assert!(workspace.resolve("a.txt/b").is_err());
-    // `in-between` begins with `in` and is not below it
+    // `in-between` starts with `in` but is not below it
     fs_err::create_dir(folder.path().join("in-between")).unwrap();
     assert_eq!(found(&workspace, "../in-between"), (false, FileKind::Folder));
 }
 
 #[test]
-fn links_are_followed_wherever_they_stand() {
+fn links_are_followed_anywhere_in_a_path() {
     let (folder, workspace) = scene();
     let link = |target: &str, name: &str| symlink(target, folder.path().join("in").join(name)).unwrap();
     link("a.txt", "good");
@@ -63,7 +63,7 @@ fn links_are_followed_wherever_they_stand() {
     let agreed = Access::Also([workspace.resolve("door/secret").unwrap().path].into());
     assert!(workspace.reach("door/secret", &agreed).is_ok() && workspace.reach("a.txt", &agreed).is_ok());
     assert!(workspace.reach("door/other", &agreed).is_err());
-    // who turns the door elsewhere after the consent does not get through it
+    // redirecting the link after the permission was given does not lead elsewhere
     fs_err::create_dir(folder.path().join("elsewhere")).unwrap();
     fs_err::write(folder.path().join("elsewhere/secret"), "other").unwrap();
     fs_err::remove_file(folder.path().join("in/door")).unwrap();
@@ -72,7 +72,7 @@ fn links_are_followed_wherever_they_stand() {
 }
 
 #[test]
-fn magic_links_are_only_text() {
+fn magic_links_are_not_followed() {
     let (_folder, workspace) = scene();
     let resolved = workspace.resolve("/proc/self/root/etc").unwrap();
     assert_eq!((resolved.path, resolved.is_inside), (PathBuf::from("/etc"), false));
@@ -80,7 +80,7 @@ fn magic_links_are_only_text() {
 }
 
 #[test]
-fn a_workspace_behind_a_link_is_its_target() {
+fn workspace_behind_a_link_is_its_target() {
     let (folder, workspace) = scene();
     symlink(folder.path().join("in"), folder.path().join("alias")).unwrap();
     assert_eq!(Workspace::open(folder.path().join("alias")).unwrap().root(), workspace.root());
@@ -98,7 +98,7 @@ fn pipes_and_devices_are_refused_at_once() {
         assert_eq!(resolved.kind, FileKind::Special);
         assert!(resolved.open().is_err() && resolved.write(b"x").is_err());
     }
-    // what looked like a file may have become a pipe
+    // the path may have become a pipe in the meantime
     let resolved = workspace.resolve("a.txt").unwrap();
     fs_err::remove_file(&resolved.path).unwrap();
     mkfifoat(CWD, &resolved.path, Mode::RUSR | Mode::WUSR).unwrap();
@@ -106,7 +106,7 @@ fn pipes_and_devices_are_refused_at_once() {
 }
 
 #[test]
-fn what_is_swapped_for_a_link_after_the_look_is_not_followed() {
+fn link_created_after_resolution_is_not_followed() {
     let (folder, workspace) = scene();
     fs_err::write(folder.path().join("in/sub/f"), "mine").unwrap();
     let resolved = workspace.resolve("sub/f").unwrap();
@@ -127,7 +127,7 @@ fn what_is_swapped_for_a_link_after_the_look_is_not_followed() {
 }
 
 #[test]
-fn a_write_keeps_the_mode_makes_folders_and_leaves_nothing_behind() {
+fn write_keeps_the_mode_creates_directories_and_leaves_no_temporary_file() {
     let (folder, workspace) = scene();
     let script = folder.path().join("in/run.sh");
     fs_err::write(&script, "old").unwrap();
@@ -157,7 +157,7 @@ fn large_files_and_hard_links_are_noticed() {
 }
 
 mod against_the_kernel {
-    //! Random folders and links: where we say a path leads is where the kernel says it does.
+    //! Random directories and links: a path resolves to what the kernel says.
 
     use proptest::prelude::*;
 
@@ -166,7 +166,7 @@ mod against_the_kernel {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn the_same_end(links in proptest::collection::vec(("[abc]", "(\\.\\./|[abc]/|/){0,3}[abc]"), 0..6),
+        fn resolved_path_equals_that_of_the_kernel(links in proptest::collection::vec(("[abc]", "(\\.\\./|[abc]/|/){0,3}[abc]"), 0..6),
                         path in "([abc]|\\.\\.)(/([abc]|\\.\\.)){0,4}") {
             let folder = tempfile::tempdir().unwrap();
             let root = fs_err::canonicalize(folder.path()).unwrap();
@@ -184,7 +184,7 @@ mod against_the_kernel {
                     prop_assert_eq!(&ours.path, &real);
                     prop_assert_eq!(ours.is_inside, real.starts_with(root.join("w")));
                 }
-                // what the kernel does not find, we at most find missing
+                // a path that the kernel cannot resolve is an error or missing here too
                 Err(_) => prop_assert!(ours.is_err() || ours.unwrap().kind == FileKind::Missing),
             }
         }
@@ -192,7 +192,7 @@ mod against_the_kernel {
 }
 
 #[test]
-fn further_folders_are_inside_and_have_the_names_they_were_given_with() {
+fn additional_directories_are_inside_under_their_given_names() {
     let folder = tempfile::tempdir().unwrap();
     let real = fs_err::canonicalize(folder.path()).unwrap();
     for name in ["work", "lib", "else"] {

@@ -1,4 +1,4 @@
-//! Writes a file whole or not at all: a new file beside it takes its place.
+//! Writes a file atomically: a new file beside it takes its place.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,12 +10,12 @@ use uuid::Uuid;
 
 use super::{FileKind, Resolved, open};
 
-/// For files that are new.
+/// The mode of new files.
 const NEW_FILE: Mode = Mode::from_raw_mode(0o644);
 const NEW_FOLDER: Mode = Mode::from_raw_mode(0o755);
 
 impl Resolved {
-    /// Puts `content` there. Missing folders are made; the mode of a file that is there is kept.
+    /// Replaces the content. Creates missing directories; keeps the mode of an existing file.
     pub fn write(&self, content: &[u8]) -> io::Result<()> {
         let refused = |what: &str| {
             io::Error::new(io::ErrorKind::InvalidInput, format!("`{}` is {what}", self.path.display()))
@@ -34,7 +34,7 @@ impl Resolved {
             Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
                 Mode::from_raw_mode(stat.st_mode & 0o7777)
             }
-            // what has come there since is not what was agreed on
+            // a file that appeared in the meantime is not what the user permitted
             Ok(_) => return Err(refused("not a file any more")),
             Err(_) => NEW_FILE,
         };
@@ -42,13 +42,13 @@ impl Resolved {
         let written = write_new(&folder, &temporary, content, mode, self.kind == FileKind::File)
             .and_then(|()| Ok(renameat(&folder, &temporary, &folder, name)?));
         if written.is_err() {
-            // it may not have come to exist
+            // it may not have been created
             unlinkat(&folder, &temporary, AtFlags::empty()).ok();
         }
         written
     }
 
-    /// Makes the folders it will lie in.
+    /// Creates the parent directories.
     pub fn make_folders(&self) -> io::Result<()> {
         match self.path.parent() {
             Some(parent) if self.kind == FileKind::Missing => make_folders(parent).map(drop),
@@ -69,7 +69,7 @@ fn write_new(folder: impl AsFd, name: &str, content: &[u8], mode: Mode, keep_mod
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = openat(folder, name, flags, mode)?;
     if keep_mode {
-        // the mode given at the opening was cut by the umask
+        // the umask has reduced the mode that was given when opening
         fchmod(&file, mode)?;
     }
     let mut file = File::from(file);
@@ -77,7 +77,7 @@ fn write_new(folder: impl AsFd, name: &str, content: &[u8], mode: Mode, keep_mod
     file.flush()
 }
 
-/// Opens a folder whose beginning is there, and makes the rest of it.
+/// Opens a directory of which a prefix exists, and creates the rest.
 fn make_folders(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
     let mut at = openat(CWD, "/", flags, Mode::empty())?;

@@ -1,8 +1,8 @@
-//! Ways out that were found in agents and in programs like them: one test for each kind. None of these may run as harmless.
+//! Bypasses that were found in agents and similar programs: one test per kind. None of these commands may run as harmless.
 
 use super::*;
 
-/// None of them runs below this level, whatever the model says.
+/// Asserts that none of the commands runs below this level, whatever the model claims.
 fn not_below(level: Autonomy, commands: &[&str]) {
     let scene = Scene::new();
     for command in commands {
@@ -239,7 +239,7 @@ fn programs_that_run_others_by_an_option() {
             "openssl enc -in a.txt -out x",
         ],
     );
-    // they cannot write, but nobody has proven it
+    // they cannot write, but that is not proven
     not_below(Autonomy::Medium, &["grep -f x y", "head --unknown a.txt"]);
 }
 
@@ -322,7 +322,7 @@ fn variables_do_not_change_what_a_name_means() {
 }
 
 #[test]
-fn expansions_are_not_taken_for_what_they_look_like() {
+fn expansions_are_not_read_as_literal_text() {
     not_below(
         Autonomy::Medium,
         &[
@@ -368,7 +368,7 @@ fn expansions_are_not_taken_for_what_they_look_like() {
 }
 
 #[test]
-fn what_looks_like_a_blank_a_letter_or_a_line_end_is_not_one() {
+fn lookalike_characters_are_not_blanks_letters_or_line_endings() {
     not_below(
         Autonomy::High,
         &[
@@ -390,9 +390,9 @@ fn what_looks_like_a_blank_a_letter_or_a_line_end_is_not_one() {
 }
 
 #[test]
-fn other_scripts_do_no_harm_to_the_parser_and_hide_nothing() {
+fn non_latin_text_neither_breaks_the_parser_nor_hides_commands() {
     let scene = Scene::new();
-    // the first ones have ended the process
+    // the first ones used to crash the process
     for (command, level) in [
         ("echo {\u{1f600}", Some(Autonomy::Medium)),
         ("echo {1\u{1f600}..2}", Some(Autonomy::Medium)),
@@ -406,7 +406,7 @@ fn other_scripts_do_no_harm_to_the_parser_and_hide_nothing() {
 }
 
 #[test]
-fn lines_that_are_too_much_are_asked_for() {
+fn oversized_command_lines_require_permission() {
     let scene = Scene::new();
     let long = format!("ls {}", "a".repeat(20_000));
     let many = vec!["ls"; 60].join("; ");
@@ -446,7 +446,7 @@ fn links_and_folders_are_followed_before_and_while_a_line_runs() {
             "while true; do cd ..; touch x; done",
         ],
     );
-    // the link is not there yet when the line is judged
+    // the link does not exist yet when the line is judged
     not_below(
         Autonomy::Medium,
         &[

@@ -1,4 +1,4 @@
-//! Our reading of plain lines and of words, against the shell itself.
+//! Compares the parsers of plain lines and of words with bash.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,12 +9,12 @@ use proptest::sample::select;
 use super::command::{Word, read_plain, read_word};
 use super::{Autonomy, Scene, Verdict, cases};
 
-/// Where the shell of these tests believes to be at home.
+/// The home directory of the shell in these tests.
 const HOME: &str = "/h o/me";
-/// The same without what the shell would split.
+/// A home directory without characters that the shell would split.
 const PLAIN_HOME: &str = "/home/me";
 
-/// Pieces of lines: what is in quotes, what is not, and what the shell does something with.
+/// Pieces of lines: quoted, unquoted, and special to the shell.
 const PIECES: &[&str] = &[
     "a",
     "b-c",
@@ -133,7 +133,7 @@ const PIECES: &[&str] = &[
     "{f}>/dev/null",
 ];
 
-/// How a command begins: mostly with a name that is nothing to the shell.
+/// How a command starts: mostly with a name unknown to the shell.
 const STARTS: &[&str] = &[
     "zq",
     "zq",
@@ -162,12 +162,12 @@ fn line() -> impl Strategy<Value = String> {
         .prop_map(|(start, pieces)| format!("{start} {}", pieces.concat()))
 }
 
-/// What the shell runs: every name is unknown to it, and whoever is told of unknown names writes them down.
+/// Returns what the shell runs: every name is unknown to it, and the handler for unknown names records the words.
 fn ran_by_bash(line: &str, home: &str, folder: &Path) -> Result<Vec<Vec<String>>, String> {
     let log = folder.join("../log");
     fs_err::write(&log, "").unwrap();
     let note = "command_not_found_handle() { printf '%s\\0' $# \"$@\" >> \"$LOG\"; }\n";
-    #[expect(clippy::disallowed_methods, reason = "the shell is what we are compared with")]
+    #[expect(clippy::disallowed_methods, reason = "the parsers are compared with bash")]
     let output = Command::new("/bin/bash")
         .args(["--noprofile", "--norc", "-c", &format!("{note}{line}")])
         .current_dir(folder)
@@ -191,7 +191,7 @@ fn ran_by_bash(line: &str, home: &str, folder: &Path) -> Result<Vec<Vec<String>>
 }
 
 fn texts(words: Vec<Word>) -> Vec<String> {
-    // nothing is there for a pattern to stand for
+    // no file exists that a pattern could match
     let text = |word| match word {
         Word::Literal(text) | Word::Pattern { text, .. } => text,
         Word::Unknown => panic!("a plain line has no unknown words"),
@@ -205,7 +205,7 @@ fn compare(line: &str, home: &str) -> Result<(), TestCaseError> {
     let empty = folder.path().join("empty");
     fs_err::create_dir(&empty).unwrap();
     let mut ours: Vec<_> = commands.into_iter().map(texts).collect();
-    // nobody is told of what is not looked up by name, and of what the shell does itself
+    // the handler sees neither commands given by a path nor shell builtins
     let is_untold =
         |name: &str| name.contains('/') || name.starts_with('%') || ["", ":", "."].contains(&name);
     if ours.iter().any(|words| is_untold(&words[0])) {
@@ -214,7 +214,7 @@ fn compare(line: &str, home: &str) -> Result<(), TestCaseError> {
     let theirs = ran_by_bash(line, home, &empty);
     prop_assert!(theirs.is_ok(), "{line:?}: we read {ours:?}, bash says {theirs:?}");
     let mut theirs = theirs.unwrap_or_default();
-    // the parts of a pipeline run at the same time
+    // the parts of a pipeline run concurrently
     ours.sort();
     theirs.sort();
     prop_assert_eq!(ours, theirs, "{:?}", line);
@@ -225,13 +225,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(1000), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_line_we_take_for_plain_runs_the_commands_we_have_read(line in line()) {
+    fn plain_line_runs_exactly_the_parsed_commands(line in line()) {
         compare(&line, HOME)?;
         compare(&line, PLAIN_HOME)?;
     }
 
     #[test]
-    fn a_word_we_take_for_literal_is_what_the_program_gets(pieces in proptest::collection::vec(select(PIECES), 1..6)) {
+    fn literal_word_is_what_the_program_receives(pieces in proptest::collection::vec(select(PIECES), 1..6)) {
         let source = pieces.concat();
         if let Word::Literal(text) = read_word(&source, HOME) {
             compare(&format!("zq {source}"), HOME)?;
@@ -241,7 +241,7 @@ proptest! {
 }
 
 #[test]
-fn lines_that_need_care_are_read_as_bash_does_or_not_at_all() {
+fn tricky_lines_are_parsed_as_bash_does_or_rejected() {
     for line in [
         "zq a\\\n b",
         "zq a\\\nb",

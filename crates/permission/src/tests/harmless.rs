@@ -1,4 +1,4 @@
-//! What runs at the lowest level is run for real, with every option we could think of, and must not have changed anything.
+//! Runs commands that are allowed at level off, with every known option, and checks that nothing has changed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use proptest::sample::select;
 
 use super::*;
 
-/// Programs with what they may be given, harmless or not.
+/// Programs with arguments, harmless or not.
 const PROGRAMS: &[(&str, &[&str])] = &[
     ("ls", &["-la", "-R", "--color=always", "--zero", "-I", "*"]),
     ("cat", &["-n", "-A", "a.txt", "src/main.rs", "--unknown"]),
@@ -184,7 +184,7 @@ pub(super) fn repository() -> Scene {
 }
 
 fn bash(line: &str, scene: &Scene) -> bool {
-    #[expect(clippy::disallowed_methods, reason = "what is said to be harmless is tried")]
+    #[expect(clippy::disallowed_methods, reason = "commands that were judged harmless are run for real")]
     let mut command = Command::new("/bin/bash");
     command.args(["--noprofile", "--norc", "-c", line]).current_dir(scene.workspace.root()).env_clear();
     command
@@ -194,7 +194,7 @@ fn bash(line: &str, scene: &Scene) -> bool {
     command.status().unwrap().success()
 }
 
-/// Every file with its content, folder and link.
+/// Collects every file with its content, every directory and every link.
 fn everything(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
     for entry in fs_err::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -208,7 +208,7 @@ fn everything(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
 }
 
 #[test]
-fn what_runs_at_the_lowest_level_changes_no_file() {
+fn commands_allowed_at_autonomy_off_change_no_file() {
     let scene = repository();
     let look = || {
         let mut found = BTreeMap::new();
@@ -216,7 +216,7 @@ fn what_runs_at_the_lowest_level_changes_no_file() {
         found
     };
     let before = look();
-    // the first line that changes something spoils the scene, so that there is nothing to be made smaller
+    // the first line that changes something spoils the scene, so shrinking is not possible
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
         cases: cases(1000),
         max_shrink_iters: 0,

@@ -1,7 +1,7 @@
-//! The options our tables list, compared with the real programs.
+//! Compares the option tables with the real programs.
 //!
-//! Each listed option is given to its program with an unknown option behind it. A program that complains about the unknown option did
-//! not take it as a value. A table that says otherwise reads a later option as a value, or a value as an option, and both are holes.
+//! Each listed option is given to its program, followed by an unknown option. A program that complains about the unknown option did not
+//! take it as a value. If a table disagrees, a later option would be read as a value, or a value as an option; both are holes.
 
 use std::io::Read as _;
 use std::process::{Command, Stdio};
@@ -12,14 +12,14 @@ use crate::command::{Takes, listed_options};
 
 const CANARY: &str = "--musher-canary";
 
-/// Programs that do not read options with the usual function, so that an unknown one says nothing. They are read by hand.
+/// Programs that do not use the usual option parser, so an unknown option causes no complaint. They were checked by hand.
 const WITHOUT_COMPLAINTS: &[&str] =
     &[":", "true", "false", "echo", "ps", "type", "getconf", "lsmod", "git rev-parse"];
 
-/// Options that end the program before it looks at the next one.
+/// Options that end the program before it reads the next one.
 const FINAL: &[&str] = &["--help", "--version", "--type-list", "-V", "-h"];
 
-/// Operands without which a command refuses its options.
+/// Operands without which a command rejects its options.
 fn operands(program: &[&str]) -> &'static [&'static str] {
     match program {
         ["git", "ls-tree"] => &["HEAD"],
@@ -31,14 +31,14 @@ fn operands(program: &[&str]) -> &'static [&'static str] {
     }
 }
 
-/// What a program does with the word behind an option.
+/// What a program did with the word after an option.
 #[derive(Debug, PartialEq, Eq)]
 enum Observed {
-    /// It was a value.
+    /// It was read as a value.
     Took,
-    /// It was an option.
+    /// It was read as an option.
     Left,
-    /// The program had ended before: it refuses the option, or needs no more than it.
+    /// The program ended before: it rejects the option, or needs nothing else.
     Ended,
 }
 
@@ -82,7 +82,7 @@ fn options_take_their_values_as_the_real_programs_do() {
 
 fn observe(program: &[&str], option: &str, text: &str, scene: &Scene) -> Observed {
     if is_about_canary(text) {
-        // old versions of rg take no value that begins with a hyphen, and refuse what follows, whatever it is
+        // old versions of rg accept no value that starts with a hyphen, and reject any word that follows
         let refuses = program == ["rg"]
             && complaint(program, &[option, "--hidden"], scene).is_some_and(|text| text.contains("error:"));
         return if refuses { Observed::Ended } else { Observed::Left };
@@ -97,9 +97,9 @@ fn observe(program: &[&str], option: &str, text: &str, scene: &Scene) -> Observe
     }
 }
 
-/// What a program says about its arguments; nothing if there is no such program.
+/// Returns what a program prints about its arguments. `None` if the program is not installed.
 fn complaint(program: &[&str], arguments: &[&str], scene: &Scene) -> Option<String> {
-    #[expect(clippy::disallowed_methods, reason = "the real program is asked what it takes")]
+    #[expect(clippy::disallowed_methods, reason = "the real programs are run")]
     let mut command = Command::new(program[0]);
     command.args(&program[1..]).args(arguments).args(operands(program));
     command.current_dir(scene.workspace.root()).env_clear();
@@ -114,14 +114,14 @@ fn complaint(program: &[&str], arguments: &[&str], scene: &Scene) -> Option<Stri
         drop(send);
         String::from_utf8_lossy(&text).into_owned()
     });
-    // a program that took the canary as a value may run on, for instance to follow a file
+    // a program that read the canary as a value may run on, for instance to follow a file
     let _: Result<(), _> = ended.recv_timeout(Duration::from_secs(5));
     drop(child.kill());
     drop(child.wait());
     Some(reader.join().unwrap())
 }
 
-/// Whether a complaint says that the canary is an unknown option.
+/// Whether a complaint calls the canary an unknown option.
 fn is_about_canary(complaint: &str) -> bool {
     const MARKS: [&str; 14] = [
         "unrecognized option",

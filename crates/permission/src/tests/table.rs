@@ -1,4 +1,4 @@
-//! One table: a command, and the least autonomy at which it runs without asking.
+//! One table: a command, and the lowest autonomy level at which it runs without asking.
 
 use super::*;
 
@@ -9,7 +9,7 @@ const HIGH: Option<Autonomy> = Some(Autonomy::High);
 const ALWAYS: Option<Autonomy> = None;
 
 const COMMANDS: &[(&str, Option<Autonomy>)] = &[
-    // only looks
+    // only reads
     ("ls", OFF),
     ("ls -la src", OFF),
     ("ls *.rs", OFF),
@@ -97,7 +97,7 @@ const COMMANDS: &[(&str, Option<Autonomy>)] = &[
     ("cp -r src sub && touch sub/x", MEDIUM),
     ("cat $(git ls-files)", MEDIUM),
     ("rmdir sub", MEDIUM),
-    // anything
+    // everything else
     ("rm .git/index", HIGH),
     ("rm -rf bare", HIGH),
     ("mv bare other", HIGH),
@@ -139,7 +139,7 @@ const COMMANDS: &[(&str, Option<Autonomy>)] = &[
     ("ssh host", HIGH),
     ("source x", HIGH),
     ("ln -s / x", HIGH),
-    // always
+    // always needs permission
     ("sudo ls", ALWAYS),
     ("echo a; sudo -n true", ALWAYS),
     ("bash -c 'sudo ls'", ALWAYS),
@@ -187,7 +187,7 @@ const COMMANDS: &[(&str, Option<Autonomy>)] = &[
 ];
 
 #[test]
-fn commands_run_from_their_level_on() {
+fn commands_run_from_their_autonomy_level() {
     let scene = Scene::new();
     let mut wrong = Vec::new();
     for (command, expected) in COMMANDS {

@@ -1,4 +1,4 @@
-//! Test helper: a process whose first thread exits while a second one goes on. It looks like a zombie and is none.
+//! Test helper: a process whose first thread exits while a second one keeps running. It looks like a zombie, but is alive.
 
 use std::io::Write as _;
 use std::thread;

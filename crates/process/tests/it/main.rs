@@ -1,4 +1,4 @@
-//! Programs from start to end, with real processes.
+//! Integration tests with real processes.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 

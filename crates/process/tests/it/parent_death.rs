@@ -1,11 +1,11 @@
-//! The death of a whole process, tried on a helper that is killed: nothing it started survives.
+//! Death of the parent process: a helper is killed, and none of its programs survive.
 
 use std::io::Write as _;
 use std::process::{ChildStdout, Command, Stdio};
 
-use crate::support::{Output, Process, TELL};
+use crate::support::{Output, PRINT_PID, Process};
 
-/// A process that has started a program. Killed when dropped.
+/// A process that has started a program. Dropping it kills the process.
 struct Host {
     process: std::process::Child,
     output: Output<ChildStdout>,
@@ -13,7 +13,7 @@ struct Host {
 
 impl Host {
     fn start(mode: &str, script: &str) -> Self {
-        #[expect(clippy::disallowed_methods, reason = "the helper is to be killed, and not by this crate")]
+        #[expect(clippy::disallowed_methods, reason = "the test kills the helper without this crate")]
         let mut process = Command::new(env!("CARGO_BIN_EXE_musher-process-host"))
             .args([mode, script])
             .stdin(Stdio::piped())
@@ -29,9 +29,9 @@ impl Host {
         assert_eq!(self.output.line(), "reaped");
     }
 
-    /// The guard that it has started.
+    /// Returns the guard that the process has started.
     fn guard(&self) -> Option<Process> {
-        // the children are those of the thread that forks
+        // `children` lists the children of one thread, here the one that forks
         let threads = fs_err::read_dir(format!("/proc/{}/task", self.process.id())).unwrap();
         let children: String = threads
             .map(|thread| fs_err::read_to_string(thread.unwrap().path().join("children")).unwrap())
@@ -49,73 +49,73 @@ impl Drop for Host {
 }
 
 #[test]
-fn nothing_survives_when_we_are_killed() {
+fn no_descendant_survives_when_the_parent_is_killed() {
     for script in [
-        format!("sleep 1000 & {TELL}; wait"),
-        format!("trap '' TERM INT HUP; setsid sleep 1000 & {TELL}; wait"),
-        // no mark in its environment, a session of its own, no parent, none of our files
-        format!("(env -i setsid sleep 1000 <&- >&- 2>&- & {TELL}); sleep 1000"),
+        format!("sleep 1000 & {PRINT_PID}; wait"),
+        format!("trap '' TERM INT HUP; setsid sleep 1000 & {PRINT_PID}; wait"),
+        // no mark in its environment, a session of its own, no parent, no inherited files
+        format!("(env -i setsid sleep 1000 <&- >&- 2>&- & {PRINT_PID}); sleep 1000"),
     ] {
         let mut host = Host::start("kill", &script);
-        let (below, guard) = (host.output.process(), host.guard().unwrap());
-        assert!(below.is_alive() && guard.is_alive());
+        let (descendant, guard) = (host.output.process(), host.guard().unwrap());
+        assert!(descendant.is_alive() && guard.is_alive());
         drop(host);
-        below.until_gone();
-        guard.until_gone();
+        descendant.wait_for_end();
+        guard.wait_for_end();
     }
 }
 
 #[test]
-fn remains_do_not_survive_when_we_are_killed() {
-    let script = format!("env -i setsid sleep 1000 <&- >&- 2>&- & {TELL}");
+fn kept_descendants_do_not_survive_when_the_parent_is_killed() {
+    let script = format!("env -i setsid sleep 1000 <&- >&- 2>&- & {PRINT_PID}");
     let mut host = Host::start("keep", &script);
-    let below = host.output.process();
+    let descendant = host.output.process();
     host.reap();
-    assert!(below.is_alive());
+    assert!(descendant.is_alive());
     let guard = host.guard().unwrap();
     drop(host);
-    below.until_gone();
-    guard.until_gone();
+    descendant.wait_for_end();
+    guard.wait_for_end();
 }
 
 #[test]
-fn interrupted_program_may_clean_up_but_not_stay() {
-    // it ends the first sleep itself, says so, and goes on
+fn interrupted_program_can_clean_up_and_is_killed_afterwards() {
+    // the script ends the first sleep itself, prints a line, and keeps running
     let script = format!(
-        "trap 'kill $first; echo cleaned; wait' INT; sleep 1000 & {TELL}; first=$!; setsid sleep 1000 & {TELL}; wait; wait"
+        "trap 'kill $first; echo cleaned; wait' INT; sleep 1000 & {PRINT_PID}; first=$!; setsid sleep 1000 & {PRINT_PID}; wait; wait"
     );
     let mut host = Host::start("interrupt", &script);
     let (first, second) = (host.output.process(), host.output.process());
     let guard = host.guard().unwrap();
     host.process.kill().unwrap();
     assert_eq!(host.output.line(), "cleaned");
-    first.until_gone();
-    second.until_gone();
-    guard.until_gone();
+    first.wait_for_end();
+    second.wait_for_end();
+    guard.wait_for_end();
 }
 
 #[test]
-fn marked_program_of_another_parent_does_not_survive_when_we_are_killed() {
+fn marked_program_of_another_parent_is_killed_with_the_marking_process() {
     for hidden in ["", "env -i setsid "] {
         let mut host = Host::start("foreign", "");
         let marking: Vec<_> =
             std::iter::repeat_with(|| host.output.line()).take_while(|line| line != "ready").collect();
-        let script = format!("{}\n{hidden}sleep 1000 <&- >&- 2>&- & {TELL}", marking.join("\n"));
-        #[expect(clippy::disallowed_methods, reason = "the part of another program is played here")]
+        let script = format!("{}\n{hidden}sleep 1000 <&- >&- 2>&- & {PRINT_PID}", marking.join("\n"));
+        #[expect(clippy::disallowed_methods, reason = "the test acts as another program")]
         let mut shell = Command::new("bash").args(["-c", &script]).stdout(Stdio::piped()).spawn().unwrap();
-        let below = Output::new(shell.stdout.take().unwrap()).process();
+        let descendant = Output::new(shell.stdout.take().unwrap()).process();
         shell.wait().unwrap();
-        assert!(below.is_alive());
+        assert!(descendant.is_alive());
         drop(host);
-        below.until_gone();
+        descendant.wait_for_end();
     }
 }
 
 #[test]
-fn guard_ends_with_the_last_program_that_leaves_nothing() {
-    let mut host = Host::start("kill", &format!("sleep 1000 & {TELL}"));
-    let (below, guard) = (host.output.process(), host.guard().unwrap());
+fn guard_ends_with_the_last_program() {
+    let mut host = Host::start("kill", &format!("sleep 1000 & {PRINT_PID}"));
+    let (descendant, guard) = (host.output.process(), host.guard().unwrap());
     host.reap();
-    assert!(!below.is_alive() && !guard.is_alive());
+    assert!(!descendant.is_alive() && !guard.is_alive());
     assert!(host.guard().is_none());
 }

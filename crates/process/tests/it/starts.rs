@@ -1,4 +1,4 @@
-//! How programs start: where, with what, and what becomes of a start that is not awaited.
+//! How programs start: directory, environment, mark, and cancelled starts.
 
 use std::io;
 use std::sync::{Arc, Mutex, mpsc};
@@ -9,7 +9,7 @@ use crate::support::{bash, start};
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Keeps the jobs until the test runs them.
+/// Queues the jobs until the test runs them.
 #[derive(Debug)]
 struct Delayed(Mutex<mpsc::Sender<Job>>);
 
@@ -20,7 +20,7 @@ impl Spawner for Delayed {
 }
 
 #[tokio::test]
-async fn program_has_the_environment_and_the_folder_it_was_given() {
+async fn program_has_the_given_environment_and_directory() {
     let command = Command::new("/bin/bash").args(["-c", "echo $PWD-$A-$B-${C-none}-${HOME-none}"]);
     let command = command.env("A", "1").envs([("B", "2"), ("C", "3")]).env_remove("C").env_clear().cwd("/");
     let (child, mut output) = start(command).await;
@@ -29,18 +29,18 @@ async fn program_has_the_environment_and_the_folder_it_was_given() {
 }
 
 #[tokio::test]
-async fn program_leads_a_session_and_carries_its_mark() {
+async fn program_leads_a_session_and_has_its_mark() {
     let script = format!("cut -d' ' -f5-6 /proc/$$/stat; echo ${MARKS_VARIABLE}");
     let (child, mut output) = start(bash(&script)).await;
     assert_eq!(output.line(), format!("{0} {0}", child.id()));
     let marks = output.line();
-    let (_, ours) = child.mark().variable();
-    assert_eq!(marks.split(' ').next_back(), ours.split(' ').next_back());
+    let (_, value) = child.mark().variable();
+    assert_eq!(marks.split(' ').next_back(), value.split(' ').next_back());
     child.reap().unwrap();
 }
 
 #[tokio::test]
-async fn core_dumps_are_forbidden_only_if_asked() {
+async fn core_dumps_are_disabled_only_on_request() {
     let (child, mut output) = start(bash("ulimit -c 2>&1; ulimit -Hc").no_core_dumps()).await;
     assert_eq!((output.line(), output.line()), ("0".to_owned(), "0".to_owned()));
     child.reap().unwrap();
@@ -53,13 +53,13 @@ async fn core_dumps_are_forbidden_only_if_asked() {
 }
 
 #[tokio::test]
-async fn program_that_does_not_exist_is_an_error() {
+async fn missing_program_is_an_error() {
     let error = Command::new("/no/such/program").spawn(Streams::null()).await.unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::NotFound);
 }
 
 #[tokio::test]
-async fn start_that_is_not_awaited_leaves_nothing() {
+async fn cancelled_start_leaves_no_process() {
     let (jobs, queue) = mpsc::channel::<Job>();
     let command = Command::new("sh").args(["-c", "echo $$; exec sleep 1000"]);
     let (mut reader, writer) = io::pipe().unwrap();
@@ -67,29 +67,29 @@ async fn start_that_is_not_awaited_leaves_nothing() {
     let command = command.spawn_on(Arc::new(Delayed(Mutex::new(jobs))));
     tokio::select! {
         biased;
-        _ = command.spawn(streams) => panic!("nobody has run the job yet"),
+        _ = command.spawn(streams) => panic!("the job has not run yet"),
         () = std::future::ready(()) => {}
     }
     queue.recv().unwrap()();
-    // ends only when no process holds the other end
+    // ends only when no process has the other end open
     io::copy(&mut reader, &mut io::sink()).unwrap();
 }
 
 #[tokio::test]
-async fn start_on_a_thread_that_is_gone_is_an_error() {
+async fn start_on_an_ended_thread_is_an_error() {
     #[derive(Debug)]
-    struct Gone;
-    impl Spawner for Gone {
+    struct Ended;
+    impl Spawner for Ended {
         fn run(&self, job: Job) {
             drop(job);
         }
     }
-    let error = bash("true").spawn_on(Arc::new(Gone)).spawn(Streams::null()).await.unwrap_err();
-    assert_eq!(error.to_string(), "the thread that starts programs is gone");
+    let error = bash("true").spawn_on(Arc::new(Ended)).spawn(Streams::null()).await.unwrap_err();
+    assert_eq!(error.to_string(), "cannot start the program: the spawner thread has ended");
 }
 
 #[tokio::test]
-async fn child_keeps_the_spawner_whose_thread_it_lives_on() {
+async fn child_keeps_its_spawner_alive() {
     #[derive(Debug)]
     struct Here;
     impl Spawner for Here {
@@ -100,7 +100,7 @@ async fn child_keeps_the_spawner_whose_thread_it_lives_on() {
     let spawner = Arc::new(Here);
     let kept = Arc::downgrade(&spawner);
     let child = bash("true").spawn_on(spawner).spawn(Streams::null()).await.unwrap();
-    assert!(kept.upgrade().is_some(), "the thread would end, and the program with it");
+    assert!(kept.upgrade().is_some(), "dropping the spawner would end the thread and the program");
     drop(child);
     assert!(kept.upgrade().is_none());
 }

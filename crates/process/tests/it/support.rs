@@ -1,4 +1,4 @@
-//! Real processes: started by scripts, found by the ids they print, and waited for.
+//! Test support: starts scripts, finds processes by the ids they print, and waits for them.
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::fd::OwnedFd;
@@ -8,13 +8,13 @@ use musher_process::{Child, Command, Streams};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-/// The end of a script: waits until the last process in the background is `sleep`, and prints its id.
-pub(crate) const TELL: &str = "until grep -q '(sleep)' /proc/$!/stat; do :; done; echo pid $!";
+/// Commands for the end of a script: wait until the last background process is `sleep`, and print its id.
+pub(crate) const PRINT_PID: &str = "until grep -q '(sleep)' /proc/$!/stat; do :; done; echo pid $!";
 
-/// `sleep` without any mark, in a session of its own: it is known by its parent only.
+/// Starts `sleep` without marks and in a session of its own, so that it can be found by its parent only.
 pub(crate) const UNMARKED: &str = "{ ulimit -x 5; ulimit -R 5; exec env -i setsid sleep 1000 <&- >&- 2>&-; }";
 
-/// A process that need not be our child.
+/// A process, not necessarily a child of the test.
 #[derive(Debug)]
 pub(crate) struct Process(OwnedFd);
 
@@ -28,10 +28,10 @@ impl Process {
         !self.ends_within(0)
     }
 
-    /// Waits until it has ended.
-    pub(crate) fn until_gone(&self) {
-        // far more than it takes: a test that needs it has found a leak
-        assert!(self.ends_within(30), "it lives on");
+    /// Waits until the process has ended.
+    pub(crate) fn wait_for_end(&self) {
+        // far longer than necessary: a timeout means that the process leaked
+        assert!(self.ends_within(30), "the process is still running");
     }
 
     fn ends_within(&self, seconds: i64) -> bool {
@@ -40,7 +40,7 @@ impl Process {
     }
 }
 
-/// What a program prints, line by line.
+/// Output of a program, read line by line.
 #[derive(Debug)]
 pub(crate) struct Output<R>(BufReader<R>);
 
@@ -51,12 +51,12 @@ impl<R: Read> Output<R> {
 
     pub(crate) fn line(&mut self) -> String {
         let mut line = String::new();
-        assert!(self.0.read_line(&mut line).unwrap() > 0, "it has ended");
+        assert!(self.0.read_line(&mut line).unwrap() > 0, "the output has ended");
         line.truncate(line.trim_end().len());
         line
     }
 
-    /// Reads the line of [`TELL`].
+    /// Reads the line that [`PRINT_PID`] prints.
     pub(crate) fn process(&mut self) -> Process {
         Process::new(self.line().strip_prefix("pid ").expect("an id"))
     }
@@ -68,7 +68,7 @@ pub(crate) fn bash(script: &str) -> Command {
     Command::new("bash").args(["-c", script])
 }
 
-/// Starts a program whose output is read, and whose input does not end.
+/// Starts a program with piped output, and with input that does not end.
 pub(crate) async fn start(command: Command) -> Started {
     let streams = Streams { stderr: Stdio::null(), ..Streams::piped() };
     let mut child = command.spawn(streams).await.unwrap();

@@ -1,6 +1,6 @@
-//! Anthropic's messages.
+//! The Anthropic messages API.
 //!
-//! Thinking needs a signature which clients send back; ours is made up and says so.
+//! Thinking needs a signature, which clients send back; the signature here is made up and says so.
 
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ fn read_assistant(message: &Value, history: &mut History) {
     }
 }
 
-/// Tool results are blocks in messages of the user, beside what the user wrote.
+/// Tool results are blocks in user messages, next to the user's text.
 fn read_user(message: &Value, history: &mut History) {
     if let Some(text) = message.get("content").and_then(Value::as_str) {
         history.user(text);
@@ -129,7 +129,7 @@ impl Writer {
         }
         self.open = Some(kind);
         self.event("content_block_start", json!({"index": self.blocks, "content_block": block()}));
-        // The API pings at any time; it does so once behind the first block's start.
+        // The API pings at any time; here it pings once, after the start of the first block.
         if !std::mem::replace(&mut self.has_pinged, true) {
             self.event("ping", json!({}));
         }
@@ -161,7 +161,7 @@ pub(super) fn whole(call: &Call, answer: &Answer) -> Value {
                 json!({"type": "thinking", "thinking": text, "signature": signature(answer, index)})
             }
             Block::ToolCall { id, name, arguments } => {
-                // Malformed arguments have no place here; as a string they are at least as wrong as asked for.
+                // Malformed arguments cannot be sent as an object; as a string they are malformed too.
                 let input = serde_json::from_str(&arguments).unwrap_or(Value::String(arguments));
                 json!({"type": "tool_use", "id": id, "name": name, "input": input})
             }
@@ -197,7 +197,7 @@ fn stop_reason(finish: Finish) -> &'static str {
     }
 }
 
-/// The counts of a whole message.
+/// The token counts of a complete message.
 fn usage(usage: &Usage, output: u64) -> Value {
     let mut counts = counts(usage, output);
     let written = usage.cache_creation.unwrap_or_default();
@@ -206,9 +206,9 @@ fn usage(usage: &Usage, output: u64) -> Value {
     counts
 }
 
-/// The counts of a `message_delta`: cumulative, so the last ones are the whole message's.
+/// The token counts of a `message_delta`: cumulative, so the last ones are those of the whole message.
 fn counts(usage: &Usage, output: u64) -> Value {
-    // At the start of a stream next to nothing was thought yet, either.
+    // At the start of a stream there are almost no thinking tokens.
     let thinking = usage.reasoning.unwrap_or_default().min(output);
     json!({
         "input_tokens": usage.input.unwrap_or_default(),

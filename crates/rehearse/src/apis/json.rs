@@ -1,4 +1,4 @@
-//! Reads loosely typed JSON the way the formats need it: what is not there or of another type is empty.
+//! Reads loosely typed JSON as the formats need it: a missing value or one of another type is empty.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ pub(super) fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// The texts of a content field, which is a string or a list of blocks; blocks without text are left out.
+/// Returns the texts of a content field, which is a string or a list of blocks. Blocks without text are skipped.
 pub(super) fn texts(content: Option<&Value>) -> Vec<&str> {
     match content {
         Some(Value::String(text)) => vec![text],
@@ -29,7 +29,7 @@ pub(super) fn joined(content: Option<&Value>) -> String {
     texts(content).join("\n")
 }
 
-/// The model named in a request, or what to tell the client.
+/// Returns the model of a request; the error is for the client.
 pub(super) fn model(body: &Value) -> Result<String, String> {
     if !body.is_object() {
         return Err("the request body must be a JSON object".to_owned());

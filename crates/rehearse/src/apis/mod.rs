@@ -1,7 +1,6 @@
 //! The three vendor formats as pure functions: request body to [`Call`], [`Answer`] to [`Plan`].
 //!
-//! Each format is one file with the same functions: `read`, `stream`, `whole`, `error`. None does IO or knows the
-//! script.
+//! Each format is one file with the same functions: `read`, `stream`, `whole`, `error`. None does IO or knows the script.
 
 mod anthropic;
 mod json;
@@ -23,7 +22,7 @@ use crate::script::{Cut, Hang, HttpError};
 pub(crate) use models::{list as list_models, one as one_model};
 pub(crate) use route::Route;
 
-/// A vendor's API for asking a model.
+/// A vendor's API for model requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -37,7 +36,7 @@ pub enum Api {
 }
 
 impl Api {
-    /// The name used in scripts.
+    /// Returns the name used in scripts.
     pub fn name(self) -> &'static str {
         match self {
             Self::OpenaiChat => "openai_chat",
@@ -46,7 +45,7 @@ impl Api {
         }
     }
 
-    /// Reads the body of a request. Only what no answer is possible without is demanded; the error is for the client.
+    /// Reads the body of a request. Requires only the fields without which no answer is possible; the error is for the client.
     pub fn read(self, body: &Value) -> Result<Call, String> {
         match self {
             Self::OpenaiChat => openai_chat::read(body),
@@ -55,8 +54,7 @@ impl Api {
         }
     }
 
-    /// Writes an answer as this API would send it. `now` is the time in seconds since 1970, for the formats that
-    /// tell it.
+    /// Formats an answer as this API would send it. `now` is the time in seconds since 1970, for the formats that include it.
     pub fn plan(self, call: &Call, answer: &Answer, now: u64) -> Plan {
         if let Some(error) = answer.http_error() {
             return self.error(error, answer.number).after(answer.duration());
@@ -72,7 +70,7 @@ impl Api {
         self.identified(plan, answer.number)
     }
 
-    /// An error as this API would send it.
+    /// Formats an error as this API would send it.
     pub fn error(self, error: &HttpError, number: u64) -> Plan {
         let body = match self {
             Self::OpenaiChat | Self::OpenaiResponses => openai_error::body(error),
@@ -85,7 +83,7 @@ impl Api {
         self.identified(plan, number)
     }
 
-    /// The answer to a request for a token count (Anthropic only has one).
+    /// Formats the answer to a request for a token count (Anthropic only).
     pub(crate) fn count_tokens(call: &Call) -> Plan {
         Plan::json(200, &serde_json::json!({"input_tokens": tokens(call.input_chars)}))
     }
@@ -127,7 +125,7 @@ fn request_id(number: u64) -> String {
     format!("req_rehearsal_{number:06}")
 }
 
-/// How the connection ends after a fault; an error event ends it in order.
+/// Returns how the connection ends after a fault; an error event ends it properly.
 fn end_of(fault: &Fault) -> End {
     match fault {
         Fault::Http(_) | Fault::InStream(_) => End::Complete,

@@ -1,10 +1,10 @@
-//! The list of models, in the form of whichever vendor's client asks.
+//! The list of models, in the format of the client's vendor.
 
 use serde_json::{Value, json};
 
 use super::Api;
 
-/// The names in the list; there is always one.
+/// Formats the list; it is never empty.
 pub(crate) fn list(api: Api, names: &[String], now: u64) -> Value {
     let data: Vec<Value> = names.iter().map(|name| one(api, name, now)).collect();
     match api {

@@ -1,6 +1,6 @@
-//! `OpenAI`'s chat completions, the format most other vendors imitate.
+//! `OpenAI`'s chat completions API, the format that most other vendors imitate.
 //!
-//! Thinking goes out as `reasoning_content`, which is not `OpenAI`'s but what the imitators agreed on.
+//! Thinking is sent as `reasoning_content`, a field that `OpenAI` does not have, but the imitators share.
 
 use serde_json::{Map, Value, json};
 

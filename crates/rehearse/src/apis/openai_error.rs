@@ -1,4 +1,4 @@
-//! `OpenAI`'s error body and its usual texts, for both `OpenAI` formats.
+//! `OpenAI`'s error body and its usual messages, for both `OpenAI` formats.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ pub(super) fn body(error: &HttpError) -> Value {
     }})
 }
 
-/// The code and the message, for the formats that send only these.
+/// Returns the code and the message, for the formats that send only these.
 pub(super) fn code_and_message(error: &HttpError) -> (String, String) {
     let usual = usual(error.status);
     let code = error.code.as_deref().or(usual.code).or(error.kind.as_deref()).unwrap_or(usual.kind);

@@ -1,6 +1,6 @@
-//! `OpenAI`'s responses.
+//! `OpenAI`'s responses API.
 //!
-//! Nothing is stored: `previous_response_id` is not looked up, and a conversation is what its `input` holds.
+//! Nothing is stored: `previous_response_id` is ignored, and a conversation consists of its `input`.
 
 use serde_json::{Value, json};
 
@@ -53,7 +53,7 @@ fn read_item(item: &Value, history: &mut History) {
     }
 }
 
-/// Functions have a name; the vendor's own tools are known by their type.
+/// Functions have a name; the vendor's own tools are identified by their type.
 fn tool_name(tool: &Value) -> Option<String> {
     Some(tool.get("name").or_else(|| tool.get("type"))?.as_str()?.to_owned())
 }
@@ -61,7 +61,7 @@ fn tool_name(tool: &Value) -> Option<String> {
 pub(super) fn stream(call: &Call, answer: &Answer, now: u64) -> SseStream {
     let mut writer =
         Writer { call, answer, stream: SseStream::new(), number: 0, open: None, output: Vec::new() };
-    // An error belongs to a response that was created; a silence or a cut may come before it.
+    // An error event belongs to a response that was created; a hang or a cut may come before it.
     let is_silent = matches!(answer.fault_at_once(), Some(Fault::Cut(_) | Fault::Hang(_)));
     let preamble = if is_silent { &[][..] } else { &["response.created", "response.in_progress"] };
     for name in preamble {
@@ -113,7 +113,7 @@ impl Writer<'_> {
         self.stream.event(name, &data);
     }
 
-    /// An event about the open item, which is the last of the output.
+    /// Sends an event about the open item, which is the last of the output.
     fn item_event(&mut self, name: &str, block: &Block, mut data: Value) {
         data["output_index"] = json!(self.output.len());
         data["item_id"] = json!(item_id(self.answer, self.output.len(), block));
@@ -262,7 +262,7 @@ fn item_status(answer: &Answer, index: usize) -> &'static str {
     }
 }
 
-/// The status of the response and, if it is incomplete, the reason.
+/// Returns the status of the response and, if it is incomplete, the reason.
 fn status(finish: Finish) -> (&'static str, Option<&'static str>) {
     match finish {
         Finish::Stop | Finish::ToolCalls => ("completed", None),

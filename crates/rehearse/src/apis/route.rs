@@ -1,26 +1,26 @@
-//! Which endpoint a request path means, whatever comes before it.
+//! Maps a request path with any prefix to an endpoint.
 
 use super::Api;
 
 /// An endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Route {
-    /// Ask a model.
+    /// A model request.
     Ask(Api),
-    /// Count the tokens of a request (Anthropic).
+    /// A request for a token count (Anthropic).
     CountTokens,
-    /// List the models.
+    /// The list of models.
     Models,
-    /// Show one model.
+    /// One model.
     Model(String),
-    /// Known path, other method.
+    /// A known path with another method.
     WrongMethod(Api),
-    /// Nothing we know.
+    /// An unknown path.
     Unknown,
 }
 
 impl Route {
-    /// Clients differ in the prefix their base URL ends with, so only the end of the path counts.
+    /// Clients differ in the prefix that their base URL ends with, so only the end of the path is compared.
     pub(crate) fn of(method: &str, path: &str) -> Self {
         let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
         let (route, wanted) = match segments.as_slice() {
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn other_methods_and_paths_are_told_apart() {
+    fn unknown_methods_and_unknown_paths_are_distinguished() {
         assert_eq!(Route::of("GET", "/v1/messages"), Route::WrongMethod(Api::Anthropic));
         assert_eq!(Route::of("POST", "/v1/models"), Route::WrongMethod(Api::OpenaiChat));
         assert_eq!(Route::of("GET", "/"), Route::Unknown);

@@ -1,4 +1,4 @@
-//! Reads scripts from YAML or JSON text and says where they are wrong.
+//! Parses scripts from YAML or JSON text; errors name line and column.
 //!
 //! One parser serves both, since YAML 1.2 contains JSON. Rules between fields are checked here, after the shape.
 
@@ -10,7 +10,7 @@ use super::Script;
 use crate::Error;
 
 impl Script {
-    /// Reads a script from YAML or JSON text; `name` stands for the file in error messages.
+    /// Parses a script from YAML or JSON text; `name` stands for the file in error messages.
     ///
     /// ```
     /// use musher_rehearse::Script;
@@ -23,7 +23,7 @@ impl Script {
         let script: Self =
             serde_saphyr::from_str_with_options(text, options).map_err(|error| located(name, &error))?;
         if script.replies.is_empty() && script.otherwise.is_none() {
-            let message = "the script says nothing: it needs `replies`, `otherwise` or both".to_owned();
+            let message = "the script is empty: it needs `replies`, `otherwise` or both".to_owned();
             return Err(Error::Script { name: name.to_owned(), line: 1, column: 1, message });
         }
         Ok(script)
@@ -35,7 +35,7 @@ impl Script {
         Self::parse(&path.display().to_string(), &text)
     }
 
-    /// The JSON schema of script files, for editors and checkers.
+    /// Returns the JSON schema of script files, for editors and checkers.
     pub fn schema() -> serde_json::Value {
         schemars::schema_for!(Self).to_value()
     }
@@ -44,15 +44,15 @@ impl Script {
 fn located(name: &str, error: &serde_saphyr::Error) -> Error {
     let (line, column) = error.location().map_or((1, 1), |location| (location.line(), location.column()));
     let message = error.render_with_formatter(&UserMessageFormatter);
-    // The place stands in front already.
+    // The message starts with the position already.
     let message = message.strip_suffix(&format!(" at line {line}, column {column}")).unwrap_or(&message);
-    Error::Script { name: name.to_owned(), line, column, message: in_our_words(message).to_owned() }
+    Error::Script { name: name.to_owned(), line, column, message: plain_message(message).to_owned() }
 }
 
-/// The parser cannot know that a mapping with one key is one of our steps.
-fn in_our_words(message: &str) -> &str {
+/// Replaces a parser message that does not fit: the parser cannot know that a mapping with one key is a step.
+fn plain_message(message: &str) -> &str {
     if message == "expected end of mapping after enum variant value" {
-        return "a step has one key: begin the next step with `-`";
+        return "a step has exactly one key; start the next step with `-`";
     }
     message
 }

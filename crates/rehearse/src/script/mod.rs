@@ -1,6 +1,6 @@
-//! What the scripted model says to which call: plain data, built in Rust or read from a file.
+//! The script: which reply answers which call. Plain data, built in Rust or read from a file.
 //!
-//! Nothing here plays a script or counts anything: see `rehearsal.rs`.
+//! Nothing here runs a script or counts anything: see `rehearsal.rs`.
 
 mod load;
 mod number;
@@ -19,10 +19,10 @@ pub(crate) use step::every;
 pub use step::{Cut, Hang, HttpError, Pieces, Step, ToolCall};
 pub use when::{ToolResultMatcher, When, when};
 
-/// What the scripted model says to which call.
+/// A script of replies.
 ///
-/// The first reply whose matchers all hold and which is not used up answers a call; `otherwise` answers if none
-/// does; without it such a call is answered with an error that says why nothing fits.
+/// A call is answered by the first reply whose matchers all hold and which is not used up, else by `otherwise`. Without `otherwise` the
+/// call gets an error that says why nothing matched.
 ///
 /// ```
 /// use musher_rehearse::{Reply, Script, when};
@@ -49,45 +49,45 @@ pub use when::{ToolResultMatcher, When, when};
 #[schemars(title = "A rehearsal script")]
 #[non_exhaustive]
 pub struct Script {
-    /// What this script is for; only for readers.
+    /// What this script is for; ignored by the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
     /// Names listed by the models endpoint. Calls may name any model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
-    /// The replies; the first that fits wins.
+    /// The replies; the first that matches answers.
     #[serde(default)]
     pub replies: Vec<Reply>,
-    /// The answer to every call that no reply fits; it takes no `when` and no `times`.
+    /// The answer to every call that no reply matches; it takes no `when` and no `times`.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "unconditional")]
     pub otherwise: Option<Reply>,
 }
 
 impl Script {
-    /// A script without replies.
+    /// Creates a script without replies.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The short tour that is played when no script is given.
+    /// Returns the short tour that is played when no script is given.
     pub fn tour() -> Result<Self, crate::Error> {
         Self::parse("tour.yaml", include_str!("../../scripts/tour.yaml"))
     }
 
-    /// With one more reply, tried after those already there.
+    /// Adds a reply, tried after the existing ones.
     #[must_use]
     pub fn reply(mut self, reply: Reply) -> Self {
         self.replies.push(reply);
         self
     }
 
-    /// With an answer to everything no reply fits. Its matchers, if any, are ignored.
+    /// Sets the answer to calls that no reply matches. Its matchers, if any, are ignored.
     #[must_use]
     pub fn otherwise(self, reply: Reply) -> Self {
         Self { otherwise: Some(Reply { when: When::default(), times: None, ..reply }), ..self }
     }
 
-    /// With one more name in the list of models.
+    /// Adds a name to the list of models.
     #[must_use]
     pub fn model(mut self, name: impl Into<String>) -> Self {
         self.models.push(name.into());
@@ -99,10 +99,10 @@ fn unconditional<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Re
     let reply = Option::<Reply>::deserialize(deserializer)?;
     match &reply {
         Some(reply) if reply.when != When::default() => {
-            Err(serde::de::Error::custom("`otherwise` takes no `when`: it answers whatever is left"))
+            Err(serde::de::Error::custom("`otherwise` takes no `when`: it answers every remaining call"))
         }
         Some(reply) if reply.times.is_some() => {
-            Err(serde::de::Error::custom("`otherwise` takes no `times`: it answers whatever is left"))
+            Err(serde::de::Error::custom("`otherwise` takes no `times`: it answers every remaining call"))
         }
         _ => Ok(reply),
     }

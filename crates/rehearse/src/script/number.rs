@@ -1,11 +1,11 @@
-//! Numbers of a script which have a smallest or a largest value, checked where they stand so that errors name the line.
+//! Numbers with a minimum or a maximum, checked while they are parsed so that errors name the line.
 
 use std::fmt;
 
 use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer};
 
-/// A number that is at least 1.
+/// Parses a number that is at least 1.
 pub(super) fn positive<'de, D, N>(deserializer: D) -> Result<N, D::Error>
 where
     D: Deserializer<'de>,
@@ -18,7 +18,7 @@ where
     Ok(number)
 }
 
-/// The same where the number may be absent.
+/// The same for an optional number.
 pub(super) fn some_positive<'de, D, N>(deserializer: D) -> Result<Option<N>, D::Error>
 where
     D: Deserializer<'de>,
@@ -47,7 +47,7 @@ where
     deserializer.deserialize_option(Present(std::marker::PhantomData))
 }
 
-/// A status that says something went wrong.
+/// Parses an HTTP error status.
 pub(super) fn error_status<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u16, D::Error> {
     let status = u16::deserialize(deserializer)?;
     if !(400..=599).contains(&status) {

@@ -1,4 +1,4 @@
-//! Which steps may follow which: checked while they are read, so that errors name the line of the step.
+//! Checks which steps may follow which while they are parsed, so that errors name the line of the step.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::{Hang, Step};
 
-/// A list of steps in an order that makes sense.
+/// Parses a list of steps in a valid order.
 pub(super) fn steps<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Step>, D::Error> {
     struct Steps;
     impl<'de> Visitor<'de> for Steps {
@@ -28,7 +28,7 @@ pub(super) fn steps<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<St
     deserializer.deserialize_seq(Steps)
 }
 
-/// A step that may stand where it stands.
+/// A step that is valid at its position.
 struct Ordered(Step);
 
 struct Next<'a>(&'a [Step]);
@@ -53,7 +53,7 @@ fn problem(before: &[Step], step: &Step) -> Option<String> {
         _ => None,
     });
     if let Some(end) = ended {
-        return Some(format!("nothing comes after `{end}`: this step would never be played"));
+        return Some(format!("nothing may follow `{end}`: this step would never be played"));
     }
     match step {
         Step::Hang(Hang::BeforeHeaders) if !before.is_empty() => Some(

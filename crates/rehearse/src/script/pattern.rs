@@ -1,4 +1,4 @@
-//! A regular expression that remembers how it was written, so that scripts can be printed and compared.
+//! A regular expression that keeps its source, so that scripts can be printed and compared.
 
 use std::borrow::Cow;
 
@@ -10,8 +10,8 @@ use crate::Error;
 
 /// A regular expression, found anywhere in the text unless anchored.
 ///
-/// The syntax is that of the [`regex`](https://docs.rs/regex) crate; `(?i)` in front makes it ignore case. A pattern
-/// made from a `&str` looks for that text as it is.
+/// The syntax is that of the [`regex`](https://docs.rs/regex) crate; a leading `(?i)` ignores case. A pattern made from a `&str` matches
+/// that text literally.
 ///
 /// ```
 /// use musher_rehearse::Pattern;
@@ -50,7 +50,7 @@ impl Pattern {
         }
     }
 
-    /// The pattern as a regular expression.
+    /// Returns the pattern as a regular expression.
     pub fn as_str(&self) -> &str {
         &self.source
     }
@@ -108,7 +108,7 @@ impl JsonSchema for Pattern {
     }
 }
 
-/// The regex crate draws the pattern with carets over several lines; the last one says what is wrong.
+/// The regex crate points at the mistake over several lines; the last line is the message.
 fn last_line(message: &str) -> String {
     let line = message.lines().last().unwrap_or_default();
     line.strip_prefix("error: ").unwrap_or(line).to_owned()

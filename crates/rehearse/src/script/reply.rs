@@ -1,4 +1,4 @@
-//! A reply: its steps, the calls it answers, and how the answer is timed and accounted.
+//! A reply: its steps, the calls it answers, its timing and its token counts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use super::number::some_positive;
 use super::order::steps;
 use super::{Cut, Hang, HttpError, Pieces, Step, ToolCall, When};
 
-/// What the scripted model says to a call, and to which calls.
+/// An answer of the scripted model, and the calls it answers.
 ///
 /// ```
 /// use musher_rehearse::{HttpError, Reply, when};
@@ -23,26 +23,26 @@ use super::{Cut, Hang, HttpError, Pieces, Step, ToolCall, When};
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Reply {
-    /// A name for records and error messages.
+    /// A name for recordings and error messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The calls this answers; all if absent.
+    /// The calls this reply answers; all if absent.
     #[serde(default, skip_serializing_if = "is_default")]
     pub when: When,
-    /// How many calls this answers before it is used up; any number if absent.
+    /// The number of calls this reply answers before it is used up; unlimited if absent.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "some_positive")]
     #[schemars(range(min = 1))]
     pub times: Option<u32>,
-    /// What is said, in order. An empty list is an empty answer.
+    /// The steps, in order. An empty list is an empty answer.
     #[serde(deserialize_with = "steps")]
     pub steps: Vec<Step>,
     /// Token counts.
     #[serde(default, skip_serializing_if = "is_default")]
     pub usage: Usage,
-    /// How slow the answer is.
+    /// The delays of the answer.
     #[serde(default, skip_serializing_if = "is_default")]
     pub delay: Delay,
-    /// Why the model stopped; `tool_calls` if tools are called, else `stop`, if absent.
+    /// The finish reason; if absent, `tool_calls` if tools are called, else `stop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish: Option<Finish>,
 }
@@ -52,136 +52,136 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl Reply {
-    /// An answer without any content; add to it with the `and_` methods.
+    /// Creates a reply without content; add to it with the `and_` methods.
     pub fn empty() -> Self {
         Self::default()
     }
 
-    /// Text: a string, or an array of strings for exact pieces of the stream.
+    /// Creates a reply with text: a string, or an array of strings for exact pieces of the stream.
     pub fn text(text: impl Into<Pieces>) -> Self {
         Self::empty().and_text(text)
     }
 
-    /// Reasoning.
+    /// Creates a reply with reasoning.
     pub fn thinking(text: impl Into<Pieces>) -> Self {
         Self::empty().and_thinking(text)
     }
 
-    /// A tool call. Arguments that are no object are sent as their JSON text.
+    /// Creates a reply with a tool call. Arguments that are not an object are sent as their JSON text.
     pub fn tool(name: impl Into<String>, arguments: Value) -> Self {
         Self::empty().and_tool(name, arguments)
     }
 
-    /// An HTTP error.
+    /// Creates a reply that is an HTTP error.
     pub fn error(error: HttpError) -> Self {
         Self::empty().and(Step::Error(error))
     }
 
-    /// Silence: before or after the response headers.
+    /// Creates a reply that hangs before or after the response headers.
     pub fn hang(hang: Hang) -> Self {
         Self::empty().and(Step::Hang(hang))
     }
 
-    /// Then this step.
+    /// Adds a step.
     #[must_use]
     pub fn and(mut self, step: Step) -> Self {
         self.steps.push(step);
         self
     }
 
-    /// Then text.
+    /// Adds text.
     #[must_use]
     pub fn and_text(self, text: impl Into<Pieces>) -> Self {
         self.and(Step::Text(text.into()))
     }
 
-    /// Then reasoning.
+    /// Adds reasoning.
     #[must_use]
     pub fn and_thinking(self, text: impl Into<Pieces>) -> Self {
         self.and(Step::Thinking(text.into()))
     }
 
-    /// Then a tool call.
+    /// Adds a tool call.
     #[must_use]
     pub fn and_tool(self, name: impl Into<String>, arguments: Value) -> Self {
         self.and(Step::Tool(ToolCall::new(name, arguments)))
     }
 
-    /// Then an error inside the stream.
+    /// Adds an error inside the stream.
     #[must_use]
     pub fn and_error(self, error: HttpError) -> Self {
         self.and(Step::Error(error.in_stream()))
     }
 
-    /// Then the connection is closed although the answer is not complete.
+    /// Adds a close of the connection before the answer is complete.
     #[must_use]
     pub fn and_close(self) -> Self {
         self.and(Step::Cut(Cut::Close))
     }
 
-    /// Then the connection is reset.
+    /// Adds a reset of the connection.
     #[must_use]
     pub fn and_reset(self) -> Self {
         self.and(Step::Cut(Cut::Reset))
     }
 
-    /// Then silence.
+    /// Adds a hang.
     #[must_use]
     pub fn and_hang(self) -> Self {
         self.and(Step::Hang(Hang::AfterHeaders))
     }
 
-    /// Then a pause.
+    /// Adds a pause, in milliseconds.
     #[must_use]
     pub fn and_wait_ms(self, milliseconds: u64) -> Self {
         self.and(Step::WaitMs(milliseconds))
     }
 
-    /// Only for these calls.
+    /// Limits the reply to these calls.
     #[must_use]
     pub fn when(self, when: When) -> Self {
         Self { when, ..self }
     }
 
-    /// For at most so many calls.
+    /// Limits the reply to a number of calls.
     #[must_use]
     pub fn times(self, times: u32) -> Self {
         Self { times: Some(times), ..self }
     }
 
-    /// Under this name in records and messages.
+    /// Sets the name for recordings and messages.
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
         Self { name: Some(name.into()), ..self }
     }
 
-    /// With these token counts.
+    /// Sets the token counts.
     #[must_use]
     pub fn usage(self, usage: Usage) -> Self {
         Self { usage, ..self }
     }
 
-    /// With a pause before the first byte and between pieces, in milliseconds.
+    /// Sets the delays before the first byte and between pieces, in milliseconds.
     #[must_use]
     pub fn delay_ms(self, first_ms: u64, between_ms: u64) -> Self {
         Self { delay: Delay { first_ms, between_ms }, ..self }
     }
 
-    /// With this finish reason.
+    /// Sets the finish reason.
     #[must_use]
     pub fn finish(self, finish: Finish) -> Self {
         Self { finish: Some(finish), ..self }
     }
 }
 
-/// Token counts of one answer. What is not given is estimated at four characters a token, and caches count 0.
+/// Token counts of one answer. Absent counts are estimated at four characters per token; absent cache counts are 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Usage {
-    /// Input tokens that came from no cache. The `OpenAI` formats report the sum with both cache numbers.
+    /// Input tokens that came from no cache. The `OpenAI` formats report the sum with both cache counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<u64>,
-    /// Output tokens, reasoning included.
+    /// Output tokens, including reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<u64>,
     /// Input tokens read from the cache.
@@ -190,12 +190,12 @@ pub struct Usage {
     /// Input tokens written to the cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_creation: Option<u64>,
-    /// Output tokens that were reasoning.
+    /// Output tokens for reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<u64>,
 }
 
-/// How slow an answer is.
+/// The delays of an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Delay {
@@ -207,17 +207,17 @@ pub struct Delay {
     pub between_ms: u64,
 }
 
-/// Why the model stopped, in each vendor's words.
+/// The finish reason; each API sends its own word for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Finish {
-    /// It was done.
+    /// The answer is complete.
     Stop,
-    /// It ran into the limit of output tokens.
+    /// The limit of output tokens was reached.
     Length,
-    /// It waits for tool results.
+    /// The model waits for tool results.
     ToolCalls,
-    /// It refused, or a filter did.
+    /// The model or a filter refused.
     ContentFilter,
 }

@@ -1,6 +1,6 @@
-//! The parts of a reply: what the model says, calls, or fails with.
+//! The steps of a reply: text, tool calls, and faults.
 //!
-//! These are plain data with the exact shape of the script file; what they turn into is said in `answer.rs`.
+//! Plain data with the exact shape of the script file; `answer.rs` converts it to events.
 
 use std::borrow::Cow;
 
@@ -12,52 +12,52 @@ use serde_json::{Map, Value};
 
 use super::number::{error_status, positive, some_positive};
 
-/// One part of a reply.
+/// One step of a reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Step {
-    /// Text the user sees.
+    /// Text for the user.
     Text(Pieces),
     /// The model's reasoning.
     Thinking(Pieces),
-    /// One tool call; several in a row are parallel calls.
+    /// One tool call; consecutive ones are parallel calls.
     Tool(ToolCall),
     /// A pause, in milliseconds.
     WaitMs(u64),
-    /// An error: as the first step an HTTP status, later an error inside the stream.
+    /// An error: an HTTP status as the first step, an error inside the stream later.
     Error(HttpError),
-    /// The connection ends here, in the middle of the answer.
+    /// Cuts the connection in the middle of the answer.
     Cut(Cut),
-    /// Nothing more comes, until the client goes away.
+    /// Sends nothing more, until the client disconnects.
     Hang(Hang),
 }
 
-/// Text and how it is cut into the pieces of a stream.
+/// Text and how it is split into the pieces of a stream.
 ///
-/// In a script: a string (cut after every few words), a list of strings (exactly these pieces), or an object with
-/// `text` and `chunk` (pieces of so many characters).
+/// In a script: a string (split after every few words), a list of strings (exactly these pieces), or an object with `text` and `chunk`
+/// (pieces of that many characters).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Pieces {
-    /// Cut behind spaces, at about [`Pieces::DEFAULT_CHUNK`] characters.
+    /// Split after spaces, at about [`Pieces::DEFAULT_CHUNK`] characters.
     Whole(String),
-    /// Exactly these.
+    /// Exactly these pieces.
     Explicit(Vec<String>),
-    /// Cut every so many characters.
+    /// Split after a fixed number of characters.
     Every {
         /// The text.
         text: String,
-        /// Characters of a piece, at least 1.
+        /// The number of characters of a piece, at least 1.
         chunk: usize,
     },
 }
 
 impl Pieces {
-    /// About how long the pieces of a text are if nothing is said about it.
+    /// The approximate length of the pieces of a text, in characters.
     pub const DEFAULT_CHUNK: usize = 16;
 
-    /// The pieces; at least one, though it may be empty.
+    /// Returns the pieces; at least one, which may be empty.
     pub fn pieces(&self) -> Vec<String> {
         let pieces = match self {
             Self::Whole(text) => by_words(text),
@@ -86,7 +86,7 @@ impl<const N: usize> From<[&str; N]> for Pieces {
     }
 }
 
-/// Every so many characters.
+/// Splits a text into pieces of `chunk` characters.
 pub(crate) fn every(text: &str, chunk: usize) -> Vec<String> {
     let characters: Vec<char> = text.chars().collect();
     characters.chunks(chunk.max(1)).map(|piece| piece.iter().collect()).collect()
@@ -112,18 +112,18 @@ fn by_words(text: &str) -> Vec<String> {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ToolCall {
-    /// The tool's name.
+    /// The name of the tool.
     pub name: String,
     /// The arguments.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub arguments: Map<String, Value>,
-    /// The arguments as text instead, sent as it is: for JSON that is malformed or cut short.
+    /// The arguments as text, sent unchanged: for JSON that is malformed or cut short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments_text: Option<String>,
-    /// The id of the call; made up from the number of the answer if absent.
+    /// The id of the call; derived from the number of the answer if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Characters of a piece when the arguments are streamed; all at once if absent.
+    /// The number of characters of a piece when the arguments are streamed; all at once if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(deserialize_with = "some_positive")]
     #[schemars(range(min = 1))]
@@ -131,7 +131,7 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    /// A call with these arguments; any that are no object are sent as their JSON text.
+    /// Creates a call with these arguments. Arguments that are not an object are sent as their JSON text.
     pub fn new(name: impl Into<String>, arguments: Value) -> Self {
         let (arguments, arguments_text) = match arguments {
             Value::Object(arguments) => (arguments, None),
@@ -140,24 +140,24 @@ impl ToolCall {
         Self { name: name.into(), arguments, arguments_text, id: None, chunk: None }
     }
 
-    /// A call whose arguments are this text, well formed or not.
+    /// Creates a call whose arguments are this text, well formed or not.
     pub fn with_text(name: impl Into<String>, arguments: impl Into<String>) -> Self {
         Self { arguments_text: Some(arguments.into()), ..Self::new(name, Value::Object(Map::new())) }
     }
 
-    /// With this id.
+    /// Sets the id.
     #[must_use]
     pub fn id(self, id: impl Into<String>) -> Self {
         Self { id: Some(id.into()), ..self }
     }
 
-    /// With the arguments streamed in pieces of so many characters.
+    /// Streams the arguments in pieces of this many characters.
     #[must_use]
     pub fn chunk(self, characters: usize) -> Self {
         Self { chunk: Some(characters), ..self }
     }
 
-    /// The arguments as they are sent.
+    /// Returns the text of the arguments as it is sent.
     pub fn arguments_text(&self) -> String {
         match &self.arguments_text {
             Some(text) => text.clone(),
@@ -193,53 +193,53 @@ pub struct HttpError {
 }
 
 impl HttpError {
-    /// The vendor's usual error for this status.
+    /// Creates the vendor's usual error for this status.
     pub fn new(status: u16) -> Self {
         Self { status, message: None, kind: None, code: None, retry_after_seconds: None, in_stream: false }
     }
 
-    /// With this message.
+    /// Sets the message.
     #[must_use]
     pub fn message(self, message: impl Into<String>) -> Self {
         Self { message: Some(message.into()), ..self }
     }
 
-    /// With this `type`.
+    /// Sets the `type`.
     #[must_use]
     pub fn kind(self, kind: impl Into<String>) -> Self {
         Self { kind: Some(kind.into()), ..self }
     }
 
-    /// With this `retry-after` header.
+    /// Sets the `retry-after` header, in seconds.
     #[must_use]
     pub fn retry_after_seconds(self, seconds: u64) -> Self {
         Self { retry_after_seconds: Some(seconds), ..self }
     }
 
-    /// Inside the stream, after a status of 200.
+    /// Sends the error inside the stream, after a status of 200.
     #[must_use]
     pub fn in_stream(self) -> Self {
         Self { in_stream: true, ..self }
     }
 }
 
-/// How a connection ends before its answer does.
+/// How a connection is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Cut {
-    /// Closed in order (FIN), but before the end of the body.
+    /// Closed with FIN, but before the end of the body.
     Close,
-    /// Reset (RST).
+    /// Reset with RST.
     Reset,
 }
 
-/// Where the silence begins.
+/// Where a hang starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Hang {
-    /// Not even the response headers are sent; only as the first step.
+    /// Before the response headers; only as the first step.
     BeforeHeaders,
-    /// After the headers and whatever the steps before said.
+    /// After the headers and the content of the steps before.
     AfterHeaders,
 }
 
@@ -261,7 +261,7 @@ impl Serialize for Pieces {
 struct PiecesFields {
     /// The text.
     text: String,
-    /// Characters of a piece.
+    /// The number of characters of a piece.
     #[serde(deserialize_with = "positive")]
     #[schemars(range(min = 1))]
     chunk: usize,

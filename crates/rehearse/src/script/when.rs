@@ -1,7 +1,7 @@
 //! The matchers: which calls a reply answers.
 //!
-//! A matcher that is absent holds for every call. [`When::mismatch`] says why a call does not fit, because a
-//! script that silently does not match is the commonest mistake in writing one.
+//! An absent matcher holds for every call. [`When::mismatch`] says why a call does not match, because a script that silently does not match
+//! is the most common mistake.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use super::Pattern;
 use super::number::some_positive;
 use crate::{Api, Call};
 
-/// Which calls a reply answers: all matchers given must hold.
+/// Which calls a reply answers: all given matchers must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -27,34 +27,34 @@ pub struct When {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "some_positive")]
     #[schemars(range(min = 1))]
     pub call: Option<u32>,
-    /// What the user wrote last, without system reminders.
+    /// The last text of the user, without system reminders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<Pattern>,
     /// Any of the tool results since the model's last message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_result: Option<ToolResultMatcher>,
-    /// The model asked for.
+    /// The requested model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Pattern>,
-    /// Whether any tool is offered. Agents make side calls, for titles and the like, without tools.
+    /// Whether any tool is offered. Agents send side requests, such as for titles, without tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<bool>,
-    /// The exact name of a tool which must be among those offered.
+    /// The exact name of an offered tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offers: Option<String>,
     /// The system prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<Pattern>,
-    /// The API the request came through.
+    /// The API of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api: Option<Api>,
 }
 
-/// The matcher that holds for every call; narrow it with its methods.
+/// Creates a matcher that holds for every call; narrow it with its methods.
 ///
 /// ```
 /// use musher_rehearse::{Pattern, when};
-/// let words = when().turn(2).prompt("once again"); // a string is looked for as it is
+/// let words = when().turn(2).prompt("once again"); // a string is matched literally
 /// let regex = when().turn(2).prompt(Pattern::new("(?i)again$")?);
 /// # Ok::<(), musher_rehearse::Error>(())
 /// ```
@@ -63,80 +63,80 @@ pub fn when() -> When {
 }
 
 impl When {
-    /// Only in the n-th user turn of the conversation, from 1.
+    /// Matches only the n-th user turn of the conversation, from 1.
     #[must_use]
     pub fn turn(self, turn: u32) -> Self {
         Self { turn: Some(turn), ..self }
     }
 
-    /// Only for the n-th model call of a user turn, from 1.
+    /// Matches only the n-th model call of a user turn, from 1.
     #[must_use]
     pub fn call(self, call: u32) -> Self {
         Self { call: Some(call), ..self }
     }
 
-    /// Only if the pattern is found in what the user wrote last.
+    /// Matches only if the pattern is found in the last text of the user.
     #[must_use]
     pub fn prompt(self, pattern: impl Into<Pattern>) -> Self {
         Self { prompt: Some(pattern.into()), ..self }
     }
 
-    /// Only if the pattern is found in a tool result since the model's last message.
+    /// Matches only if the pattern is found in a tool result since the model's last message.
     #[must_use]
     pub fn tool_result(self, pattern: impl Into<Pattern>) -> Self {
         let tool = self.tool_result.and_then(|matcher| matcher.tool);
         Self { tool_result: Some(ToolResultMatcher { tool, text: Some(pattern.into()) }), ..self }
     }
 
-    /// Only if this tool gave a result since the model's last message.
+    /// Matches only if this tool has a result since the model's last message.
     #[must_use]
     pub fn result_of(self, tool: &str) -> Self {
         let text = self.tool_result.and_then(|matcher| matcher.text);
         Self { tool_result: Some(ToolResultMatcher { tool: Some(tool.to_owned()), text }), ..self }
     }
 
-    /// Only if the pattern is found in the name of the model asked for.
+    /// Matches only if the pattern is found in the name of the requested model.
     #[must_use]
     pub fn model(self, pattern: impl Into<Pattern>) -> Self {
         Self { model: Some(pattern.into()), ..self }
     }
 
-    /// Only if tools are offered.
+    /// Matches only if tools are offered.
     #[must_use]
     pub fn with_tools(self) -> Self {
         Self { tools: Some(true), ..self }
     }
 
-    /// Only if no tools are offered, as in an agent's side calls.
+    /// Matches only if no tools are offered, as in an agent's side requests.
     #[must_use]
     pub fn without_tools(self) -> Self {
         Self { tools: Some(false), ..self }
     }
 
-    /// Only if a tool of exactly this name is offered.
+    /// Matches only if a tool of exactly this name is offered.
     #[must_use]
     pub fn offers(self, tool: &str) -> Self {
         Self { offers: Some(tool.to_owned()), ..self }
     }
 
-    /// Only if the pattern is found in the system prompt.
+    /// Matches only if the pattern is found in the system prompt.
     #[must_use]
     pub fn system(self, pattern: impl Into<Pattern>) -> Self {
         Self { system: Some(pattern.into()), ..self }
     }
 
-    /// Only for requests through this API.
+    /// Matches only requests of this API.
     #[must_use]
     pub fn api(self, api: Api) -> Self {
         Self { api: Some(api), ..self }
     }
 
-    /// Whether the call fits.
+    /// Whether the call matches.
     pub fn matches(&self, call: &Call) -> bool {
         self.mismatch(call).is_none()
     }
 
-    /// The first matcher which does not hold, in words; `None` if all hold.
+    /// Describes the first matcher that does not hold; `None` if all hold.
     pub fn mismatch(&self, call: &Call) -> Option<String> {
         number("turn", self.turn, call.turn)
             .or_else(|| number("call", self.call, call.call))
@@ -169,7 +169,7 @@ fn pattern(name: &str, wanted: Option<&Pattern>, is: &str) -> Option<String> {
     Some(format!("{name} does not match `{}`", wanted.as_str()))
 }
 
-/// Matches the tool results since the model's last message; one that fits is enough.
+/// Matches the tool results since the model's last message; one match is enough.
 ///
 /// In a script: a pattern alone, or an object with `tool`, `text` or both.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -177,18 +177,18 @@ pub struct ToolResultMatcher {
     /// The exact name of the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// What must be found in the result.
+    /// The pattern to find in the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<Pattern>,
 }
 
 impl ToolResultMatcher {
     fn mismatch(&self, call: &Call) -> Option<String> {
-        let fits = call.tool_results.iter().any(|result| {
+        let is_match = call.tool_results.iter().any(|result| {
             self.tool.as_ref().is_none_or(|tool| result.tool.as_ref() == Some(tool))
                 && self.text.as_ref().is_none_or(|text| text.matches(&result.text))
         });
-        if fits {
+        if is_match {
             return None;
         }
         if call.tool_results.is_empty() {
@@ -207,7 +207,7 @@ impl ToolResultMatcher {
 struct ToolResultFields {
     /// The exact name of the tool.
     tool: Option<String>,
-    /// What must be found in the result.
+    /// The pattern to find in the result.
     text: Option<Pattern>,
 }
 
@@ -246,7 +246,7 @@ impl JsonSchema for ToolResultMatcher {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "Matches the tool results since the model's last message; one that fits is enough.",
+            "description": "Matches the tool results since the model's last message; one match is enough.",
             "anyOf": [generator.subschema_for::<Pattern>(), generator.subschema_for::<ToolResultFields>()]
         })
     }

@@ -1,4 +1,4 @@
-//! Plays the body of a plan: waits, sends, and ends as the plan says.
+//! Plays the body of a plan: waits, sends, and ends as planned.
 
 use std::collections::VecDeque;
 use std::io;
@@ -36,7 +36,7 @@ impl PlannedBody {
         }
     }
 
-    /// Ready when the pause before the next chunk is over.
+    /// Ready when the delay before the next chunk is over.
     fn poll_pause(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let Some(chunk) = self.chunks.front() else {
             return Poll::Ready(());
@@ -59,7 +59,7 @@ impl PlannedBody {
             End::Hang => Poll::Pending,
             End::Close | End::Reset => {
                 if !self.has_flushed {
-                    // An error makes hyper drop what it has not written yet; pausing once lets it write first.
+                    // An error makes hyper drop unwritten bytes; yielding once lets it write them first.
                     self.has_flushed = true;
                     context.waker().wake_by_ref();
                     return Poll::Pending;
@@ -93,7 +93,7 @@ impl Body for PlannedBody {
 }
 
 impl PlannedBody {
-    /// Whatever is being waited for, the server stopping ends it.
+    /// Stopping the server ends any wait.
     fn poll_stopped(&mut self, context: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         match self.stopped.as_mut().poll(context) {
             Poll::Pending => Poll::Pending,

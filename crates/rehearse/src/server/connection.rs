@@ -1,4 +1,4 @@
-//! One task per connection: reads requests, plays answers, ends when the client goes away or the server stops.
+//! One task per connection: reads requests, plays answers, ends when the client disconnects or the server stops.
 //!
 //! Decides nothing about content.
 
@@ -22,14 +22,14 @@ use super::{OnRequest, exchange};
 use crate::Rehearsal;
 use crate::recorder::Recorder;
 
-/// More connections than this wait to be accepted.
-const MOST_CONNECTIONS: usize = 1024;
-/// How long answers under way may take to end when the server stops.
-const GRACE: Duration = Duration::from_secs(1);
-/// How long to wait when the system has no sockets left.
+/// The backlog of connections that are not accepted yet.
+const MAX_PENDING_CONNECTIONS: usize = 1024;
+/// How long answers in flight may take to end when the server stops.
+const GRACE_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long to wait when the system has no file descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// What all connections share.
+/// The state that all connections share.
 pub(super) struct Shared {
     pub(super) rehearsal: Rehearsal,
     pub(super) recorder: Recorder,
@@ -46,7 +46,7 @@ impl Shared {
         on_request: Option<OnRequest>,
         stop: CancellationToken,
     ) -> Self {
-        let slots = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+        let slots = Arc::new(Semaphore::new(MAX_PENDING_CONNECTIONS));
         Self { rehearsal, recorder, on_request, stop, open: watch::Sender::new(0), slots }
     }
 }
@@ -77,7 +77,7 @@ pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>, tasks: Ta
 
 async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     let _open = OpenConnection::new(Arc::clone(&shared));
-    // Pieces of a stream must go out one by one; not being able to say so only makes them later.
+    // Pieces of a stream are sent one by one; if this option fails, they only arrive later.
     drop(stream.set_nodelay(true));
     let reset = Arc::new(AtomicBool::new(false));
     let socket = Socket { stream, reset: Arc::clone(&reset) };
@@ -88,11 +88,11 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>) {
         http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(socket), service);
     let mut connection = pin!(connection);
     tokio::select! {
-        // Errors are the client going away or a cut of the script: nothing to tell anybody.
+        // An error means that the client disconnected or the script cut the connection: nothing to report.
         _ = connection.as_mut() => {}
         () = stop.cancelled() => {
             connection.as_mut().graceful_shutdown();
-            drop(tokio::time::timeout(GRACE, connection).await);
+            drop(tokio::time::timeout(GRACE_TIMEOUT, connection).await);
         }
     }
 }
@@ -113,7 +113,7 @@ impl Drop for OpenConnection {
     }
 }
 
-/// A TCP stream that can be told to be reset instead of closed when it is dropped.
+/// A TCP stream that can be marked to be reset instead of closed when it is dropped.
 struct Socket {
     stream: TcpStream,
     reset: Arc<AtomicBool>,
@@ -122,7 +122,7 @@ struct Socket {
 impl Drop for Socket {
     fn drop(&mut self) {
         if self.reset.load(Ordering::Relaxed) {
-            // If this fails the client sees a plain close: still a cut.
+            // If this fails, the client sees a normal close, which is a cut too.
             drop(self.stream.set_zero_linger());
         }
     }

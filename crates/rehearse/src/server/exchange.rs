@@ -18,10 +18,10 @@ use crate::plan::{End, Plan};
 use crate::recorder::{RecordedRequest, Recorder, redacted};
 use crate::script::HttpError;
 
-/// Larger bodies are refused.
-const LARGEST_BODY: usize = 64 << 20;
-/// Slower bodies are refused.
-const SLOWEST_BODY: Duration = Duration::from_mins(1);
+/// Larger bodies are rejected.
+const MAX_BODY_BYTES: usize = 64 << 20;
+/// Slower bodies are rejected.
+const BODY_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Answers one request. An error ends the connection without an answer.
 pub(super) async fn answer(
@@ -43,7 +43,7 @@ pub(super) async fn answer(
         status: None,
     };
     let route = Route::of(head.method.as_str(), head.uri.path());
-    let plan = match tokio::time::timeout(SLOWEST_BODY, read(body)).await {
+    let plan = match tokio::time::timeout(BODY_TIMEOUT, read(body)).await {
         Err(_elapsed) => refuse(&route, 408, "the request body took too long"),
         Ok(Ok(bytes)) => decide(&shared, &route, &bytes, &mut record),
         Ok(Err(BodyError::TooLarge)) => refuse(&route, 413, "the request body is larger than 64 MiB"),
@@ -60,11 +60,11 @@ pub(super) async fn answer(
     }
 }
 
-/// The answer to a request, without any IO.
+/// Decides the answer to a request, without any IO.
 fn decide(shared: &Shared, route: &Route, bytes: &[u8], record: &mut RecordedRequest) -> Plan {
     let body = serde_json::from_slice::<Value>(bytes);
     record.body_bytes = bytes.len();
-    if !bytes.is_empty() && bytes.len() <= Recorder::LARGEST_BODY {
+    if !bytes.is_empty() && bytes.len() <= Recorder::MAX_BODY_BYTES {
         let text = || Value::String(String::from_utf8_lossy(bytes).into_owned());
         record.body = Some(body.as_ref().map_or_else(|_not_json| text(), Clone::clone));
     }
@@ -77,7 +77,7 @@ fn decide(shared: &Shared, route: &Route, bytes: &[u8], record: &mut RecordedReq
             return refuse(route, 405, &format!("{} is not allowed here", record.method));
         }
         Route::Unknown => {
-            let message = format!("rehearsal: there is nothing at {} {}", record.method, record.path);
+            let message = format!("rehearsal: unknown endpoint {} {}", record.method, record.path);
             return refuse(route, 404, &message);
         }
     };
@@ -120,7 +120,7 @@ fn vendor(route: &Route) -> Option<Api> {
     }
 }
 
-/// An error of ours, in the form of the vendor whose client asks.
+/// Formats an error of this server for the client's vendor.
 fn refuse(route: &Route, status: u16, message: &str) -> Plan {
     match vendor(route) {
         Some(api) => api.error(&HttpError::new(status).message(message), 0),
@@ -172,7 +172,7 @@ async fn read(mut body: Incoming) -> Result<Vec<u8>, BodyError> {
     while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
         let frame = frame.map_err(BodyError::Broken)?;
         if let Some(data) = frame.data_ref() {
-            if bytes.len() + data.len() > LARGEST_BODY {
+            if bytes.len() + data.len() > MAX_BODY_BYTES {
                 return Err(BodyError::TooLarge);
             }
             bytes.extend_from_slice(data);

@@ -1,6 +1,6 @@
-//! The loopback server: accepts connections, answers them from a rehearsal, and stops when told or dropped.
+//! The loopback server: accepts connections, answers them from a rehearsal, and stops on shutdown or drop.
 //!
-//! A thin shell: what is answered is decided in `exchange.rs` by pure code, and `body.rs` only plays it.
+//! A thin shell: `exchange.rs` decides the answer with pure code, and `body.rs` only plays it.
 
 mod body;
 mod connection;
@@ -43,17 +43,17 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serves on a loopback address such as `127.0.0.1:0`. Must be called inside a tokio runtime.
+    /// Serves on a loopback address such as `127.0.0.1:0`. Must be called within a tokio runtime.
     pub fn bind(address: &str, rehearsal: impl Into<Rehearsal>) -> Result<Self, Error> {
         Self::builder(rehearsal).bind(address)
     }
 
-    /// Serves on a socket somebody else has bound, for instance in another network namespace.
+    /// Serves on a socket that is already bound, for instance in another network namespace.
     pub fn from_listener(listener: TcpListener, rehearsal: impl Into<Rehearsal>) -> Result<Self, Error> {
         Self::builder(rehearsal).from_listener(listener)
     }
 
-    /// A server with more to say about it.
+    /// Creates a builder, for more options.
     pub fn builder(rehearsal: impl Into<Rehearsal>) -> ServerBuilder {
         ServerBuilder {
             rehearsal: rehearsal.into(),
@@ -63,32 +63,32 @@ impl Server {
         }
     }
 
-    /// The address it listens on.
+    /// Returns the address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The base URL, without a path: `http://127.0.0.1:40123`.
+    /// Returns the base URL, without a path: `http://127.0.0.1:40123`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The rehearsal being played.
+    /// Returns the running rehearsal.
     pub fn rehearsal(&self) -> &Rehearsal {
         &self.shared.rehearsal
     }
 
-    /// All requests so far, oldest first (the newest few thousand of them).
+    /// Returns all requests so far, oldest first. Only the newest [`Recorder::MAX_REQUESTS`](crate::Recorder::MAX_REQUESTS) are kept.
     pub fn requests(&self) -> Vec<Arc<RecordedRequest>> {
         self.shared.recorder.requests()
     }
 
-    /// The requests so far which asked a model.
+    /// Returns the model requests so far.
     pub fn calls(&self) -> Vec<Arc<RecordedRequest>> {
         self.requests().into_iter().filter(|request| request.is_call()).collect()
     }
 
-    /// Waits until at least so many requests have come, and returns them.
+    /// Waits until at least this many requests have arrived, and returns them.
     pub async fn wait_for_requests(
         &self,
         at_least: usize,
@@ -98,7 +98,7 @@ impl Server {
         self.shared.recorder.wait_until(&wanted, deadline, |requests| requests.len() >= at_least).await
     }
 
-    /// Waits until at least so many requests have asked a model, and returns those.
+    /// Waits until at least this many model requests have arrived, and returns them.
     pub async fn wait_for_calls(
         &self,
         at_least: usize,
@@ -111,12 +111,12 @@ impl Server {
         Ok(self.calls())
     }
 
-    /// How many connections are open.
+    /// Returns the number of open connections.
     pub fn open_connections(&self) -> usize {
         *self.shared.open.borrow()
     }
 
-    /// Waits until no connection is open: every client went away.
+    /// Waits until no connection is open, so every client has disconnected.
     pub async fn wait_until_idle(&self, deadline: Duration) -> Result<(), Error> {
         let mut open = self.shared.open.subscribe();
         let outcome = tokio::time::timeout(deadline, open.wait_for(|count| *count == 0)).await;
@@ -130,7 +130,7 @@ impl Server {
         }
     }
 
-    /// Stops: no new connections, answers under way are ended, and all tasks are gone when this returns.
+    /// Stops: no new connections, answers in flight are ended, and all tasks are gone when this returns.
     pub async fn shutdown(self) {
         let Self { tasks, stop, .. } = self;
         drop(stop);
@@ -153,7 +153,7 @@ impl From<Script> for Rehearsal {
 
 type OnRequest = Arc<dyn Fn(&RecordedRequest) + Send + Sync>;
 
-/// What a server is to do besides answering.
+/// Options of a server.
 pub struct ServerBuilder {
     rehearsal: Rehearsal,
     directory: Option<PathBuf>,
@@ -162,19 +162,19 @@ pub struct ServerBuilder {
 }
 
 impl ServerBuilder {
-    /// Write one JSON file per request into this directory, which is made if absent.
+    /// Writes one JSON file per request into this directory, which is created if absent.
     #[must_use]
     pub fn record_to(self, directory: impl Into<PathBuf>) -> Self {
         Self { directory: Some(directory.into()), ..self }
     }
 
-    /// Call this for every request, before it is answered. It must not block.
+    /// Calls the observer for every request, before it is answered. It must not block.
     #[must_use]
     pub fn on_request(self, observer: impl Fn(&RecordedRequest) + Send + Sync + 'static) -> Self {
         Self { on_request: Some(Arc::new(observer)), ..self }
     }
 
-    /// Allow an address that other machines can reach.
+    /// Allows an address that other machines can reach.
     #[must_use]
     pub fn allow_remote(self) -> Self {
         Self { is_remote_allowed: true, ..self }
@@ -189,7 +189,7 @@ impl ServerBuilder {
         self.from_listener(listener)
     }
 
-    /// Serves on a socket that is bound already.
+    /// Serves on a socket that is already bound.
     pub fn from_listener(self, listener: TcpListener) -> Result<Server, Error> {
         let runtime = Handle::try_current().map_err(|_none| Error::NoRuntime)?;
         let listen = |source| Error::Listen { address: "the given socket".to_owned(), source };
@@ -221,7 +221,7 @@ impl fmt::Debug for ServerBuilder {
     }
 }
 
-/// Only literal addresses and `localhost`: looking up other names would block and could leave the machine.
+/// Accepts only literal addresses and `localhost`: resolving other names would block and could leave the machine.
 fn parse_address(address: &str) -> std::io::Result<SocketAddr> {
     let literal = match address.strip_prefix("localhost:") {
         Some(port) => format!("127.0.0.1:{port}"),

@@ -1,4 +1,4 @@
-//! A tiny HTTP/1.1 client that shows exactly what came over the wire, even when it broke off.
+//! A minimal HTTP/1.1 client that shows exactly what was received, also after a cut.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -11,13 +11,13 @@ use tokio::net::TcpStream;
 /// Generous: it only ends tests that would never end.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 
-/// What came back.
+/// A received answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) body: String,
-    /// How the connection ended: in order after a complete body, or not.
+    /// How the connection ended: normally after a complete body, or not.
     pub(crate) ending: Ending,
 }
 
@@ -37,7 +37,7 @@ impl Answer {
         self.head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
     }
 
-    /// The data of all server-sent events.
+    /// Returns the data of all server-sent events.
     pub(crate) fn data(&self) -> Vec<&str> {
         self.body.lines().filter_map(|line| line.strip_prefix("data: ")).collect()
     }

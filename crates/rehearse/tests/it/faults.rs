@@ -31,7 +31,7 @@ async fn ask(reply: Reply, stream: bool) -> Vec<Answer> {
 }
 
 #[tokio::test]
-async fn a_rate_limit_has_its_status_and_retry_after() {
+async fn rate_limit_has_its_status_and_retry_after() {
     for answer in
         ask(Reply::error(HttpError::new(429).retry_after_seconds(7).message("slow down")), true).await
     {
@@ -43,7 +43,7 @@ async fn a_rate_limit_has_its_status_and_retry_after() {
 }
 
 #[tokio::test]
-async fn a_close_comes_after_what_was_said_and_before_the_end() {
+async fn close_comes_after_the_text_and_before_the_end() {
     for answer in ask(Reply::text(["Hel", "lo"]).and_close(), true).await {
         assert_eq!((answer.status, answer.ending), (200, Ending::Closed));
         assert!(answer.body.contains("\"lo\""), "{}", answer.body);
@@ -51,7 +51,7 @@ async fn a_close_comes_after_what_was_said_and_before_the_end() {
 }
 
 #[tokio::test]
-async fn a_pause_before_a_close_is_kept() {
+async fn pause_before_a_close_is_kept() {
     let pause = 100;
     let start = Instant::now();
     for answer in ask(Reply::text(["Hel", "lo"]).and_wait_ms(pause).and_close(), true).await {
@@ -62,7 +62,7 @@ async fn a_pause_before_a_close_is_kept() {
 }
 
 #[tokio::test]
-async fn a_reset_comes_after_what_was_said() {
+async fn reset_comes_after_the_text() {
     for answer in ask(Reply::text(["Hel", "lo"]).and_reset(), true).await {
         assert_eq!((answer.status, answer.ending), (200, Ending::Reset));
         assert!(answer.body.contains("\"lo\""), "{}", answer.body);
@@ -70,7 +70,7 @@ async fn a_reset_comes_after_what_was_said() {
 }
 
 #[tokio::test]
-async fn a_cut_of_an_answer_that_is_no_stream_leaves_half_of_it() {
+async fn cut_of_a_non_streaming_answer_leaves_half_of_it() {
     for answer in ask(Reply::text("Hello").and_close(), false).await {
         assert_eq!((answer.status, answer.ending), (200, Ending::Closed));
         assert!(answer.body.starts_with('{') && serde_json::from_str::<Value>(&answer.body).is_err());
@@ -78,7 +78,7 @@ async fn a_cut_of_an_answer_that_is_no_stream_leaves_half_of_it() {
 }
 
 #[tokio::test]
-async fn an_error_event_ends_a_stream_in_order() {
+async fn error_event_ends_a_stream_in_order() {
     for answer in ask(Reply::text("Hel").and_error(HttpError::new(529).message("Overloaded")), true).await {
         assert_eq!((answer.status, answer.ending), (200, Ending::Complete));
         assert!(answer.body.contains("Overloaded"), "{}", answer.body);
@@ -86,14 +86,14 @@ async fn an_error_event_ends_a_stream_in_order() {
 }
 
 #[tokio::test]
-async fn an_error_may_come_first_in_a_stream() {
+async fn error_may_come_first_in_a_stream() {
     for answer in ask(Reply::error(HttpError::new(500).message("broken").in_stream()), true).await {
         assert_eq!((answer.status, answer.ending), (200, Ending::Complete));
         assert!(answer.body.contains("broken"), "{}", answer.body);
     }
 }
 
-/// Reads until `wanted` was seen, or nothing more comes for as long as the test may take.
+/// Reads until `wanted` appears, or until the end or the deadline of the test.
 async fn read_until(stream: &mut TcpStream, wanted: &str) -> String {
     let mut seen = String::new();
     while !seen.contains(wanted) {
@@ -106,7 +106,7 @@ async fn read_until(stream: &mut TcpStream, wanted: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_hang_after_headers_lasts_until_the_client_goes_away() {
+async fn hang_after_headers_lasts_until_the_client_disconnects() {
     let server = server(Reply::text("Hel").and_hang());
     let mut stream = TcpStream::connect(server.address()).await.unwrap();
     stream.write_all(request("POST", PATHS[0], &body(true).to_string()).as_bytes()).await.unwrap();
@@ -118,7 +118,7 @@ async fn a_hang_after_headers_lasts_until_the_client_goes_away() {
 }
 
 #[tokio::test]
-async fn a_hang_as_the_first_step_sends_headers_and_nothing_else() {
+async fn hang_as_the_first_step_sends_headers_and_nothing_else() {
     for path in PATHS {
         let server = server(Reply::hang(Hang::AfterHeaders));
         let mut stream = TcpStream::connect(server.address()).await.unwrap();
@@ -130,7 +130,7 @@ async fn a_hang_as_the_first_step_sends_headers_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_hang_before_headers_lasts_until_the_client_goes_away() {
+async fn hang_before_headers_lasts_until_the_client_disconnects() {
     let server = server(Reply::hang(Hang::BeforeHeaders));
     let mut stream = TcpStream::connect(server.address()).await.unwrap();
     stream.write_all(request("POST", PATHS[0], &body(true).to_string()).as_bytes()).await.unwrap();
@@ -142,7 +142,7 @@ async fn a_hang_before_headers_lasts_until_the_client_goes_away() {
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_during_a_pause_frees_the_connection() {
+async fn client_that_leaves_during_a_pause_frees_the_connection() {
     let day = 86_400_000;
     for reply in [Reply::text("x").delay_ms(day, 0), Reply::text(["x", "y"]).delay_ms(0, day)] {
         let server = server(reply);
@@ -164,7 +164,7 @@ async fn stopping_ends_answers_that_hang() {
         server.wait_for_calls(1, DEADLINE).await.unwrap();
         tokio::time::timeout(DEADLINE, server.shutdown()).await.unwrap();
         let mut rest = Vec::new();
-        // Whether closed or reset, the client is not left waiting.
+        // Closed or reset, the client does not keep waiting.
         let ended = tokio::time::timeout(DEADLINE, stream.read_to_end(&mut rest)).await;
         assert!(ended.is_ok());
     }

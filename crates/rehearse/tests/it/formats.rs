@@ -1,6 +1,6 @@
-//! Whole answers of each vendor, byte by byte, compared with the files in `formats/`.
+//! Complete answers of each vendor, byte by byte, compared with the files in `formats/`.
 //!
-//! After a wanted change run the tests with `UPDATE_SNAPSHOTS=1` and read the difference.
+//! After an intended change, run the tests with `UPDATE_SNAPSHOTS=1` and read the difference.
 
 use std::fmt::Write as _;
 
@@ -64,28 +64,28 @@ fn compare(name: &str, actual: &str) {
 }
 
 #[test]
-fn a_stream_of_everything() {
+fn stream_with_every_kind_of_content() {
     for api in APIS {
         compare(&format!("{}-stream", api.name()), &shown(&plan(api, everything(), true)));
     }
 }
 
 #[test]
-fn a_whole_answer_of_everything() {
+fn complete_answer_with_every_kind_of_content() {
     for api in APIS {
         compare(&format!("{}-whole", api.name()), &shown(&plan(api, everything(), false)));
     }
 }
 
 #[test]
-fn an_empty_answer() {
+fn empty_answer() {
     for api in APIS {
         compare(&format!("{}-empty", api.name()), &shown(&plan(api, Reply::empty(), true)));
     }
 }
 
 #[test]
-fn an_answer_that_ran_out_of_tokens() {
+fn answer_that_reached_max_tokens() {
     for api in APIS {
         let reply = Reply::text("too lo").finish(Finish::Length);
         compare(&format!("{}-length", api.name()), &shown(&plan(api, reply, true)));
@@ -93,7 +93,7 @@ fn an_answer_that_ran_out_of_tokens() {
 }
 
 #[test]
-fn an_error_in_the_middle_of_a_stream() {
+fn error_in_the_middle_of_a_stream() {
     for api in APIS {
         let reply = Reply::text(["Hel"]).and_error(HttpError::new(529).message("Overloaded"));
         compare(&format!("{}-error-in-stream", api.name()), &shown(&plan(api, reply, true)));
@@ -113,7 +113,7 @@ fn each_status_has_the_vendors_body() {
 }
 
 #[test]
-fn an_error_in_a_stream_is_a_status_without_one() {
+fn error_in_a_stream_is_a_status_without_one() {
     for api in APIS {
         let reply = Reply::text("Hel").and_error(HttpError::new(500));
         assert_eq!(plan(api, reply, false).status, Some(500));
@@ -130,7 +130,7 @@ fn malformed_arguments_go_out_as_they_are() {
 }
 
 #[test]
-fn a_cut_leaves_the_block_open() {
+fn cut_leaves_the_block_open() {
     for api in APIS {
         let plan = plan(api, Reply::text(["Hel"]).and_reset(), true);
         assert_eq!(plan.end, End::Reset);

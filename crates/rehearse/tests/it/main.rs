@@ -6,10 +6,10 @@
     reason = "a failed expectation is a failed test"
 )]
 
-mod client; // a tiny HTTP client
+mod client; // a minimal HTTP client
 mod faults; // errors, cuts and hangs over HTTP
-mod formats; // whole answers of each vendor, compared with files
-mod matching; // what agents send, and which reply it gets
+mod formats; // complete answers of each vendor, compared with files
+mod matching; // requests of agents, and the reply each gets
 mod requests; // limits, recording, unknown paths
 mod scripts; // reading scripts and the errors in them
-mod streams; // good answers over HTTP, starting and stopping
+mod streams; // complete answers over HTTP, starting and stopping

@@ -1,4 +1,4 @@
-//! What agents send, and which reply it gets.
+//! Requests of agents, and the reply each gets.
 
 use musher_rehearse::{Answer, Api, Call, Rehearsal, Reply, Script, Source, ToolResult, when};
 use proptest::prelude::*;
@@ -118,7 +118,7 @@ fn responses_count_an_answer_of_several_items_once() {
 }
 
 #[test]
-fn requests_without_what_an_answer_needs_are_refused() {
+fn requests_without_required_fields_are_rejected() {
     for (api, body, expected) in [
         (Api::OpenaiChat, json!({"messages": []}), "model: you must provide a model parameter"),
         (Api::OpenaiChat, json!({"model": "m"}), "messages: a list of messages is required"),
@@ -131,7 +131,7 @@ fn requests_without_what_an_answer_needs_are_refused() {
 }
 
 #[test]
-fn the_first_reply_that_fits_and_is_not_used_up_answers() {
+fn first_matching_reply_that_is_not_used_up_answers() {
     let rehearsal = Rehearsal::new(
         Script::new()
             .reply(Reply::text("a").named("twice").times(2))
@@ -148,7 +148,7 @@ fn the_first_reply_that_fits_and_is_not_used_up_answers() {
 }
 
 #[test]
-fn every_matcher_can_decide() {
+fn every_matcher_can_select_a_reply() {
     let fitting = Call {
         api: Api::Anthropic,
         model: "claude-opus".to_owned(),
@@ -187,7 +187,7 @@ fn every_matcher_can_decide() {
 }
 
 #[test]
-fn a_call_nothing_fits_is_told_why() {
+fn unmatched_call_gets_an_error_with_the_reason() {
     let rehearsal = Rehearsal::new(
         Script::new()
             .reply(Reply::text("a").named("greeting").when(when().turn(1).prompt("hello")))
@@ -201,13 +201,13 @@ fn a_call_nothing_fits_is_told_why() {
     assert_eq!(error.status, 400);
     assert_eq!(
         error.message.as_deref().unwrap(),
-        "rehearsal: no reply of the script fits this call (api openai_chat, model `rehearsal`, turn 1, call 1, \
+        "rehearsal: no reply of the script matches this call (api openai_chat, model `rehearsal`, turn 1, call 1, \
          0 tools, prompt `bye`); greeting: prompt does not match `hello`; reply 2: turn is 1, not 2"
     );
 }
 
 fn any_json() -> impl Strategy<Value = Value> {
-    // Words of the formats, so that the readers get past their first look.
+    // Words of the formats, so that the parsers get beyond their first checks.
     let word = prop::sample::select(vec![
         "role",
         "user",

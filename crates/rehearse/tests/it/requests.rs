@@ -1,4 +1,4 @@
-//! What is not a good request, and what is remembered of all of them.
+//! Invalid requests, and the recording of all requests.
 
 use std::time::Duration;
 
@@ -18,18 +18,18 @@ fn server() -> Server {
 }
 
 #[tokio::test]
-async fn unknown_paths_and_methods_are_refused_at_once() {
+async fn unknown_paths_and_methods_are_rejected_at_once() {
     let server = server();
     let unknown = get(&server, "/v1/nothing").await;
     assert_eq!(unknown.status, 404);
-    assert_eq!(unknown.json()["error"]["message"], "rehearsal: there is nothing at GET /v1/nothing");
+    assert_eq!(unknown.json()["error"]["message"], "rehearsal: unknown endpoint GET /v1/nothing");
     assert_eq!(get(&server, "/v1/messages").await.status, 405);
     assert_eq!(get(&server, "/v1/models/other").await.status, 404);
     server.shutdown().await;
 }
 
 #[tokio::test]
-async fn bad_json_is_refused_in_the_vendors_words() {
+async fn invalid_json_is_rejected_in_the_vendors_format() {
     let server = server();
     let deep = "[".repeat(100_000);
     for body in ["{", "", "\u{feff}", deep.as_str()] {
@@ -45,7 +45,7 @@ async fn bad_json_is_refused_in_the_vendors_words() {
 }
 
 #[tokio::test]
-async fn a_body_beyond_the_limit_is_refused() {
+async fn body_over_the_limit_is_rejected() {
     let server = server();
     let mut stream = TcpStream::connect(server.address()).await.unwrap();
     let head = "POST /v1/messages HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n";
@@ -126,7 +126,7 @@ async fn waiting_for_requests_ends_at_the_deadline() {
 }
 
 #[tokio::test]
-async fn files_are_numbered_after_those_that_are_there() {
+async fn recorded_files_are_numbered_after_existing_ones() {
     let directory = tempfile::tempdir().unwrap();
     fs_err::write(directory.path().join("000041.json"), "mine").unwrap();
     let record = directory.path().to_owned();
@@ -143,7 +143,7 @@ async fn files_are_numbered_after_those_that_are_there() {
 }
 
 #[tokio::test]
-async fn a_request_that_cannot_be_recorded_is_refused_loudly() {
+async fn request_that_cannot_be_recorded_gets_an_error() {
     let directory = tempfile::tempdir().unwrap();
     let record = directory.path().join("records");
     let server =

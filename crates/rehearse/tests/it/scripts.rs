@@ -1,4 +1,4 @@
-//! Reading scripts, and what is said about the errors in them.
+//! Parses scripts, and checks the errors.
 
 use musher_rehearse::{
     Api, Cut, Finish, Hang, HttpError, Pattern, Pieces, Reply, Script, Step, ToolCall, Usage, when,
@@ -28,7 +28,7 @@ fn shape_errors_name_the_line_and_column() {
     );
     assert_eq!(
         error("replies:\n  - steps:\n      - text: a\n        tool: {name: x}\n"),
-        "my.yaml:4:9: a step has one key: begin the next step with `-`"
+        "my.yaml:4:9: a step has exactly one key; start the next step with `-`"
     );
     assert_eq!(
         error("replies:\n  - steps:\n      - text: 12\n"),
@@ -55,11 +55,11 @@ fn syntax_errors_name_the_line_and_column_in_both_languages() {
 }
 
 #[test]
-fn values_that_make_no_sense_name_the_line_and_column() {
+fn value_errors_name_the_line_and_column() {
     for (text, expected) in [
         (
             "replies:\n  - when:\n      turn: 1\n      prompt: \"(\"\n    steps: []\n",
-            "my.yaml:4:15: `(` is not a regular expression: unclosed group",
+            "my.yaml:4:15: invalid regular expression `(`: unclosed group",
         ),
         (
             "replies:\n  - when: {tool_result: {}}\n    steps: []\n",
@@ -79,7 +79,7 @@ fn values_that_make_no_sense_name_the_line_and_column() {
         ),
         (
             "replies:\n  - steps:\n      - text: a\n      - cut: reset\n      - text: b\n",
-            "my.yaml:5:9: nothing comes after `cut`: this step would never be played",
+            "my.yaml:5:9: nothing may follow `cut`: this step would never be played",
         ),
         (
             "replies:\n  - steps:\n      - text: a\n      - hang: before_headers\n",
@@ -91,35 +91,35 @@ fn values_that_make_no_sense_name_the_line_and_column() {
         ),
         (
             "otherwise:\n  when: {turn: 1}\n  steps: []\n",
-            "my.yaml:2:3: `otherwise` takes no `when`: it answers whatever is left",
+            "my.yaml:2:3: `otherwise` takes no `when`: it answers every remaining call",
         ),
         (
             "otherwise:\n  times: 1\n  steps: []\n",
-            "my.yaml:2:3: `otherwise` takes no `times`: it answers whatever is left",
+            "my.yaml:2:3: `otherwise` takes no `times`: it answers every remaining call",
         ),
-        ("", "my.yaml:1:1: the script says nothing: it needs `replies`, `otherwise` or both"),
+        ("", "my.yaml:1:1: the script is empty: it needs `replies`, `otherwise` or both"),
     ] {
         assert_eq!(error(text), expected);
     }
 }
 
 #[test]
-fn the_word_no_is_a_text() {
+fn unquoted_no_is_a_string() {
     let script = Script::parse("my.yaml", "otherwise: {steps: [{text: no}, {text: [yes, on]}]}").unwrap();
     assert_eq!(script, Script::new().otherwise(Reply::text("no").and_text(["yes", "on"])));
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named() {
+fn missing_file_is_named_in_the_error() {
     let path = std::path::Path::new("no/such/script.yaml");
     let error = Script::read(path).unwrap_err();
     let source = std::error::Error::source(&error).unwrap().to_string();
     assert!(source.contains("no/such/script.yaml"), "{source}");
 }
 
-/// Every key of the language once, and the same built in Rust.
+/// Every key of the script language once, and the same built in Rust.
 #[test]
-fn yaml_json_and_rust_say_the_same() {
+fn yaml_json_and_rust_build_the_same_script() {
     let yaml = r#"
 about: all keys
 models: [one, two]
@@ -203,7 +203,7 @@ otherwise:
 }
 
 #[test]
-fn the_schema_knows_every_key_and_refuses_others() {
+fn schema_knows_every_key_and_refuses_others() {
     let schema = Script::schema();
     assert_eq!(schema["additionalProperties"], false);
     let keys = |value: &serde_json::Value| {
@@ -221,7 +221,7 @@ fn the_schema_knows_every_key_and_refuses_others() {
 }
 
 #[test]
-fn the_tour_says_that_it_is_scripted() {
+fn tour_says_that_it_is_scripted() {
     let tour = Script::tour().unwrap();
     for reply in tour.replies.iter().chain(&tour.otherwise) {
         let text = serde_json::to_string(&reply.steps).unwrap().to_lowercase();
@@ -230,7 +230,7 @@ fn the_tour_says_that_it_is_scripted() {
 }
 
 #[test]
-fn the_scripts_in_the_documentation_are_right() {
+fn scripts_in_the_documentation_are_valid() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/rehearse.md");
     let text = fs_err::read_to_string(page).unwrap();
     let scripts: Vec<&str> =

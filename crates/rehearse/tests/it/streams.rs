@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use crate::client::{DEADLINE, Ending, exchange, get, post, request};
 
 #[tokio::test]
-async fn a_tool_call_and_then_text_arrive_over_chat_completions() {
+async fn tool_call_and_then_text_arrive_over_chat_completions() {
     let script = Script::new()
         .reply(Reply::tool("Execute", json!({"command": "ls"})).when(when().call(1)))
         .reply(Reply::text(["Hel", "lo"]).when(when().tool_result("main.rs")));
@@ -97,14 +97,14 @@ async fn nothing_listens_after_shutdown_or_drop() {
     let address = server.address();
     let idle = TcpStream::connect(address).await.unwrap();
     drop(server);
-    // The connection that was open is closed, which shows that the tasks have seen the end.
+    // The open connection is closed, which shows that its task has ended.
     let mut idle = idle;
     let read = tokio::time::timeout(DEADLINE, idle.read(&mut [0; 1])).await.unwrap();
     assert!(matches!(read, Ok(0) | Err(_)));
 }
 
 #[tokio::test]
-async fn addresses_others_can_reach_need_to_be_allowed() {
+async fn non_loopback_addresses_must_be_allowed() {
     let script = || Script::new().otherwise(Reply::empty());
     let error = Server::bind("0.0.0.0:0", script()).unwrap_err();
     assert!(matches!(error, Error::NotLoopback(_)), "{error}");
@@ -116,7 +116,7 @@ async fn addresses_others_can_reach_need_to_be_allowed() {
 }
 
 #[test]
-fn a_server_without_a_runtime_is_an_error_not_a_panic() {
+fn server_without_a_runtime_is_an_error_not_a_panic() {
     let error = Server::bind("127.0.0.1:0", Script::new()).unwrap_err();
     assert!(matches!(error, Error::NoRuntime), "{error}");
 }

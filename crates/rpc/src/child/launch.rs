@@ -1,4 +1,4 @@
-//! What to start, where, with which environment, and how patient to be when it has to end.
+//! The program to start, its environment and folder, and the time it may take to end.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use musher_process::{Command, ParentDeath, Spawner};
 use musher_wire::Frame;
 
-use super::process::Patience;
+use super::process::Grace;
 use crate::Limits;
 
 /// How to start a program.
@@ -30,20 +30,20 @@ pub struct Launch {
     pub(super) secrets: Vec<String>,
     pub(super) limits: Limits,
     pub(super) stderr_tail: usize,
-    pub(super) patience: Patience,
-    pub(super) farewell: Option<Frame>,
+    pub(super) grace: Grace,
+    pub(super) close_request: Option<Frame>,
 }
 
 impl Launch {
-    /// A program, looked up in `PATH` if it is a plain name.
+    /// Names a program, looked up in `PATH` if it is a plain name.
     pub fn new(program: impl AsRef<Path>) -> Self {
         Self {
             command: Command::new(program),
             secrets: Vec::new(),
             limits: Limits::default(),
             stderr_tail: 8 * 1024,
-            patience: Patience::default(),
-            farewell: None,
+            grace: Grace::default(),
+            close_request: None,
         }
     }
 
@@ -68,7 +68,7 @@ impl Launch {
         self
     }
 
-    /// Sets an environment variable whose value must not be seen: it is taken out of what the program writes to stderr.
+    /// Sets an environment variable with a secret value, which is masked in the program's stderr.
     #[must_use]
     pub fn secret_env(mut self, key: impl AsRef<OsStr>, value: impl Into<String>) -> Self {
         let value = value.into();
@@ -76,7 +76,7 @@ impl Launch {
         self.env(key, value)
     }
 
-    /// Takes an environment variable away.
+    /// Removes an environment variable.
     #[must_use]
     pub fn env_remove(mut self, key: impl AsRef<OsStr>) -> Self {
         self.command = self.command.env_remove(key);
@@ -90,53 +90,53 @@ impl Launch {
         self
     }
 
-    /// The folder it starts in.
+    /// Sets the folder it starts in.
     #[must_use]
     pub fn cwd(mut self, folder: impl AsRef<Path>) -> Self {
         self.command = self.command.cwd(folder);
         self
     }
 
-    /// The limits of the connection.
+    /// Sets the limits of the connection.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// How many bytes of stderr are kept; 8 KiB if not set.
+    /// Sets how many bytes of stderr are kept; 8 KiB by default.
     #[must_use]
     pub fn stderr_tail(mut self, bytes: usize) -> Self {
         self.stderr_tail = bytes;
         self
     }
 
-    /// How long it may take to exit after its stdin was closed; 6 s if not set, as droid needs more than 5 s.
+    /// Sets how long it may take to exit after its stdin was closed; 6 s by default, because droid needs more than 5 s.
     #[must_use]
     pub fn grace(mut self, grace: Duration) -> Self {
-        self.patience.stdin = grace;
+        self.grace.stdin = grace;
         self
     }
 
-    /// Sends SIGINT before SIGTERM, and this is how long it may take to exit after it. For programs that end what they started
-    /// elsewhere only when they are interrupted.
+    /// Sends SIGINT before SIGTERM, and sets how long it may take to exit after it. For programs that end their own children only
+    /// when they are interrupted.
     #[must_use]
     pub fn grace_after_interrupt(mut self, grace: Duration) -> Self {
-        self.patience.interrupt = grace;
+        self.grace.interrupt = grace;
         self
     }
 
-    /// How long it may take to exit after SIGTERM; 2 s if not set.
+    /// Sets how long it may take to exit after SIGTERM; 2 s by default.
     #[must_use]
     pub fn grace_after_term(mut self, grace: Duration) -> Self {
-        self.patience.term = grace;
+        self.grace.term = grace;
         self
     }
 
-    /// A frame to send before stdin is closed, such as a request to close the session.
+    /// Sets a frame that is sent before stdin is closed, such as a request to close the session.
     #[must_use]
-    pub fn farewell(mut self, frame: Frame) -> Self {
-        self.farewell = Some(frame);
+    pub fn close_request(mut self, frame: Frame) -> Self {
+        self.close_request = Some(frame);
         self
     }
 
@@ -147,7 +147,7 @@ impl Launch {
         self
     }
 
-    /// Sets the thread that forks, if it is not the usual one. See [`Spawner`].
+    /// Sets the thread that forks. See [`Spawner`].
     #[must_use]
     pub fn spawn_on(mut self, spawner: Arc<dyn Spawner>) -> Self {
         self.command = self.command.spawn_on(spawner);
@@ -155,7 +155,7 @@ impl Launch {
     }
 }
 
-/// Leaves out the secrets; the command leaves out all values of its environment.
+/// Omits the secrets; the command omits all values of its environment.
 impl fmt::Debug for Launch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Launch").field("command", &self.command).finish_non_exhaustive()

@@ -1,4 +1,4 @@
-//! Keeps one process from start to end on threads of its own, so that it is waited for and ended whatever the runtime does.
+//! Waits for one process and ends it, on threads of its own, so that it does not depend on the runtime.
 
 use std::io;
 use std::path::PathBuf;
@@ -15,26 +15,26 @@ use tokio::sync::watch;
 use super::Exit;
 use super::stderr::Tail;
 
-/// How long what the process left behind may keep its pipes after it has exited.
-const LEFT_BEHIND: Duration = Duration::from_secs(1);
-/// How long a killed process may take to be gone.
-const KILLED: Duration = Duration::from_secs(5);
+/// How long the children of a process may keep its pipes open after it has exited.
+const PIPES_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long a killed process may take to exit.
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long to wait after each step when a process has to end.
+/// How long a process may take to exit after each step.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Patience {
+pub(super) struct Grace {
     pub(super) stdin: Duration,
-    /// Zero: it is not interrupted at all.
+    /// If zero, no SIGINT is sent.
     pub(super) interrupt: Duration,
     pub(super) term: Duration,
 }
 
-impl Patience {
+impl Grace {
     pub(super) const NONE: Self =
         Self { stdin: Duration::ZERO, interrupt: Duration::ZERO, term: Duration::ZERO };
 }
 
-impl Default for Patience {
+impl Default for Grace {
     fn default() -> Self {
         Self { stdin: Duration::from_secs(6), interrupt: Duration::ZERO, term: Duration::from_secs(2) }
     }
@@ -57,7 +57,7 @@ struct State {
 }
 
 impl Process {
-    /// Takes charge of a process whose stdout and stderr are about to be read.
+    /// Takes over a process whose stdout and stderr are about to be read.
     pub(super) fn watch(
         child: Child,
         program: PathBuf,
@@ -96,49 +96,48 @@ impl Process {
     }
 
     /// Ends the process, on a thread of its own: it works in a destructor, in a panic, and without a runtime.
-    pub(super) fn end_in_background(self: &Arc<Self>, patience: Patience) {
+    pub(super) fn end_in_background(self: &Arc<Self>, grace: Grace) {
         if self.state().has_exited {
             return;
         }
         let process = Arc::clone(self);
-        let started =
-            thread::Builder::new().name("agent-end".to_owned()).spawn(move || process.end(patience));
+        let started = thread::Builder::new().name("agent-end".to_owned()).spawn(move || process.end(grace));
         if started.is_err() {
             self.child.kill();
         }
     }
 
-    fn end(&self, patience: Patience) {
-        if self.is_over_within(patience.stdin) {
+    fn end(&self, grace: Grace) {
+        if self.is_over_within(grace.stdin) {
             return;
         }
-        if !patience.interrupt.is_zero() {
+        if !grace.interrupt.is_zero() {
             self.child.interrupt();
-            if self.is_over_within(patience.interrupt) {
+            if self.is_over_within(grace.interrupt) {
                 return;
             }
         }
-        if !patience.term.is_zero() {
+        if !grace.term.is_zero() {
             self.child.terminate();
-            if self.is_over_within(patience.term) {
+            if self.is_over_within(grace.term) {
                 return;
             }
         }
         self.child.kill();
-        if !self.is_over_within(KILLED) {
+        if !self.is_over_within(KILL_TIMEOUT) {
             self.publish(self.exit_with(None));
         }
     }
 
-    /// Waits for the process, cleans up behind it, and tells everyone.
+    /// Waits for the process, ends its children, and publishes the exit.
     fn keep(&self) {
         self.child.wait();
         self.state().has_exited = true;
         self.changed.notify_all();
-        self.wait_until(LEFT_BEHIND, |state| state.open_pipes == 0);
+        self.wait_until(PIPES_TIMEOUT, |state| state.open_pipes == 0);
         let status = self.child.reap();
-        // what it wrote to stderr is in the tail once the pipe has been read to its end
-        self.wait_until(LEFT_BEHIND, |state| state.open_pipes == 0);
+        // the tail is complete once the stderr pipe has been read to its end
+        self.wait_until(PIPES_TIMEOUT, |state| state.open_pipes == 0);
         self.publish(self.exit_with(status.ok()));
     }
 
@@ -146,7 +145,7 @@ impl Process {
         self.wait_until(time, |state| state.has_exited)
     }
 
-    /// Waits for a condition, and tells whether it came true in time.
+    /// Waits for a condition. Returns whether it became true in time.
     fn wait_until(&self, time: Duration, condition: impl Fn(&State) -> bool) -> bool {
         let deadline = Instant::now() + time;
         let mut state = self.state();
@@ -161,7 +160,7 @@ impl Process {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // every change is a single assignment, so a panic elsewhere leaves nothing half done
+        // every change is a single assignment, so a panic leaves the state consistent
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -189,7 +188,7 @@ impl Drop for OpenPipe {
     }
 }
 
-/// A reader that says when it has come to the end.
+/// A reader that drops its `OpenPipe` at the end of the stream.
 #[derive(Debug)]
 pub(super) struct Tracked<R> {
     reader: R,

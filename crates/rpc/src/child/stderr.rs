@@ -1,16 +1,15 @@
-//! Reads what an agent writes to stderr, always, and keeps the end of it.
+//! Reads the stderr of an agent to its end, and keeps its last bytes.
 
 use std::collections::VecDeque;
-use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::AsyncRead;
 
 use super::process::OpenPipe;
-use crate::scratch;
+use crate::stream::read_chunk;
 
-/// Shorter values are not taken for secrets: replacing them would only garble the text.
-const SHORTEST_SECRET: usize = 4;
+/// Shorter values are not treated as secrets: masking them would garble the text.
+const MIN_SECRET_LENGTH: usize = 4;
 
 /// The last bytes of a stream, printed without the given secrets.
 #[derive(Debug, Clone)]
@@ -24,14 +23,14 @@ struct Inner {
 
 impl Tail {
     pub(super) fn new(keep: usize, mut secrets: Vec<String>) -> Self {
-        secrets.retain(|secret| secret.len() >= SHORTEST_SECRET);
+        secrets.retain(|secret| secret.len() >= MIN_SECRET_LENGTH);
         // the longest first: one secret may be part of another
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         Self(Arc::new(Inner { keep, secrets, bytes: Mutex::default() }))
     }
 
     pub(super) fn push(&self, chunk: &[u8]) {
-        // one secret more than is shown, so that none is cut in two where the tail begins
+        // the length of a secret more than is shown, so that none is cut where the tail begins
         let keep = self.0.keep + self.0.secrets.first().map_or(0, String::len);
         let mut bytes = self.0.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         bytes.extend(&chunk[chunk.len().saturating_sub(keep)..]);
@@ -51,7 +50,7 @@ impl Tail {
         text
     }
 
-    /// Where the text begins: before a secret that would be cut, and not within a character.
+    /// Returns where the text begins: before a secret that would be cut, and not within a character.
     fn start_of(&self, bytes: &[u8]) -> usize {
         let cut = bytes.len().saturating_sub(self.0.keep);
         for secret in self.0.secrets.iter().map(String::as_bytes) {
@@ -65,7 +64,7 @@ impl Tail {
     }
 }
 
-/// Leaves the secrets and the text out.
+/// Omits the secrets and the text.
 impl std::fmt::Debug for Inner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Tail").field("keep", &self.keep).finish_non_exhaustive()
@@ -79,7 +78,7 @@ pub(super) fn drain(mut stderr: impl AsyncRead + Unpin + Send + 'static, tail: T
             tail.push(bytes);
             !bytes.is_empty()
         };
-        while let Ok(true) = poll_fn(|context| scratch::poll_read(&mut stderr, context, read)).await {}
+        while let Ok(true) = read_chunk(&mut stderr, read).await {}
         drop(pipe);
     });
 }

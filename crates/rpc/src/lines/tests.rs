@@ -1,4 +1,4 @@
-use super::{DEFAULT_LINE_LIMIT, Line, LineSplitter, SPARE};
+use super::{DEFAULT_LINE_LIMIT, Line, LineSplitter, MAX_SPARE};
 
 fn split(limit: usize, pieces: &[&[u8]]) -> Vec<String> {
     let mut lines = Vec::new();
@@ -38,14 +38,14 @@ fn any_two_cuts_give_the_same_lines() {
 }
 
 #[test]
-fn a_carriage_return_counts_only_if_the_line_goes_on() {
+fn carriage_return_is_kept_only_within_a_line() {
     assert_eq!(split(3, &[b"abc\r", b"\n"]), [r#"Whole("abc")"#]);
     assert_eq!(split(3, &[b"abc\r", b"d\n"]), [r#"TooLong("abc")"#]);
     assert_eq!(split(3, &[b"abc\r", b"\r\n"]), [r#"TooLong("abc")"#]);
 }
 
 #[test]
-fn a_too_long_line_is_reported_before_its_end_and_once() {
+fn too_long_line_is_reported_early_and_once() {
     let mut lines = Vec::new();
     let mut splitter = LineSplitter::new(4);
     splitter.push(b"12345", |line| lines.push(format!("{line:?}")));
@@ -57,7 +57,7 @@ fn a_too_long_line_is_reported_before_its_end_and_once() {
 }
 
 #[test]
-fn a_line_of_100_mb_never_holds_more_than_the_limit_and_the_stream_goes_on() {
+fn line_of_100_mb_stays_within_the_memory_limit_and_the_stream_continues() {
     let mut splitter = LineSplitter::new(DEFAULT_LINE_LIMIT);
     let (mut seen, mut most) = (Vec::new(), 0);
     let chunk = vec![b'x'; 64 * 1024];
@@ -72,7 +72,7 @@ fn a_line_of_100_mb_never_holds_more_than_the_limit_and_the_stream_goes_on() {
 }
 
 #[test]
-fn the_memory_of_a_big_line_is_given_back() {
+fn memory_of_a_big_line_is_released() {
     let mut splitter = LineSplitter::new(DEFAULT_LINE_LIMIT);
     let big = vec![b'x'; 1024 * 1024];
     splitter.push(&big, |_| panic!("not yet"));
@@ -80,10 +80,10 @@ fn the_memory_of_a_big_line_is_given_back() {
     let mut length = 0;
     splitter.push(b"\nsma", |line| length = if let Line::Whole(line) = line { line.len() } else { 0 });
     assert_eq!(length, big.len());
-    assert!(splitter.capacity() <= SPARE);
+    assert!(splitter.capacity() <= MAX_SPARE);
 }
 
 #[test]
-fn the_limit_cannot_be_lifted_beyond_the_maximum() {
+fn limit_cannot_exceed_the_maximum() {
     assert_eq!(LineSplitter::new(usize::MAX).limit(), super::MAX_LINE_LIMIT);
 }

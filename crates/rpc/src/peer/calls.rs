@@ -1,15 +1,15 @@
-//! The calls of one side, shared between those who make them and the task that reads the answers.
+//! The pending calls of one side, shared between the callers and the task that reads the responses.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use musher_wire::{Id, Json, Malformed, RpcError, Word};
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{Notify, SetOnce, oneshot};
 
-use crate::connection::Ending;
-use crate::{Closed, Error, Pending, Settled};
+use super::pending::{Pending, Settled};
+use crate::{Closed, Error};
 
-pub(super) type Answer = Result<Json, Failure>;
-type Waiter = oneshot::Sender<Answer>;
+pub(super) type Outcome = Result<Json, Failure>;
+type Waiter = oneshot::Sender<Outcome>;
 
 /// Why a call failed, as the reader knows it.
 #[derive(Debug)]
@@ -29,58 +29,65 @@ impl Failure {
     }
 }
 
+impl From<Closed> for Failure {
+    fn from(closed: Closed) -> Self {
+        Self::Closed(closed)
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     state: Mutex<State>,
-    /// Wakes the reader when somebody begins to wait.
+    /// Wakes the reader when a call becomes pending.
     began: Notify,
-    ending: Ending,
+    closed: SetOnce<Closed>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     pending: Pending<Waiter>,
-    closed: Option<Closed>,
-    /// How many wait for the end of the connection.
+    /// The number of tasks that wait for the end of the connection.
     waiting_for_end: usize,
 }
 
 impl Calls {
-    /// Adds a call, unless the connection is over.
-    pub(super) fn insert(&self, id: Id, waiter: Waiter, watcher: Option<Waiter>) -> Result<(), Closed> {
+    /// Adds a call, unless the connection is closed. The call is removed when the guard is dropped.
+    pub(super) fn insert(
+        self: &Arc<Self>,
+        id: Id,
+        waiter: Waiter,
+        watcher: Option<Waiter>,
+    ) -> Result<CallGuard, Closed> {
         let mut state = self.state();
-        if let Some(closed) = &state.closed {
+        // set under the lock, so a call is either refused here or failed by `close`
+        if let Some(closed) = self.closed.get() {
             return Err(closed.clone());
         }
-        match watcher {
-            Some(watcher) => state.pending.insert_watched(id, waiter, watcher),
-            None => state.pending.insert(id, waiter),
-        }
+        state.pending.insert(id.clone(), waiter, watcher);
         drop(state);
         self.began.notify_one();
-        Ok(())
+        Ok(CallGuard { calls: Arc::clone(self), id })
     }
 
     pub(super) fn settle(&self, id: &Id, is_error: bool) -> Settled<Waiter> {
         self.state().pending.settle(id, is_error)
     }
 
-    pub(super) fn settle_the_only(&self) -> Option<Waiter> {
-        self.state().pending.settle_the_only()
+    pub(super) fn settle_only(&self) -> Option<Waiter> {
+        self.state().pending.settle_only()
     }
 
-    /// Fails all who wait, now and later, with one reason.
+    /// Fails all pending and all later calls with one reason.
     pub(super) fn close(&self, reason: &Closed) {
         let waiters = {
             let mut state = self.state();
-            state.closed.get_or_insert_with(|| reason.clone());
+            self.closed.set(reason.clone()).ok();
             state.pending.take_all()
         };
         for waiter in waiters {
-            // a caller that is gone needs no answer
+            // a caller that is gone needs no response
             waiter.send(Err(Failure::Closed(reason.clone()))).ok();
         }
-        self.ending.settle(reason.clone());
     }
 
     /// Waits for the end of the connection.
@@ -88,18 +95,18 @@ impl Calls {
         self.state().waiting_for_end += 1;
         self.began.notify_one();
         let _counted = WaitingForEnd(self);
-        self.ending.wait().await
+        self.closed.wait().await.clone()
     }
 
-    /// Whether somebody waits for what only the reader can bring.
-    pub(super) fn is_anybody_waiting(&self) -> bool {
-        let state = self.state();
-        !state.pending.is_empty() || state.waiting_for_end > 0
-    }
-
-    /// Waits until somebody has begun to wait since the last call. For the reader only.
-    pub(super) async fn began(&self) {
-        self.began.notified().await;
+    /// Waits until a call is pending, or a task waits for the end: only the reader can bring either. For the reader only.
+    pub(super) async fn any_pending(&self) {
+        let is_any = || {
+            let state = self.state();
+            !state.pending.is_empty() || state.waiting_for_end > 0
+        };
+        while !is_any() {
+            self.began.notified().await;
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -116,24 +123,14 @@ impl Drop for WaitingForEnd<'_> {
     }
 }
 
-/// Takes a call out of the table when it is dropped, if it is still there.
+/// Removes a call when it is dropped, if it is still pending.
 #[derive(Debug)]
-pub(super) struct Forget {
+pub(super) struct CallGuard {
     calls: Arc<Calls>,
     id: Id,
 }
 
-impl Forget {
-    pub(super) fn new(calls: &Arc<Calls>, id: Id) -> Self {
-        Self { calls: Arc::clone(calls), id }
-    }
-
-    pub(super) fn id(&self) -> &Id {
-        &self.id
-    }
-}
-
-impl Drop for Forget {
+impl Drop for CallGuard {
     fn drop(&mut self) {
         self.calls.state().pending.forget(&self.id);
     }

@@ -1,8 +1,8 @@
-//! What comes from the peer and is no answer, in order, bounded.
+//! Everything from the peer except responses to our calls, in order, bounded.
 //!
-//! Two limits, because one would be a trap: a caller who waits for an answer and does not read the inbox meanwhile would wait for
-//! ever behind a full one. So the reader stops at the low limit only while nobody waits for an answer. While somebody does,
-//! it goes on to the high limit; beyond that the call can only run into its own deadline. Nothing is dropped.
+//! It has two limits. With one, a caller that waits for a response and does not read its inbox meanwhile would wait forever behind
+//! a full one. So reading from the peer stops at the low limit only while no caller waits for a response. While one does, it goes
+//! on to the high limit; beyond that the call can only time out. Nothing is dropped.
 
 use std::collections::VecDeque;
 
@@ -17,34 +17,34 @@ use crate::{Bound, Closed};
 pub enum Incoming {
     /// A call that has to be answered with [`Peer::respond`](crate::Peer::respond).
     Request(Request),
-    /// News.
+    /// A notification.
     Notification(Notification),
-    /// A line that is no message. Who serves calls answers it with an error and a null id.
+    /// A line that is not a valid message. A server answers it with an error and a null id.
     Malformed(Malformed),
-    /// An error without an id, and not exactly one call it could belong to.
+    /// An error without an id, while not exactly one call was pending.
     UnmatchedError(RpcError),
-    /// An answer that nobody waits for.
+    /// A response to no pending call.
     Late(Response, Stray),
     /// The last: the peer sends nothing more.
     Closed(Closed),
 }
 
-/// Why nobody waits for an answer.
+/// Why no call was pending for a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stray {
     /// The call was answered before.
     Duplicate,
-    /// The caller has stopped to wait.
+    /// The caller no longer waits.
     GivenUp,
     /// There was no such call.
     Unknown,
 }
 
-/// How much may wait in an inbox.
+/// The limits of an inbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InboxLimits {
-    /// From here on nothing is read from the peer while nobody waits for an answer.
+    /// From here on nothing is read from the peer while no call is pending.
     pub low: Bound,
     /// From here on nothing is read from the peer at all.
     pub high: Bound,
@@ -60,72 +60,84 @@ impl Default for InboxLimits {
     }
 }
 
-/// The receiving end. If it is dropped, calls of the peer are refused and everything else is thrown away.
+/// The receiving end. Once it is dropped, calls of the peer are refused and everything else is discarded.
 #[derive(Debug)]
 pub struct Inbox {
-    queue: Receiver<Incoming>,
-    /// What was taken over in one go.
+    queue: Receiver<(Incoming, usize)>,
+    /// Taken from the queue together, with one lock.
     taken: VecDeque<(Incoming, usize)>,
+    is_over: bool,
 }
 
 impl Inbox {
-    /// The next thing that came; after [`Incoming::Closed`] nothing. Loses nothing if dropped.
+    /// Receives what came next; after [`Incoming::Closed`], `None`. Loses nothing if dropped.
     pub async fn recv(&mut self) -> Option<Incoming> {
+        let mut received = Ok(());
         if self.taken.is_empty() {
-            self.queue.recv_all(&mut self.taken).await;
+            received = self.queue.recv_many(&mut self.taken, usize::MAX).await;
         }
-        self.taken.pop_front().map(|(incoming, _)| incoming)
+        self.next(received)
     }
 
-    /// What has come already, without waiting for more.
+    /// Receives what has come already, without waiting for more.
     pub fn try_recv(&mut self) -> Option<Incoming> {
+        let mut received = Ok(());
         if self.taken.is_empty() {
-            self.queue.try_recv_many(&mut self.taken, usize::MAX);
+            received = self.queue.try_recv_many(&mut self.taken, usize::MAX)?;
         }
-        self.taken.pop_front().map(|(incoming, _)| incoming)
+        self.next(received)
+    }
+
+    fn next(&mut self, received: Result<(), Closed>) -> Option<Incoming> {
+        match received {
+            Ok(()) => self.taken.pop_front().map(|(incoming, _)| incoming),
+            Err(_) if self.is_over => None,
+            Err(closed) => {
+                self.is_over = true;
+                Some(Incoming::Closed(closed))
+            }
+        }
     }
 }
 
-/// The end the reader fills.
+/// The end that the reader fills. Dropping it ends the inbox.
 #[derive(Debug)]
 pub(super) struct InboxSender {
-    queue: Sender<Incoming>,
+    queue: Sender<(Incoming, usize)>,
     low: Bound,
 }
 
 pub(super) fn inbox(limits: InboxLimits) -> (InboxSender, Inbox) {
     let unused = Bound { messages: 1, bytes: 1 };
     let (sender, receiver) = queue(unused, limits.high);
-    (InboxSender { queue: sender, low: limits.low }, Inbox { queue: receiver, taken: VecDeque::new() })
+    let inbox = Inbox { queue: receiver, taken: VecDeque::new(), is_over: false };
+    (InboxSender { queue: sender, low: limits.low }, inbox)
 }
 
 impl InboxSender {
-    /// Puts something in, when there is room below the high limit. Does nothing if nobody reads any more.
-    pub(super) async fn put(&self, incoming: Incoming) {
-        self.queue.send(Lane::Data, incoming, 0).await.ok();
-    }
-
-    /// Puts all of it in, each with its weight, as there is room below the high limit.
+    /// Puts everything in, each with its weight, as there is room below the high limit. Discards it if the inbox was dropped.
     pub(super) async fn put_all(&self, incoming: &mut VecDeque<(Incoming, usize)>) {
         if self.queue.send_all(Lane::Data, incoming).await.is_err() {
             incoming.clear();
         }
     }
 
-    pub(super) fn is_abandoned(&self) -> bool {
+    /// Puts the reason of the end behind everything else.
+    pub(super) fn close(&self, reason: Closed) {
+        self.queue.close(reason);
+    }
+
+    pub(super) fn is_dropped(&self) -> bool {
         self.queue.is_receiver_gone()
     }
 
-    pub(super) async fn abandoned(&self) {
+    /// Waits until the inbox is dropped.
+    pub(super) async fn dropped(&self) {
         self.queue.receiver_gone().await;
     }
 
-    pub(super) fn is_low(&self) -> bool {
-        self.queue.is_below(self.low) || self.queue.is_closed()
-    }
-
-    /// Waits until something was taken out.
-    pub(super) async fn taken(&self) {
-        self.queue.taken().await;
+    /// Waits until the inbox is below the low limit, or dropped.
+    pub(super) async fn low(&self) {
+        self.queue.below(self.low).await;
     }
 }

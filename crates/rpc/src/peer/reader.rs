@@ -1,4 +1,4 @@
-//! The task that reads a connection: answers go to who waits for them, the rest to the inbox.
+//! The task that reads a connection: responses go to their callers, everything else to the inbox.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,12 +8,14 @@ use tokio::sync::oneshot;
 
 use super::calls::{Calls, Failure};
 use super::inbox::{InboxSender, Incoming, Stray};
-use crate::connection::WeakFrameSender;
-use crate::{Closed, FrameReceiver, Settled};
+use super::pending::Settled;
+use crate::connection::WeakMessageSender;
+use crate::queue::Weigh;
+use crate::{Closed, FrameReceiver};
 
 pub(super) async fn read(
     mut incoming: FrameReceiver,
-    outgoing: WeakFrameSender,
+    outgoing: WeakMessageSender<Frame>,
     calls: Arc<Calls>,
     inbox: InboxSender,
     handles_gone: oneshot::Receiver<()>,
@@ -21,67 +23,77 @@ pub(super) async fn read(
     let all = async {
         let (mut frames, mut rest) = (VecDeque::new(), VecDeque::new());
         loop {
-            until_wanted(&inbox, &calls).await;
-            if let Err(closed) = incoming.recv_all(&mut frames).await {
+            // a pending call lifts the low limit: its response may come behind the messages that fill the inbox
+            tokio::select! {
+                () = inbox.low() => {}
+                () = calls.any_pending() => {}
+            }
+            if let Err(closed) = incoming.recv_batch(&mut frames).await {
                 return closed;
             }
-            for (frame, weight) in frames.drain(..) {
-                // whoever gets an answer may rely on all that came before it being in the inbox
+            for frame in frames.drain(..) {
+                // a caller that gets a response finds everything that came before it in the inbox
                 if matches!(frame, Frame::Response(_)) {
                     pass_on(&mut rest, &inbox, &outgoing).await;
                 }
-                rest.extend(sort(frame, &calls).map(|incoming| (incoming, weight)));
+                let weight = frame.weight();
+                rest.extend(settle(frame, &calls).map(|incoming| (incoming, weight)));
             }
             pass_on(&mut rest, &inbox, &outgoing).await;
         }
     };
-    let nobody_is_left = async {
-        // it is never sent, only dropped
+    let all_handles_gone = async {
+        // nothing is ever sent: it fails when the last handle is dropped
         handles_gone.await.ok();
-        inbox.abandoned().await;
+        inbox.dropped().await;
     };
     let reason = tokio::select! {
         reason = all => reason,
-        () = nobody_is_left => Closed::Local,
+        () = all_handles_gone => Closed::Local,
     };
     calls.close(&reason);
-    inbox.put(Incoming::Closed(reason)).await;
+    inbox.close(reason);
 }
 
-/// Puts what has come into the inbox; without a reader of the inbox, refuses what wants an answer.
-async fn pass_on(rest: &mut VecDeque<(Incoming, usize)>, inbox: &InboxSender, outgoing: &WeakFrameSender) {
-    if inbox.is_abandoned() {
+/// Moves everything to the inbox; if that was dropped, refuses the requests.
+async fn pass_on(
+    rest: &mut VecDeque<(Incoming, usize)>,
+    inbox: &InboxSender,
+    outgoing: &WeakMessageSender<Frame>,
+) {
+    if inbox.is_dropped() {
         rest.drain(..).for_each(|(incoming, _)| refuse(incoming, outgoing));
     } else if !rest.is_empty() {
         inbox.put_all(rest).await;
     }
 }
 
-/// Waits until the inbox is low, or somebody waits for an answer that may come behind what fills it.
-async fn until_wanted(inbox: &InboxSender, calls: &Calls) {
-    while !inbox.is_low() && !calls.is_anybody_waiting() {
-        tokio::select! {
-            () = inbox.taken() => {}
-            () = calls.began() => {}
+/// Refuses a request for which there is no inbox, so that the peer does not wait for a response.
+fn refuse(incoming: Incoming, outgoing: &WeakMessageSender<Frame>) {
+    if let (Incoming::Request(request), Some(outgoing)) = (incoming, outgoing.upgrade()) {
+        let error = RpcError::new(RpcError::METHOD_NOT_FOUND, "calls are not served here");
+        let response = Frame::Response(Response::new(request.id, Err(error)));
+        if outgoing.try_send_now(response).is_err() {
+            tracing::warn!(method = %request.method, "cannot refuse a request: send queue is full");
         }
     }
 }
 
-/// Gives an answer to who waits for it, and gives back what is none.
-fn sort(frame: Frame, calls: &Calls) -> Option<Incoming> {
+/// Gives a response to its caller. Returns every other frame.
+fn settle(frame: Frame, calls: &Calls) -> Option<Incoming> {
     match frame {
         Frame::Request(request) => Some(Incoming::Request(request)),
         Frame::Notification(notification) => Some(Incoming::Notification(notification)),
-        Frame::Response(response) => answer(response, calls),
-        Frame::Malformed(malformed) => bad_answer(malformed, calls),
+        Frame::Response(response) => settle_response(response, calls),
+        Frame::Malformed(malformed) => settle_malformed(malformed, calls),
     }
 }
 
-fn answer(response: Response, calls: &Calls) -> Option<Incoming> {
+fn settle_response(response: Response, calls: &Calls) -> Option<Incoming> {
     if let (musher_wire::Id::Null, Err(error)) = (&response.id, &response.outcome) {
-        return match calls.settle_the_only() {
+        return match calls.settle_only() {
             Some(waiter) => {
-                // a caller that is gone needs no answer
+                // a caller that is gone needs no response
                 waiter.send(Err(Failure::Refused(error.clone()))).ok();
                 None
             }
@@ -90,7 +102,7 @@ fn answer(response: Response, calls: &Calls) -> Option<Incoming> {
     }
     let stray = match calls.settle(&response.id, response.outcome.is_err()) {
         Settled::Answer(waiter) | Settled::LateError(waiter) => {
-            // a caller that has gone in this moment needs no answer
+            // a caller that is gone by now needs no response
             waiter.send(response.outcome.map_err(Failure::Refused)).ok();
             return None;
         }
@@ -101,25 +113,13 @@ fn answer(response: Response, calls: &Calls) -> Option<Incoming> {
     Some(Incoming::Late(response, stray))
 }
 
-/// A line that is no message may still carry the id of a call: its caller need not wait for the deadline.
-fn bad_answer(malformed: Malformed, calls: &Calls) -> Option<Incoming> {
-    let id = malformed.id.as_ref();
-    match id.map(|id| calls.settle(id, true)) {
+/// Fails the call whose id a malformed line carries, so that its caller need not wait for the timeout.
+fn settle_malformed(malformed: Malformed, calls: &Calls) -> Option<Incoming> {
+    match malformed.id.as_ref().map(|id| calls.settle(id, true)) {
         Some(Settled::Answer(waiter) | Settled::LateError(waiter)) => {
             waiter.send(Err(Failure::Malformed(malformed))).ok();
             None
         }
         _ => Some(Incoming::Malformed(malformed)),
-    }
-}
-
-/// Nobody reads the inbox, so nobody would ever answer: silence would leave the peer waiting.
-fn refuse(incoming: Incoming, outgoing: &WeakFrameSender) {
-    if let (Incoming::Request(request), Some(outgoing)) = (incoming, outgoing.upgrade()) {
-        let error = RpcError::new(RpcError::METHOD_NOT_FOUND, "nobody here answers calls");
-        let response = Frame::Response(Response::new(request.id, Err(error)));
-        if outgoing.try_send_now(response).is_err() {
-            tracing::warn!(method = %request.method, "a call of the peer could not even be refused");
-        }
     }
 }

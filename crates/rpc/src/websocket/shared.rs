@@ -1,6 +1,6 @@
-//! One WebSocket for two tasks: one only reads, the other only writes.
+//! One WebSocket for two tasks: one reads, the other writes.
 //!
-//! The library keeps one waker per direction, so each direction must stay with one task.
+//! The library keeps one waker per direction, so each direction belongs to one task.
 
 use std::io;
 use std::pin::Pin;
@@ -21,15 +21,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Shared<S> {
         Self(Arc::new(Mutex::new(socket)))
     }
 
-    /// The next message. For the task that reads. Loses nothing if dropped.
+    /// Receives the next message. For the task that reads. Loses nothing if dropped.
     pub(super) async fn next(&self) -> Option<Result<Message, Error>> {
         poll_fn(|context| self.lock().poll_next_unpin(context)).await
     }
 
-    /// Reads what is no message any more and throws it away, to the end. For the task that reads.
+    /// Reads and discards the rest of the bytes. For the task that reads.
     pub(super) async fn drain(&self) -> io::Result<()> {
-        let mut waste = [0; 4096];
-        while poll_fn(|context| self.poll_read_raw(context, &mut waste)).await? > 0 {}
+        let mut discarded = [0; 4096];
+        while poll_fn(|context| self.poll_read_raw(context, &mut discarded)).await? > 0 {}
         Ok(())
     }
 
@@ -39,7 +39,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Shared<S> {
         self.lock().start_send_unpin(message)
     }
 
-    /// Sends on what is in the buffer. For the task that writes.
+    /// Writes the buffer out. For the task that writes.
     pub(super) async fn flush(&self) -> Result<(), Error> {
         poll_fn(|context| self.lock().poll_flush_unpin(context)).await
     }
@@ -50,7 +50,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Shared<S> {
         polled.map_ok(|()| buffer.filled().len())
     }
 
-    /// Held for one poll, never across a wait.
+    /// Locked for one poll, never across an await.
     fn lock(&self) -> MutexGuard<'_, WebSocketStream<S>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -35,7 +35,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WebSocketSink<S> {
         Self { socket, close_with, ping_every, next_ping: Instant::now() + ping_every, silence }
     }
 
-    /// Bounds a write by the time a peer may take nothing.
+    /// Limits a write to the time that a peer may take no bytes.
     async fn within(&self, write: impl Future<Output = Result<(), Error>>) -> Result<(), Closed> {
         match timeout(self.silence, write).await {
             Ok(Ok(())) => Ok(()),
@@ -50,6 +50,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WebSocketSink<S> {
         self.within(self.socket.feed(message)).await?;
         self.within(self.socket.flush()).await
     }
+
+    async fn send_close(&self) -> Result<(), Closed> {
+        match self.send(Message::Close(None)).await {
+            // the peer closed first
+            Err(Closed::Ended) => Ok(()),
+            other => other,
+        }
+    }
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Sink for WebSocketSink<S> {
@@ -63,31 +71,27 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Sink for WebSocketSink<
         self.within(self.socket.flush()).await
     }
 
-    async fn close(&mut self) -> Result<(), Closed> {
-        match self.send(Message::Close(None)).await {
-            // the peer was faster
-            Err(Closed::Ended) => Ok(()),
-            other => other,
-        }
+    async fn close(self) -> Result<(), Closed> {
+        self.send_close().await
     }
 
     async fn due(&mut self) {
         tokio::select! {
             () = sleep_until(self.next_ping) => {}
-            // fails when the reader has ended, which `tend` sees too
+            // fails when the reader has ended, which `act` checks
             _ = self.close_with.wait_for(Option::is_some) => {}
         }
     }
 
-    async fn tend(&mut self) -> Result<(), Closed> {
+    async fn act(&mut self) -> Result<(), Closed> {
         let close_with = *self.close_with.borrow();
         if let Some(code) = close_with {
             self.send(Message::Close(Some(CloseFrame { code, reason: "".into() }))).await?;
             return Err(Closed::Local);
         }
         if self.close_with.has_changed().is_err() {
-            // nobody reads: either the peer has closed, which ends both directions, or nobody wants to hear it
-            return self.close().await.and(Err(Closed::Local));
+            // the reader has ended: the peer has closed, which ends both directions, or the receiver was dropped
+            return self.send_close().await.and(Err(Closed::Local));
         }
         self.next_ping = Instant::now() + self.ping_every;
         self.send(Message::Ping(Bytes::new())).await

@@ -1,5 +1,6 @@
 //! The reading half: messages to frames, and the reason of the end.
 
+use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
 
@@ -13,9 +14,9 @@ use tokio_tungstenite::tungstenite::{Error, Message, error};
 
 use super::WebSocketOptions;
 use super::shared::Shared;
+use crate::Closed;
 use crate::connection::LINGER;
 use crate::pump::Source;
-use crate::{Batch, Closed};
 
 #[derive(Debug)]
 pub(super) struct WebSocketSource<S> {
@@ -35,10 +36,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WebSocketSource<S> {
         Self { socket, close, limit: options.limits.line, silence: options.silence }
     }
 
-    /// The reason of an orderly end, once the closing handshake is done or takes too long.
-    async fn farewell(&self, frame: Option<CloseFrame>) -> Closed {
+    /// Waits for the end of the closing handshake, and returns the reason of the peer.
+    async fn closed(&self, frame: Option<CloseFrame>) -> Closed {
         let rest = async { while let Some(Ok(_)) = self.socket.next().await {} };
-        // the peer's own close counts, whatever becomes of our answer
+        // the peer has closed, whether it gets our answer or not
         timeout(LINGER, rest).await.ok();
         match frame {
             None => Closed::Ended,
@@ -51,18 +52,18 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WebSocketSource<S> {
         }
     }
 
-    /// Says why we hang up. The rest of the input is thrown away meanwhile: a socket that is closed with unread input resets the
-    /// connection, and the peer would never see the reason.
+    /// Sends the close code. Discards the rest of the input meanwhile: closing a socket with unread input resets the connection,
+    /// and the peer would never see the code.
     async fn hang_up(&self, code: CloseCode) {
         self.close.send_replace(Some(code));
         timeout(LINGER, self.socket.drain()).await.ok();
     }
 
-    async fn failed(&self, error: Error, frames: &mut Batch<Frame>) -> Closed {
+    async fn failed(&self, error: Error, frames: &mut VecDeque<Frame>) -> Closed {
         match error {
             Error::ConnectionClosed | Error::AlreadyClosed => Closed::Ended,
             Error::Capacity(_) => {
-                frames.push(Frame::Malformed(Malformed::too_long(self.limit, &[])));
+                frames.push_back(Frame::Malformed(Malformed::too_long(self.limit, &[])));
                 self.hang_up(CloseCode::Size).await;
                 Closed::TooBig { limit: self.limit }
             }
@@ -85,7 +86,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WebSocketSource<S> {
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Source for WebSocketSource<S> {
     type Message = Frame;
 
-    async fn fill(&mut self, frames: &mut Batch<Frame>) -> Result<(), Closed> {
+    async fn fill(&mut self, frames: &mut VecDeque<Frame>) -> Result<(), Closed> {
         let Ok(message) = timeout(self.silence, self.socket.next()).await else {
             self.close.send_replace(Some(CloseCode::Away));
             return Err(Closed::Silent { after: self.silence });
@@ -93,14 +94,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Source for WebSocketSou
         let bytes = match message {
             Some(Ok(Message::Text(text))) => text.into(),
             Some(Ok(Message::Binary(bytes))) => bytes,
-            // pings are answered by the library; that something came is enough
+            // the library answers pings; any message shows that the peer is alive
             Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => return Ok(()),
-            Some(Ok(Message::Close(frame))) => return Err(self.farewell(frame).await),
+            Some(Ok(Message::Close(frame))) => return Err(self.closed(frame).await),
             Some(Err(error)) => return Err(self.failed(error, frames).await),
             None => return Err(Closed::Ended),
         };
         if !Frame::is_blank(&bytes) {
-            frames.push(Frame::parse(&bytes));
+            frames.push_back(Frame::parse(&bytes));
         }
         Ok(())
     }

@@ -56,7 +56,7 @@ async fn until_gone(marker: &str) {
 }
 
 #[tokio::test]
-async fn what_it_wrote_is_delivered_before_the_exit_with_status_and_stderr() {
+async fn output_is_delivered_before_the_exit_status_and_stderr() {
     let script = r#"echo '{"type":"notification","method":"a"}'; echo rubbish; printf '{"method":"b"}'; echo oops >&2; exit 7"#;
     let (launch, _) = shell(script);
     let (child, mut connection) = Child::spawn(launch).await.unwrap();
@@ -94,7 +94,7 @@ async fn every_call_fails_with_the_exit_of_the_program_then_and_later() {
 }
 
 #[tokio::test]
-async fn a_program_that_does_not_exist_is_named() {
+async fn missing_program_is_named_in_the_error() {
     let error = Child::spawn(Launch::new("/no/such/agent").cwd("/")).await.unwrap_err();
     assert_eq!(error.to_string(), "cannot start `/no/such/agent` in `/`");
     assert!(matches!(error, Error::Spawn { source, .. } if source.kind() == std::io::ErrorKind::NotFound));
@@ -118,7 +118,7 @@ async fn more_than_a_pipe_holds_is_delivered_after_the_exit() {
         r#"i=0; while [ $i -lt 3000 ]; do echo '{"method":"m","params":{"i":'$i'}}'; i=$((i+1)); done; exit 1"#,
     );
     let (child, mut connection) = Child::spawn(launch).await.unwrap();
-    // nobody reads yet, so some of it waits in the pipe, some in the queue
+    // no reader yet, so some of it waits in the pipe, some in the queue
     soon(connection.incoming.recv()).await.unwrap();
     let (frames, closed) = all(&mut connection.incoming).await;
     assert_eq!(frames.len(), 2999);
@@ -127,7 +127,7 @@ async fn more_than_a_pipe_holds_is_delivered_after_the_exit() {
 }
 
 #[tokio::test]
-async fn the_environment_and_the_folder_are_as_asked_and_secrets_are_not_shown() {
+async fn environment_and_directory_are_set_and_secrets_are_hidden() {
     let folder = std::env::temp_dir();
     let launch = Launch::new("/bin/sh")
         .args(["-c", r#"pwd >&2; echo "$KEY-$PLAIN-$GONE-${HOME-no home}" >&2"#])

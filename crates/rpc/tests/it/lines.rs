@@ -129,7 +129,7 @@ async fn each_kind_of_bad_line_is_one_frame_and_the_next_line_is_read() {
 }
 
 #[tokio::test]
-async fn a_line_of_100_mb_is_one_frame_and_the_stream_goes_on() {
+async fn line_of_100_mb_is_one_frame_and_the_stream_continues() {
     let (near, mut far) = tokio::io::duplex(256 * 1024);
     let mut connection = over(near, tokio::io::sink(), Limits::default());
     let writing = tokio::spawn(async move {

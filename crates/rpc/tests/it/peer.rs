@@ -55,7 +55,7 @@ async fn answers_in_any_order_reach_their_callers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_without_answer_ends_at_its_deadline_and_the_late_answer_is_reported() {
+async fn unanswered_call_times_out_and_the_late_response_is_reported() {
     let (peer, mut inbox, mut theirs) = start();
     let error = peer.request("slow", Json::empty_object(), AFTER).await.unwrap_err();
     assert_eq!(error.to_string(), "no answer to `slow` within 30s");
@@ -67,7 +67,7 @@ async fn a_call_without_answer_ends_at_its_deadline_and_the_late_answer_is_repor
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dropped_call_is_forgotten() {
+async fn dropped_call_is_forgotten() {
     let (peer, mut inbox, mut theirs) = start();
     let dropped = call(&peer, "m");
     let request = next_request(&mut theirs).await;
@@ -78,7 +78,7 @@ async fn a_dropped_call_is_forgotten() {
 }
 
 #[tokio::test]
-async fn the_end_of_the_connection_fails_all_calls_with_one_lasting_reason() {
+async fn end_of_the_connection_fails_all_calls_with_one_reason() {
     let (peer, mut inbox, theirs) = start();
     let calls = [call(&peer, "a"), call(&peer, "b")];
     tokio::task::yield_now().await;
@@ -100,9 +100,9 @@ async fn the_end_of_the_connection_fails_all_calls_with_one_lasting_reason() {
 #[tokio::test]
 async fn an_error_without_id_fails_the_only_call_or_is_reported() {
     let (peer, mut inbox, mut theirs) = start();
-    theirs.outgoing.send(refused(&Id::Null, "nobody asked")).await.unwrap();
+    theirs.outgoing.send(refused(&Id::Null, "unexpected")).await.unwrap();
     let Some(Incoming::UnmatchedError(error)) = soon(inbox.recv()).await else { panic!() };
-    assert_eq!(error.message, "nobody asked");
+    assert_eq!(error.message, "unexpected");
 
     let only = call(&peer, "only");
     next_request(&mut theirs).await;
@@ -152,7 +152,7 @@ async fn watched(
 }
 
 #[tokio::test]
-async fn an_error_after_the_acknowledgement_reaches_who_watches() {
+async fn error_after_the_acknowledgement_reaches_the_watcher() {
     let (peer, mut inbox, mut theirs) = start();
     let answers: [fn(&Id) -> Frame; 2] = [|id| result(id, "ack"), |id| refused(id, "No active session")];
     let (ack, watch) = watched(&peer, &mut theirs, &answers).await.unwrap();
@@ -160,7 +160,7 @@ async fn an_error_after_the_acknowledgement_reaches_who_watches() {
     let error = soon(watch).await;
     assert_eq!(error.to_string(), "`droid.add_user_message` was refused: No active session (code -32603)");
     drop(theirs);
-    assert!(matches!(soon(inbox.recv()).await, Some(Incoming::Closed(_))), "nobody else was told");
+    assert!(matches!(soon(inbox.recv()).await, Some(Incoming::Closed(_))), "the error is reported once");
 }
 
 #[tokio::test]
@@ -213,7 +213,7 @@ async fn expect_news(inbox: &mut Inbox, numbers: std::ops::Range<usize>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_is_answered_though_nobody_reads_a_full_inbox() {
+async fn call_is_answered_while_the_inbox_is_full_and_unread() {
     let (peer, mut inbox, mut theirs) = start_small(4, 10_000);
     // more than the inbox and the connection hold: without a waiting call, the sender is stopped
     let mut sent = 0;
@@ -269,7 +269,7 @@ async fn calls_of_the_peer_are_refused_when_the_inbox_was_dropped() {
 }
 
 #[tokio::test]
-async fn the_control_handle_overtakes_and_the_plain_one_does_not() {
+async fn control_handle_overtakes_and_the_plain_one_does_not() {
     let (peer, _inbox, mut theirs) = start();
     peer.notify("news", Json::empty_object()).await.unwrap();
     peer.respond(Id::from("ordered"), Ok(Json::null())).await.unwrap();
@@ -298,7 +298,7 @@ async fn when_all_handles_are_gone_the_other_side_sees_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_cannot_even_be_sent_ends_at_its_deadline() {
+async fn unsent_call_ends_at_its_deadline() {
     let (peer, _inbox, _theirs) = start();
     let mut sent = 0;
     while timeout(AFTER, peer.notify("news", Json::empty_object())).await.is_ok() {
@@ -313,7 +313,7 @@ async fn a_call_that_cannot_even_be_sent_ends_at_its_deadline() {
 }
 
 #[tokio::test]
-async fn a_typed_call_reads_its_answer_and_names_what_is_wrong_with_it() {
+async fn typed_call_parses_its_response_and_names_its_errors() {
     let (peer, _inbox, mut theirs) = start();
     let answers = tokio::spawn(async move {
         for answer in [r#"{"tools":[]}"#, r#"{"tools":7}"#] {

@@ -1,12 +1,14 @@
 //! A real agent on stdin and stdout.
 
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::process::{self, Command, Stdio};
 use std::time::Duration;
 
 use musher_rpc::{Child, Inbox, Incoming, Launch, Limits, Peer, over};
 use musher_wire::Json;
-use tokio::net::UnixStream;
 
 use crate::support::soon;
 
@@ -48,7 +50,7 @@ async fn an_agent_on_stdio_answers_and_ends_with_its_input() {
 /// As the children of Node have them.
 #[tokio::test]
 async fn stdin_and_stdout_may_be_sockets_which_block_as_before() {
-    let (ours, theirs) = UnixStream::pair().unwrap();
+    let (ours, theirs) = tokio::net::UnixStream::pair().unwrap();
     let theirs = theirs.into_std().unwrap();
     theirs.set_nonblocking(false).unwrap();
     let mut child =
@@ -62,6 +64,32 @@ async fn stdin_and_stdout_may_be_sockets_which_block_as_before() {
     peer.close();
     hear_bye(inbox).await;
     assert!(soon(tokio::task::spawn_blocking(move || child.wait())).await.unwrap().unwrap().success());
+}
+
+/// Makes a call to an agent, then closes its stdout, leaves its stdin open, and waits for its end.
+fn close_stdout_of(mut agent: process::Child, stdin: OwnedFd, stdout: OwnedFd) -> process::ExitStatus {
+    let (mut stdin, mut stdout) = (File::from(stdin), BufReader::new(File::from(stdout)));
+    writeln!(stdin, r#"{{"type":"request","id":"1","method":"echo","params":{{}}}}"#).unwrap();
+    let mut answer = String::new();
+    stdout.read_line(&mut answer).unwrap();
+    assert!(answer.contains(r#""result":{}"#), "{answer}");
+    drop(stdout);
+    agent.wait().unwrap()
+}
+
+#[tokio::test]
+async fn an_idle_agent_ends_when_its_stdout_is_closed() {
+    let (theirs_in, ours_in) = io::pipe().unwrap();
+    let (ours_out, theirs_out) = io::pipe().unwrap();
+    let on_pipes = (agent(theirs_in, theirs_out), ours_in.into(), ours_out.into());
+    let [(ours_in, theirs_in), (ours_out, theirs_out)] =
+        [UnixStream::pair().unwrap(), UnixStream::pair().unwrap()]
+            .map(|(ours, theirs)| (OwnedFd::from(ours), OwnedFd::from(theirs)));
+    let on_sockets = (agent(theirs_in, theirs_out), ours_in, ours_out);
+    for (agent, stdin, stdout) in [on_pipes, on_sockets] {
+        let ended = tokio::task::spawn_blocking(move || close_stdout_of(agent, stdin, stdout));
+        assert!(!soon(ended).await.unwrap().success(), "it could not say `bye`");
+    }
 }
 
 #[tokio::test]

@@ -27,7 +27,7 @@ async fn waits(future: impl Future) -> bool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_urgent_frame_overtakes_what_waits_and_each_lane_keeps_its_order() {
+async fn urgent_frame_overtakes_the_queue_and_each_lane_keeps_its_order() {
     let (connection, far) = narrow(Limits::default());
     for n in 0..20 {
         connection.outgoing.send(big(n)).await.unwrap();
@@ -48,7 +48,7 @@ async fn an_urgent_frame_overtakes_what_waits_and_each_lane_keeps_its_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_does_not_read_makes_the_sender_wait_and_loses_nothing() {
+async fn stalled_peer_makes_the_sender_wait_without_loss() {
     let limits = Limits { data: Bound { messages: 4, bytes: 1024 * 1024 }, ..Limits::default() };
     let (connection, far) = narrow(limits);
     let mut sent = 0;
@@ -74,12 +74,12 @@ async fn a_slow_reader_of_frames_stops_the_reading_of_bytes() {
     let limits = Limits { incoming: Bound { messages: 4, bytes: 1024 * 1024 }, ..Limits::default() };
     let (mut connection, mut far) = narrow(limits);
     let text = format!("{}\n", news(1).to_line()).repeat(10_000);
-    assert!(waits(far.write_all(text.as_bytes())).await, "nobody takes the frames");
+    assert!(waits(far.write_all(text.as_bytes())).await, "the frames are not read");
     connection.incoming.recv().await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_went_away_is_one_reason_for_everyone() {
+async fn closed_peer_is_the_same_reason_for_all() {
     let (mut connection, far) = narrow(Limits::default());
     drop(far);
     let (frames, closed) = all(&mut connection.incoming).await;
@@ -94,7 +94,7 @@ async fn a_peer_that_went_away_is_one_reason_for_everyone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_takes_no_input_may_still_finish_what_it_says() {
+async fn peer_that_takes_no_input_may_still_finish_its_output() {
     let (near_reader, mut far_writer) = tokio::io::duplex(1024);
     let (near_writer, far_reader) = tokio::io::duplex(1024);
     let mut connection = over(near_reader, near_writer, Limits::default());
@@ -124,7 +124,7 @@ async fn the_end_of_the_input_leaves_the_output_open() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_error_while_reading_comes_after_what_was_read() {
+async fn read_error_comes_after_the_read_frames() {
     let input = tokio_test_error(format!("{}\n", news(1).to_line()).into_bytes());
     let mut connection = over(input, tokio::io::sink(), Limits::default());
     let (frames, closed) = all(&mut connection.incoming).await;
@@ -167,5 +167,5 @@ async fn sending_after_our_own_close_says_so() {
     let (client, _agent) = memory();
     client.outgoing.close();
     assert!(matches!(client.outgoing.send(news(1)).await, Err(Closed::Local)));
-    assert!(!soon(client.outgoing.finish(Duration::from_secs(1))).await, "nobody has read it");
+    assert!(!soon(client.outgoing.finish(Duration::from_secs(1))).await, "it is not read");
 }

@@ -88,7 +88,7 @@ async fn a_call_crosses_a_websocket() {
 }
 
 #[tokio::test]
-async fn a_message_that_is_too_big_ends_the_connection_and_the_sender_learns_why() {
+async fn too_big_message_ends_the_connection_with_a_reason() {
     let small = WebSocketOptions { limits: Limits { line: 1000, ..Limits::default() }, ..options() };
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -118,7 +118,7 @@ async fn a_message_that_is_too_big_ends_the_connection_and_the_sender_learns_why
 }
 
 #[tokio::test]
-async fn an_abrupt_end_is_a_broken_connection_for_every_call() {
+async fn abrupt_end_fails_every_call_as_a_broken_connection() {
     let (server, client) = foreign_client(options()).await;
     let (peer, mut inbox) = Peer::start(server);
     let call = tokio::spawn({
@@ -168,7 +168,7 @@ async fn pings_are_answered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_is_pinged_and_a_silent_one_is_left() {
+async fn peer_is_pinged_and_a_silent_one_is_disconnected() {
     let (mut server, mut client) = foreign_client(options()).await;
     let Some(Ok(Message::Ping(_))) = client.next().await else { panic!("no ping") };
     // the client of this test answers only while it is read from, and it is not
@@ -193,14 +193,14 @@ async fn a_client_that_is_not_admitted_gets_403_and_no_connection() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handshake_that_never_comes_is_given_up() {
+async fn missing_handshake_times_out() {
     let (near, _far) = tokio::io::duplex(4096);
     let refused = accept_websocket(near, options(), |_| Admission::Admit).await;
     assert!(matches!(refused, Err(Error::Accept { .. })));
 }
 
 #[tokio::test]
-async fn an_address_that_cannot_be_reached_or_is_none_is_named() {
+async fn unreachable_or_invalid_url_is_named_in_the_error() {
     for url in ["wss://localhost/", "http://localhost/", "nonsense", "ws://127.0.0.1:1/"] {
         let error = soon(connect_websocket(url, options())).await.unwrap_err();
         assert_eq!(error.to_string(), format!("cannot connect to `{url}`"));

@@ -27,14 +27,14 @@ impl Worker {
         let stopped = stop.clone();
         let work = move || {
             runtime.block_on(stopped.cancelled());
-            // what still waits in a blocking task must not hold up the caller
+            // a blocking task that still runs must not hold up the caller
             runtime.shutdown_background();
         };
         let thread = std::thread::Builder::new().name("musher".to_owned()).spawn(work).map_err(failed)?;
         Ok(Self { handle, stop, thread: Some(thread) })
     }
 
-    /// Has the thread do something, and waits for it.
+    /// Runs a future on the thread, and waits for it.
     pub(super) fn wait<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
@@ -44,7 +44,7 @@ impl Worker {
         }
         let (sender, result) = mpsc::sync_channel(1);
         self.handle.spawn(async move {
-            // whoever asked waits below
+            // the caller waits below
             sender.send(work.await).ok();
         });
         result.recv().map_err(|_gone| Error::session("its thread ended, or a panic ended the call"))

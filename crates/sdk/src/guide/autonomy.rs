@@ -1,4 +1,4 @@
-//! Autonomy: what the agent does without asking.
+//! Autonomy: what runs without a permission request.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {
@@ -17,5 +17,5 @@
 //! # Ok(()) }
 //! ```
 //!
-//! `Off` asks for everything but looking around, `Low` makes files, `Medium` and `High` run commands. What is asked for goes to the
+//! `Off` asks for everything except reading, `Low` also creates files, `Medium` and `High` also run commands. Permission requests go to the
 //! [permission handler](super::permission).

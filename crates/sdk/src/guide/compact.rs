@@ -1,4 +1,4 @@
-//! Compact: a summary in place of a long past.
+//! Compact: replace a long conversation by a summary.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {
@@ -8,11 +8,11 @@
 //! # let session = musher::Session::builder().agent(droid).open().await?;
 //! # for _ in 0..3 { session.send("Go on.").await?; }
 //! // after many turns
-//! let compacted = session.compact(Some("Keep the names of all functions.".to_owned())).await?;
-//! println!("{} messages are summed up in {}", compacted.removed_messages, compacted.session.id());
-//! # assert!(compacted.removed_messages > 0);
+//! let compaction = session.compact().instructions("Keep the names of all functions.").await?;
+//! println!("{} messages replaced by a summary in {}", compaction.removed_messages, compaction.session.id());
+//! # assert!(compaction.removed_messages > 0);
 //! session.close().await?;
 //! # Ok(()) }
 //! ```
 //!
-//! The summary is a new session with a new id, opened and ready. The old one stays as it was.
+//! The summary is in a new session with a new id, which is already open. The old session does not change.

@@ -3,7 +3,7 @@
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {
 //! use musher::wire::{InteractionMode, McpServerConfig, ReasoningEffort, SessionOrigin, Tag};
-//! use musher::{Agent, Autonomy, Decision, Permission, Questions, Reply, Session, sync};
+//! use musher::{Agent, Answers, Autonomy, Decision, Session};
 //!
 //! let agent = Agent::program("/opt/bin/droid").extra_args(["--verbose"]).api_key("fk-...").env("LANG", "C");
 //! let builder = Session::builder()
@@ -22,8 +22,8 @@
 //!     .tag(Tag::new("nightly"))
 //!     .session_source(serde_json::json!({"platform": "ci"}))
 //!     .origin(SessionOrigin::from("api"))
-//!     .on_permission(sync(|_: Permission| Decision::deny()))
-//!     .on_question(sync(|_: Questions| Reply::Declined));
+//!     .on_permission_sync(|_| Decision::deny())
+//!     .on_question_sync(|_| Answers::Declined);
 //! # drop(builder);
 //! # Ok(()) }
 //! ```
@@ -39,16 +39,16 @@
 //! | `reasoningEffort` | [`reasoning_effort`](crate::SessionBuilder::reasoning_effort) | the model's default |
 //! | `specModeModelId` | [`spec_mode_model`](crate::SessionBuilder::spec_mode_model) | the session's model |
 //! | `specModeReasoningEffort` | [`spec_mode_reasoning_effort`](crate::SessionBuilder::spec_mode_reasoning_effort) | the session's effort |
-//! | `mcpServers` | [`mcp_server`](crate::SessionBuilder::mcp_server), [`mcp_tools`](super::mcp_tools) | none |
+//! | `mcpServers` | [`mcp_server`](crate::SessionBuilder::mcp_server), [`serve_mcp`](super::mcp_tools) | none |
 //! | `enabledToolIds` | [`enabled_tools`](crate::SessionBuilder::enabled_tools) | the usual ones |
 //! | `disabledToolIds` | [`disabled_tools`](crate::SessionBuilder::disabled_tools) | none |
-//! | `tags` | [`tag`](crate::SessionBuilder::tag) | only ours, `sdk` |
+//! | `tags` | [`tag`](crate::SessionBuilder::tag) | only `sdk` |
 //! | `sessionSource` | [`session_source`](crate::SessionBuilder::session_source), [`origin`](crate::SessionBuilder::origin) | none |
-//! | `permissionHandler` | [`on_permission`](crate::SessionBuilder::on_permission) | everything is refused |
-//! | `askUserHandler` | [`on_question`](crate::SessionBuilder::on_question) | questions are declined |
+//! | `permissionHandler` | [`on_permission`](crate::SessionBuilder::on_permission), [`ask_on_stream`](crate::Prompt::ask_on_stream) | everything is denied |
+//! | `askUserHandler` | [`on_question`](crate::SessionBuilder::on_question), [`ask_on_stream`](crate::Prompt::ask_on_stream) | questions are declined |
 //! | `execPath` | [`executable`](crate::SessionBuilder::executable) | `droid` |
 //! | `execArgs` | [`Agent::extra_args`](crate::Agent::extra_args) | none |
-//! | `env` | [`env`](crate::SessionBuilder::env) | ours |
+//! | `env` | [`env`](crate::SessionBuilder::env) | that of this process |
 //! | `transport` | [`Agent::connector`](crate::Agent::connector), [`Agent::connection`](crate::Agent::connection) | a program |
 //! | `abortSignal` of a turn | [`Prompt::cancel_token`](crate::Prompt::cancel_token) | none |
 //! | `abortSignal` of a session | [`cancel_token`](crate::SessionBuilder::cancel_token) | none |
@@ -61,6 +61,6 @@
 //! [`budget`](crate::SessionBuilder::budget)), a limit for handlers ([`handler_timeout`](crate::SessionBuilder::handler_timeout)),
 //! [`reject_while_busy`](crate::SessionBuilder::reject_while_busy), [`restrict_tools`](crate::SessionBuilder::restrict_tools),
 //! [`additional_tools`](crate::SessionBuilder::additional_tools), the [system prompt](crate::SessionBuilder::system_prompt),
-//! [`auto_reject_permissions`](crate::SessionBuilder::auto_reject_permissions), and whatever else goes over the wire by
-//! [`params_mut`](crate::SessionBuilder::params_mut). A [resumed](super::resume) session takes the options that are about the agent and the
-//! handlers; the rest is as it was.
+//! [`auto_reject_permissions`](crate::SessionBuilder::auto_reject_permissions), and all other parameters of the protocol with
+//! [`params_mut`](crate::SessionBuilder::params_mut). A [resumed](super::resume) session takes only the options that concern the agent and the
+//! handlers; the others are stored with the session.

@@ -1,4 +1,4 @@
-//! Context: how full it is.
+//! Context: how full the context window is.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {
@@ -7,11 +7,11 @@
 //! # let wanted: Vec<_> = text.lines().filter(is_wanted).collect();
 //! # let droid = musher::Replay::parse(&wanted.join("\n"))?.agent();
 //! let session = musher::Session::builder().agent(droid).open().await?;
-//! let stats = session.get_context_stats().await?;
+//! let stats = session.client().get_context_stats().await?;
 //! println!("{} of {} tokens, {} left", stats.used, stats.limit, stats.remaining);
 //! # assert!(stats.limit.get() > 0);
 //! session.close().await?;
 //! # Ok(()) }
 //! ```
 //!
-//! What fills it is told by [`get_context_breakdown`](crate::Client::get_context_breakdown). When it is nearly full, [compact](super::compact).
+//! [`get_context_breakdown`](crate::Client::get_context_breakdown) returns what fills it. When it is nearly full, [compact](super::compact).

@@ -1,6 +1,6 @@
-//! Errors: two kinds of things that go wrong.
+//! Errors: failed calls and failed turns.
 //!
-//! A turn that failed is a value: it has a result like any other, which says so.
+//! A failed turn is a value: it has a result like any other turn, which says that it failed.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {
@@ -20,8 +20,9 @@
 //! # Ok(()) }
 //! ```
 //!
-//! [`TurnResult::ok`](crate::TurnResult::ok) makes an error of it for who prefers `?`. What keeps a turn from having a result at all is an
-//! [`Error`](crate::Error): the agent cannot be started, ended, refused a call, did not answer in time.
+//! [`TurnResult::ok`](crate::TurnResult::ok) converts such a result to an error, for use with `?`. A turn without a result is an
+//! [`Error`](crate::Error): the agent cannot be started, ended, refused a call, or did not answer in time. `Display` prints what failed; the sources are the causes, which
+//! [`with_causes`](crate::Error::with_causes) prints, too.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {
@@ -34,7 +35,7 @@
 //!     Err(error) if error.is_session_not_found() => println!("{error}"),
 //!     Err(error) if error.is_timeout() => println!("no answer in time"),
 //!     Err(error) if error.is_process_exit() => println!("the agent ended: {:?}", error.kind()),
-//!     Err(error) if error.is_connection() => println!("no agent: {error}"),
+//!     Err(error) if error.is_connection() => println!("no agent: {}", error.with_causes()),
 //!     Err(error) => return Err(error),
 //! }
 //! # Ok(()) }

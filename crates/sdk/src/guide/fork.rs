@@ -16,5 +16,5 @@
 //! # Ok(()) }
 //! ```
 //!
-//! The fork is open and has an agent of its own; the original stays as it is and can go on. [`fork_titled`](crate::Session::fork_titled)
-//! gives it a title and tags.
+//! The fork is open and has an agent of its own; the original does not change and can continue. A title and tags are
+//! options of [`Fork`](crate::Fork).

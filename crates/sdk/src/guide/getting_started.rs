@@ -1,6 +1,6 @@
-//! Getting started: what is needed, and the first answer.
+//! Getting started: install, and get the first answer.
 //!
-//! `cargo add musher tokio`, and an agent: the program `droid` in your `PATH`, logged in once, or a key for it.
+//! You need `cargo add musher tokio` and an agent: the program `droid` in your `PATH`, logged in once, or with an API key.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {
@@ -13,4 +13,4 @@
 //!
 //! In this guide `droid` is the agent of the examples. Leave `.agent(...)` out to use the program in your `PATH`, name another one with
 //! [`executable`](crate::SessionBuilder::executable), and give it a key with [`api_key`](crate::SessionBuilder::api_key) if it is not
-//! logged in. The examples run as tests: there `droid` plays what the real one once said (see [testing](super::testing)).
+//! logged in. The examples run as tests: there `droid` replays a recording of the real one (see [testing](super::testing)).

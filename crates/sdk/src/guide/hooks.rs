@@ -1,6 +1,6 @@
-//! Hooks: watching the commands that run around tools.
+//! Hooks: watch the commands that run around tools.
 //!
-//! Hooks are set up in the agent's own settings; here they can be watched.
+//! Hooks are configured in the agent's own settings; the SDK can watch them.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {
@@ -25,5 +25,5 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Hooks that run at the start of a session run before there is one to watch:
-//! [`SessionBuilder::open_watched`](crate::SessionBuilder::open_watched) opens it together with everything that was told meanwhile.
+//! Hooks at the start of a session run before it is open:
+//! [`SessionBuilder::open_watched`](crate::SessionBuilder::open_watched) opens it together with all notifications from its start.

@@ -1,4 +1,4 @@
-//! Interrupt: stopping a turn.
+//! Interrupt: stop a turn.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {
@@ -13,7 +13,7 @@
 //!     }
 //! }
 //! let result = turn.interrupt().await?;
-//! assert_eq!(result.end, TurnEnd::Interrupted(StoppedBy::Caller)); // which is no failure
+//! assert_eq!(result.end, TurnEnd::Interrupted(StoppedBy::Caller)); // not a failure
 //! println!("so far: {}", result.text);
 //!
 //! session.send("Something shorter.").await?;
@@ -21,7 +21,7 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Other ways to the same end: a [`CancellationToken`](crate::CancellationToken) (given by
-//! [`Prompt::cancel_token`](crate::Prompt::cancel_token) or taken from [`Turn::cancel_token`](crate::Turn::cancel_token)), with which the
-//! stream goes on to its end; dropping the turn; and limits of time and tokens ([`Prompt::timeout`](crate::Prompt::timeout),
+//! Other ways to stop a turn: a [`CancellationToken`](crate::CancellationToken) (set with
+//! [`Prompt::cancel_token`](crate::Prompt::cancel_token) or taken from [`Turn::cancel_token`](crate::Turn::cancel_token)), after which the
+//! stream still runs to its end; dropping the turn; and limits of time and tokens ([`Prompt::timeout`](crate::Prompt::timeout),
 //! [`stall_timeout`](crate::Prompt::stall_timeout), [`budget`](crate::Prompt::budget)).

@@ -14,6 +14,6 @@
 //! # Ok(()) }
 //! ```
 //!
-//! No agent is started. Those of the current directory are listed if no other is named, or all with
-//! [`outside_cwd`](crate::ListSessions::outside_cwd); the newest come first and archived ones are left out. The folder is
-//! `~/.factory/sessions` if not named. What was said in a session is read by [`read_session`](crate::read_session), also without an agent.
+//! No agent is started. Lists the sessions of the current directory by default, of another one with [`cwd`](crate::ListSessions::cwd), or all with
+//! [`outside_cwd`](crate::ListSessions::outside_cwd). The newest come first, and archived ones are left out. The directory is
+//! `~/.factory/sessions` by default. [`read_session`](crate::read_session) reads the messages of a session, also without an agent.

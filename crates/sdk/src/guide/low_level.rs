@@ -10,14 +10,14 @@
 //!
 //! let session = musher::Session::builder().agent(droid).open().await?;
 //! // by name, by type, or as it goes over the wire
-//! let models = session.call::<ListModels>(&ListModelsParams::default()).await?.models;
-//! let commands = session.call_raw("droid.list_commands", serde_json::json!({})).await?;
+//! let models = session.client().call::<ListModels>(&ListModelsParams::default()).await?.models;
+//! let commands = session.client().call_raw("droid.list_commands", serde_json::json!({})).await?;
 //! println!("{} models, {commands}", models.len());
 //! # assert!(!models.is_empty());
 //! session.close().await?;
 //! # Ok(()) }
 //! ```
 //!
-//! A [`Session`](crate::Session) derefs to a [`Client`](crate::Client), which has one method for each method of the protocol. All types of the
-//! protocol are in [`wire`](crate::wire); they keep what they do not know. Connections of other kinds (in process, over a network) come from a
-//! [`Connector`](crate::Connector); a [`Launch`](crate::Launch) says exactly how a program is started, and a [`Spawner`](crate::Spawner) where.
+//! [`Session::client`](crate::Session::client) is a [`Client`](crate::Client), which has one method for each method of the protocol. All types of the
+//! protocol are in [`wire`](crate::wire); they keep unknown fields. Connections of other kinds (in process, over a network) come from a
+//! [`Connector`](crate::Connector), see [`transport`](crate::transport); a [`Launch`](crate::Launch) defines how a program is started, and a [`Spawner`](crate::Spawner) where.

@@ -1,4 +1,4 @@
-//! MCP servers: adding, switching, listing, removing.
+//! MCP servers: add, list, enable, remove.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {
@@ -14,17 +14,17 @@
 //! let session = Session::builder().agent(droid).open().await?;
 //! let mut server = AddMcpServerParams::new("my-server", McpServerType::Http);
 //! server.url = Some("https://mcp.example.com/mcp".to_owned());
-//! session.add_mcp_server(server).await?;
+//! session.client().add_mcp_server(server).await?;
 //!
-//! for server in session.list_mcp_servers().await?.servers {
+//! for server in session.client().list_mcp_servers().await?.servers {
 //!     println!("{}: {}", server.name, server.status);
 //! }
-//! session.toggle_mcp_server(ToggleMcpServerParams::new("my-server", false, SettingsLevel::User)).await?;
-//! session.remove_mcp_server(RemoveMcpServerParams::new("my-server", SettingsLevel::User)).await?;
+//! session.client().toggle_mcp_server(ToggleMcpServerParams::new("my-server", false, SettingsLevel::User)).await?;
+//! session.client().remove_mcp_server(RemoveMcpServerParams::new("my-server", SettingsLevel::User)).await?;
 //! session.close().await?;
 //! # Ok(()) }
 //! ```
 //!
-//! Mind that these change the user's settings: a server that was added is there in every later session. One for this session only is
-//! given to the builder by [`mcp_server`](crate::SessionBuilder::mcp_server). Their tools are listed by
-//! [`list_mcp_tools`](crate::Client::list_mcp_tools); a login is begun by [`authenticate_mcp_server`](crate::Client::authenticate_mcp_server).
+//! These calls change the user's settings: an added server is there in every later session. To add a server for one session only,
+//! use [`mcp_server`](crate::SessionBuilder::mcp_server) of the builder.
+//! [`list_mcp_tools`](crate::Client::list_mcp_tools) lists their tools; [`authenticate_mcp_server`](crate::Client::authenticate_mcp_server) starts a login.

@@ -1,4 +1,4 @@
-//! Model and effort: who thinks, and how hard.
+//! Model and effort: choose the model and its reasoning effort.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {
@@ -20,4 +20,4 @@
 //! # Ok(()) }
 //! ```
 //!
-//! What comes back is what holds: agents drop a value they do not know without a word.
+//! Read the settings in effect from the returned state: agents silently ignore values that they do not know.

@@ -14,5 +14,5 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Pictures are PNG, JPEG, GIF or WebP, told by their first bytes or named with [`Image::base64`](crate::Image::base64); documents are text
-//! or [PDF](crate::Document::pdf). What is something else is refused before anything is sent.
+//! Pictures are PNG, JPEG, GIF or WebP, detected from their first bytes or named with [`Image::base64`](crate::Image::base64); documents are text
+//! or [PDF](crate::Document::pdf). Other types are refused before anything is sent.

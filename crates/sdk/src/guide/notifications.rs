@@ -1,4 +1,4 @@
-//! Raw notifications: all that the agent says.
+//! Raw notifications: every message of the agent.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {
@@ -13,5 +13,5 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A subscription begins when it is made, whether a turn runs or not, and ends with the session. One that is read too slowly misses some,
-//! and [says how many](crate::Notifications::missed). Dropping it ends it.
+//! A subscription begins when it is made, whether a turn runs or not, and ends with the session. A subscription that is read too slowly misses some,
+//! and [counts them](crate::Notifications::missed). Dropping it ends it.

@@ -13,5 +13,5 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A run takes every option of a session (by [`Run::session`](crate::Run::session)) and of a prompt, except for the partial stream: there
+//! A run takes every option of a session (by [`Run::session`](crate::Run::session)) and of a prompt, except the partial stream: there
 //! is nothing to stream. [`TurnResult`](crate::TurnResult) has more than the text: see [errors](super::errors).

@@ -1,4 +1,4 @@
-//! Partial streaming: words as they are written.
+//! Partial streaming: text as it is written.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {
@@ -10,10 +10,10 @@
 //! # let mut text = String::new();
 //! while let Some(event) = turn.next().await {
 //!     match event? {
-//!         Event::ThinkingDelta(delta) => eprint!("{}", delta.text_delta),
+//!         Event::ThinkingDelta(delta) => eprint!("{}", delta.text),
 //!         Event::TextDelta(delta) => {
-//!             print!("{}", delta.text_delta);
-//! #           text.push_str(&delta.text_delta);
+//!             print!("{}", delta.text);
+//! #           text.push_str(&delta.text);
 //!         }
 //!         Event::Retracted { .. } => println!("\n(the last piece is void)"),
 //!         _ => {}
@@ -24,6 +24,6 @@
 //! # Ok(()) }
 //! ```
 //!
-//! The partial stream has the whole pieces, too, and progress of tools, token counts, states and settings. A slow reader gets fewer, larger
-//! pieces of text; nothing else changes. Never parse the pieces of a [structured answer](super::structured_output): failed attempts are
+//! The partial stream also has the complete messages, and progress of tools, token counts, states and settings. A slow reader gets fewer, larger
+//! deltas; nothing else changes. Never parse the deltas of a [structured answer](super::structured_output): failed attempts are
 //! among them.

@@ -1,4 +1,4 @@
-//! Rename: a title for people.
+//! Rename: set the title.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {

@@ -1,4 +1,4 @@
-//! Resume: going on with a session that is on disk.
+//! Resume: continue a session that is on disk.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {
@@ -13,5 +13,5 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A session works in the directory it was made in, so there is no option for another one: begin a new session for that. Which
-//! sessions there are is told by [`list_sessions`](super::list).
+//! A session works in the directory that it was created in. To work in another one, open a new session.
+//! [`list_sessions`](super::list) lists the sessions on disk.

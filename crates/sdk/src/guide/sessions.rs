@@ -1,6 +1,6 @@
 //! Sessions: a conversation of many turns.
 //!
-//! Open a session once and send as many prompts as you like. The agent remembers.
+//! Open a session once and send any number of prompts. The agent remembers the conversation.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {
@@ -16,6 +16,6 @@
 //! # Ok(()) }
 //! ```
 //!
-//! One turn runs at a time. A prompt that comes meanwhile waits in line, or is refused if the session was opened with
-//! [`reject_while_busy`](crate::SessionBuilder::reject_while_busy). [`Session::state`](crate::Session::state) has what is known now:
+//! One turn runs at a time. A prompt that comes meanwhile is queued, or refused if the session was opened with
+//! [`reject_while_busy`](crate::SessionBuilder::reject_while_busy). [`Session::state`](crate::Session::state) has the current
 //! settings, title, directory, tokens. A session that is dropped ends its agent, too; [`close`](crate::Session::close) waits for that.

@@ -1,4 +1,4 @@
-//! Skills: what the agent can load.
+//! Skills: list and disable them.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {
@@ -7,7 +7,7 @@
 //! # let wanted: Vec<_> = text.lines().filter(is_wanted).collect();
 //! # let droid = musher::Replay::parse(&wanted.join("\n"))?.agent();
 //! let session = musher::Session::builder().agent(droid).open().await?;
-//! let skills = session.list_skills().await?.skills;
+//! let skills = session.client().list_skills().await?.skills;
 //! for skill in &skills {
 //!     println!("{}: {}", skill.name, skill.description.as_deref().unwrap_or_default());
 //! }
@@ -16,5 +16,5 @@
 //! # Ok(()) }
 //! ```
 //!
-//! [`set_skill_disabled`](crate::Client::set_skill_disabled) switches one off, and
+//! [`set_skill_disabled`](crate::Client::set_skill_disabled) disables one, and
 //! [`disable_builtin_skills`](crate::SessionBuilder::disable_builtin_skills) leaves out those which come with the agent.

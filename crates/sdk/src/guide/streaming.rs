@@ -1,13 +1,13 @@
-//! Streaming: a turn as it happens.
+//! Streaming: the events of a turn.
 //!
 //! A started prompt is a [`Turn`](crate::Turn), a stream of [`Event`](crate::Event)s. It always ends, with the result or with an error.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {
 //! # let droid = musher::Replay::load("../../fixtures/wire/droid-0.225.2/tool_permission_allow.jsonl")?.agent();
-//! use musher::{Decision, Event, Permission, Session, sync};
+//! use musher::{Decision, Event, Session};
 //!
-//! let builder = Session::builder().agent(droid).on_permission(sync(|_: Permission| Decision::allow_once()));
+//! let builder = Session::builder().agent(droid).on_permission_sync(|_| Decision::allow_once());
 //! let session = builder.open().await?;
 //! let mut turn = session.send("Run it.").start().await?;
 //! # let mut ended = false;
@@ -28,4 +28,4 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Besides these there are the user's messages, notes of the system, [hooks](super::hooks), errors, retries and retractions.
+//! Other events are the user's messages, system notes, [hooks](super::hooks), errors, retries and retractions.

@@ -1,6 +1,6 @@
 //! Structured output: answers that fit a schema.
 //!
-//! The answer is a Rust value, its schema comes from the type, and it is checked here once more:
+//! The answer is a Rust value. Its schema is derived from the type, and the SDK checks the answer again:
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {
@@ -18,7 +18,7 @@
 //! # Ok(()) }
 //! ```
 //!
-//! An answer that does not fit is asked for again, with what was wrong ([`retries`](crate::Extract::retries)); in the end it is an error
+//! If an answer does not match the schema, the SDK asks again, with the error ([`retries`](crate::Extract::retries)); after the last retry it is an error
 //! of kind [`Output`](crate::ErrorKind::Output) that keeps the raw text. With a schema of your own, the value is in the result:
 //!
 //! ```

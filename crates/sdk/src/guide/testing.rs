@@ -25,5 +25,5 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A program that does something that was not recorded is told so at once; see [`Replay`](crate::Replay) for what may differ.
+//! A call that was not recorded fails at once; see [`Replay`](crate::Replay) for what may differ.
 //! A program without `async` is served by [`blocking`](crate::blocking).

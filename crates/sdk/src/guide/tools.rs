@@ -1,4 +1,4 @@
-//! Tools: which the agent has, and taking some away.
+//! Tools: list, enable and disable them.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {
@@ -10,7 +10,7 @@
 //! use musher::wire::ListToolsParams;
 //!
 //! let session = Session::builder().agent(droid).disabled_tools(["execute-cli"]).open().await?;
-//! let tools = session.list_tools(ListToolsParams::default()).await?.tools;
+//! let tools = session.client().list_tools(ListToolsParams::default()).await?.tools;
 //! for tool in &tools {
 //!     println!("{} ({}): allowed {:?}", tool.id, tool.llm_id, tool.currently_allowed);
 //! }
@@ -20,6 +20,6 @@
 //! ```
 //!
 //! Tools are named by their ids, such as `execute-cli`, not by the names the model uses, such as `Execute`.
-//! [`disabled_tools`](crate::SessionBuilder::disabled_tools) is the sure way to take something away,
+//! [`disabled_tools`](crate::SessionBuilder::disabled_tools) removes tools reliably,
 //! [`enabled_tools`](crate::SessionBuilder::enabled_tools) adds to the usual ones, [`restrict_tools`](crate::SessionBuilder::restrict_tools)
-//! leaves no others. All can change later by [`update_settings`](crate::Session::update_settings).
+//! disables all others. All can be changed later with [`update_settings`](crate::Session::update_settings).

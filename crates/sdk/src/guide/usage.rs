@@ -1,4 +1,4 @@
-//! Token usage: live and in the end.
+//! Token usage: while a turn runs, and at its end.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {
@@ -10,11 +10,11 @@
 //! # let mut total = 0;
 //! while let Some(event) = turn.next().await {
 //!     match event? {
-//!         Event::Usage(session) => println!("so far: {} tokens", session.token_usage.output_tokens),
+//!         Event::Usage(session) => println!("so far: {} tokens", session.total.output_tokens),
 //!         Event::Result(result) => {
 //!             if let Some(usage) = result.usage {
 //!                 println!("{} in, {} out", usage.input_tokens, usage.output_tokens);
-//! #               total = usage.input_tokens.get();
+//! #               total = usage.input_tokens;
 //!             }
 //!         }
 //!         _ => {}
@@ -25,5 +25,5 @@
 //! # Ok(()) }
 //! ```
 //!
-//! The live counts are those of the whole session, the ones of the result are the turn's own. A [`Budget`](crate::Budget) stops a turn
+//! The live counts cover the whole session, those of the result only the turn. A [`Budget`](crate::Budget) interrupts a turn
 //! that uses too many.

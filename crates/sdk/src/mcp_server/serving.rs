@@ -1,4 +1,4 @@
-//! The loopback server itself: accepts connections, checks the token, hands requests on, stops when told or dropped.
+//! The loopback server: accepts connections, checks the token, passes requests on, and stops on request or when dropped.
 
 use std::net::TcpListener;
 use std::pin::pin;
@@ -24,11 +24,11 @@ use crate::{Error, Result};
 
 /// The path of the server; everything else is not found.
 const PATH: &str = "/mcp";
-/// More connections than this wait to be accepted.
-const MOST_CONNECTIONS: usize = 64;
-/// How long calls under way may take to end when the server stops.
-const GRACE: Duration = Duration::from_secs(1);
-/// How long to wait when the system has no sockets left.
+/// The maximum number of open connections; further ones wait to be accepted.
+const MAX_CONNECTIONS: usize = 64;
+/// How long calls in flight may take when the server stops.
+const STOP_TIMEOUT: Duration = Duration::from_secs(1);
+/// The delay before the next attempt when the system has no sockets left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// A server that runs. Dropping it stops it.
@@ -62,18 +62,18 @@ impl Serving {
         );
         config.oauth = Some(Json::from(serde_json::Value::Bool(false)));
         let stop = CancellationToken::new();
-        let door = Door { token, service: service(stop.clone()) };
+        let auth = AuthService { token, service: service(stop.clone()) };
         let tasks = TaskTracker::new();
-        tasks.spawn(accept(listener, Arc::new(door), stop.clone(), tasks.clone()));
+        tasks.spawn(accept(listener, Arc::new(auth), stop.clone(), tasks.clone()));
         Ok(Self { config, tasks, _stop_on_drop: stop.clone().drop_guard(), stop })
     }
 
-    /// How the agent reaches it.
+    /// Returns the configuration with which the agent connects.
     pub(crate) fn config(&self) -> &McpServerConfig {
         &self.config
     }
 
-    /// Stops, and waits until all connections are gone.
+    /// Stops the server, and waits until all connections are closed.
     pub(crate) async fn stop(&self) {
         self.stop.cancel();
         self.tasks.close();
@@ -81,15 +81,15 @@ impl Serving {
     }
 }
 
-/// Lets only those in who know the token.
-struct Door {
+/// Rejects requests without the token.
+struct AuthService {
     token: String,
     service: Arc<dyn Answer>,
 }
 
-impl Door {
+impl AuthService {
     async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
-        if !self.knows_token(&request) {
+        if !self.has_token(&request) {
             let mut refused = plain(StatusCode::UNAUTHORIZED);
             refused.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return refused;
@@ -100,10 +100,10 @@ impl Door {
         self.service.answer(request).await
     }
 
-    fn knows_token(&self, request: &Request<Incoming>) -> bool {
+    fn has_token(&self, request: &Request<Incoming>) -> bool {
         let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
         let wanted = self.token.as_bytes();
-        // takes as long for a good guess as for a bad one
+        // constant time, so that the duration does not reveal how much of a guess is right
         let difference = given.iter().zip(wanted).fold(0, |sum, (given, wanted)| sum | (given ^ wanted));
         given.len() == wanted.len() && difference == 0
     }
@@ -118,11 +118,11 @@ fn plain(status: StatusCode) -> Response<Body> {
 
 async fn accept(
     listener: tokio::net::TcpListener,
-    door: Arc<Door>,
+    auth: Arc<AuthService>,
     stop: CancellationToken,
     tasks: TaskTracker,
 ) {
-    let slots = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let accepted = async {
             let slot = Arc::clone(&slots).acquire_owned().await.map_err(std::io::Error::other)?;
@@ -134,10 +134,10 @@ async fn accept(
         };
         match accepted {
             Ok((stream, slot)) => {
-                let (door, stop) = (Arc::clone(&door), stop.clone());
+                let (auth, stop) = (Arc::clone(&auth), stop.clone());
                 tasks.spawn(async move {
                     let _slot = slot;
-                    serve(stream, door, stop).await;
+                    serve(stream, auth, stop).await;
                 });
             }
             Err(_no_sockets_left) => tokio::time::sleep(ACCEPT_PAUSE).await,
@@ -145,20 +145,20 @@ async fn accept(
     }
 }
 
-async fn serve(stream: TcpStream, door: Arc<Door>, stop: CancellationToken) {
+async fn serve(stream: TcpStream, auth: Arc<AuthService>, stop: CancellationToken) {
     let service = service_fn(move |request| {
-        let door = Arc::clone(&door);
-        async move { Ok::<_, std::convert::Infallible>(door.answer(request).await) }
+        let auth = Arc::clone(&auth);
+        async move { Ok::<_, std::convert::Infallible>(auth.answer(request).await) }
     });
     let connection =
         http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
     tokio::select! {
-        // errors are the agent going away
+        // an error means that the agent has disconnected
         _ = connection.as_mut() => {}
         () = stop.cancelled() => {
             connection.as_mut().graceful_shutdown();
-            tokio::time::timeout(GRACE, connection).await.ok();
+            tokio::time::timeout(STOP_TIMEOUT, connection).await.ok();
         }
     }
 }
@@ -167,10 +167,11 @@ async fn serve(stream: TcpStream, door: Arc<Door>, stop: CancellationToken) {
 mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-    use crate::{InProcess, Tools};
+    use crate::{McpServer, McpTools};
 
     async fn ask(path: &str, authorization: &str) -> String {
-        let server = InProcess::new("people", Tools::new().plain_tool("count", "Counts", || async { "two" }));
+        let server =
+            McpServer::new("people", McpTools::new().plain_tool("count", "Counts", || async { "two" }));
         let serving = server.serve().unwrap();
         let config = serving.config().clone();
         let authority = config.url.as_deref().unwrap().strip_prefix("http://").unwrap();
@@ -208,9 +209,9 @@ mod tests {
 
     #[tokio::test]
     async fn only_loopback_is_taken() {
-        let server = InProcess::new("people", Tools::new())
+        let server = McpServer::new("people", McpTools::new())
             .listen_with(|| std::net::TcpListener::bind((std::net::Ipv4Addr::UNSPECIFIED, 0)));
         assert!(server.serve().unwrap_err().is_invalid_input());
-        assert!(InProcess::new("", Tools::new()).serve().unwrap_err().is_invalid_input());
+        assert!(McpServer::new("", McpTools::new()).serve().unwrap_err().is_invalid_input());
     }
 }

@@ -1,4 +1,4 @@
-//! Tools made of plain async functions, for who does not want to write a whole MCP server.
+//! Tools made of async functions, for programs without an MCP server of their own.
 
 use std::fmt;
 use std::future::Future;
@@ -20,32 +20,32 @@ use serde_json::{Map, Value, json};
 type Run =
     Arc<dyn Fn(Map<String, Value>) -> Pin<Box<dyn Future<Output = CallToolResult> + Send>> + Send + Sync>;
 
-/// Tools made of functions: the handler of an [`InProcess`](crate::InProcess) server.
+/// Tools made of functions: the handler of an [`McpServer`](crate::McpServer) server.
 ///
-/// What the model may pass is told by the type of a function's argument. An argument that does not fit, an error and a panic
-/// become an error that the model sees.
+/// The type of a function's argument is the schema of the tool's input. Input that does not fit, an error and a panic become a failed
+/// tool result that the model sees.
 #[derive(Clone, Default)]
-pub struct Tools {
+pub struct McpTools {
     entries: Vec<(Tool, Run)>,
 }
 
-impl Tools {
-    /// No tools yet.
+impl McpTools {
+    /// Creates an empty list of tools.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a tool with an input.
+    /// Adds a tool with input.
     #[must_use]
     pub fn tool<A, F, R>(self, name: impl Into<String>, description: impl Into<String>, run: F) -> Self
     where
         A: DeserializeOwned + JsonSchema + Send + 'static,
         F: Fn(A) -> R + Send + Sync + 'static,
-        R: Future<Output: ToolAnswer> + Send + 'static,
+        R: Future<Output: IntoToolResult> + Send + 'static,
     {
         let schema = match schemars::schema_for!(A).to_value() {
             Value::Object(schema) => schema,
-            // what is no object is refused when it is called
+            // input that is not an object is refused at the call
             _ => Map::new(),
         };
         self.add(name.into(), description.into(), schema, move |input| {
@@ -60,12 +60,12 @@ impl Tools {
         })
     }
 
-    /// Adds a tool without an input.
+    /// Adds a tool without input.
     #[must_use]
     pub fn plain_tool<F, R>(self, name: impl Into<String>, description: impl Into<String>, run: F) -> Self
     where
         F: Fn() -> R + Send + Sync + 'static,
-        R: Future<Output: ToolAnswer> + Send + 'static,
+        R: Future<Output: IntoToolResult> + Send + 'static,
     {
         let schema =
             Map::from_iter([("type".to_owned(), json!("object")), ("properties".to_owned(), json!({}))]);
@@ -75,7 +75,7 @@ impl Tools {
         })
     }
 
-    /// The tool added last changes nothing, so that agents need not ask for it as often.
+    /// Marks the tool added last as read-only, so that agents ask for permission less often.
     #[must_use]
     pub fn read_only(mut self) -> Self {
         if let Some((tool, _)) = self.entries.last_mut() {
@@ -99,13 +99,13 @@ impl Tools {
     }
 }
 
-impl fmt::Debug for Tools {
+impl fmt::Debug for McpTools {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.entries.iter().map(|(tool, _)| &tool.name)).finish()
     }
 }
 
-impl ServerHandler for Tools {
+impl ServerHandler for McpTools {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
     }
@@ -133,33 +133,33 @@ impl ServerHandler for Tools {
     }
 }
 
-/// What a tool can answer: text, a whole [`CallToolResult`], or either as the `Ok` of a result whose error can be shown.
-pub trait ToolAnswer {
-    /// The answer as it goes to the agent.
+/// A value that a tool can return: text, a whole [`CallToolResult`], or a `Result` of either whose error can be printed.
+pub trait IntoToolResult {
+    /// Converts the value into the result that the agent gets.
     fn into_result(self) -> CallToolResult;
 }
 
-impl ToolAnswer for String {
+impl IntoToolResult for String {
     fn into_result(self) -> CallToolResult {
         CallToolResult::success(vec![ContentBlock::text(self)])
     }
 }
 
-impl ToolAnswer for &str {
+impl IntoToolResult for &str {
     fn into_result(self) -> CallToolResult {
         self.to_owned().into_result()
     }
 }
 
-impl ToolAnswer for CallToolResult {
+impl IntoToolResult for CallToolResult {
     fn into_result(self) -> CallToolResult {
         self
     }
 }
 
-impl<A: ToolAnswer, E: fmt::Display> ToolAnswer for Result<A, E> {
+impl<A: IntoToolResult, E: fmt::Display> IntoToolResult for Result<A, E> {
     fn into_result(self) -> CallToolResult {
-        self.map_or_else(|error| failure(error.to_string()), ToolAnswer::into_result)
+        self.map_or_else(|error| failure(error.to_string()), IntoToolResult::into_result)
     }
 }
 

@@ -3,7 +3,7 @@
 use musher_wire::{Frame, Json};
 use serde::{Deserialize, Serialize};
 
-/// Who said it.
+/// The sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Direction {
     /// The client, to the agent.
@@ -14,16 +14,16 @@ pub(super) enum Direction {
     Agent,
 }
 
-/// One line. Exactly one of `msg`, `raw` and `end` is there.
+/// One line. Exactly one of `msg`, `raw` and `end` is set.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Line {
     pub(super) dir: Direction,
-    /// Seconds since the connection was made.
+    /// Seconds since the connection was opened.
     #[serde(default)]
     pub(super) t: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) msg: Option<Json>,
-    /// The text of something that is no message.
+    /// The text of a line that is not a message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) raw: Option<String>,
     /// Why the connection ended, if the agent ended it.
@@ -46,7 +46,7 @@ impl Line {
         Self { dir: Direction::Agent, t, msg: None, raw: None, end: Some(why) }
     }
 
-    /// The text of what was said.
+    /// Returns the text of the message.
     pub(super) fn said(&self) -> Option<&str> {
         self.msg.as_ref().map(Json::text).or(self.raw.as_deref())
     }

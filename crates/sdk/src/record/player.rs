@@ -1,7 +1,7 @@
 //! Plays the agent's side of a script against a client: pure, without a connection and without a clock.
 //!
-//! The client's frames go in by [`Player::take`], the agent's come out by [`Player::next`]. A client that does what was not
-//! recorded gets no answer that was recorded for something else: the play is over.
+//! [`Player::take`] takes the client's frames, [`Player::next`] returns the agent's. A client that deviates from the
+//! recording never gets an answer that was recorded for something else: the replay ends.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::script::{Action, Script, Step};
 
-/// What the agent does next.
+/// The next step of the agent.
 #[derive(Debug, PartialEq)]
 pub(super) enum Next {
     Say(Box<Frame>),
@@ -24,17 +24,17 @@ pub(super) struct Player {
     steps: Vec<Step>,
     at: usize,
     is_strict: bool,
-    /// Calls of the client whose moment has not come.
+    /// Calls of the client that came before their step.
     held: VecDeque<Request>,
-    /// Answers of the client whose moment has not come.
+    /// Answers of the client that came before their step.
     answers: HashMap<String, Response>,
-    /// Recorded ids of the client's calls, and the real ones.
+    /// Recorded ids of the client's calls, and the actual ones.
     calls: HashMap<String, Id>,
-    /// What to replace in what the agent says: recorded message ids, and the real ones, in quotes.
+    /// Replacements in the agent's messages: recorded message ids, and the actual ones, in quotes.
     renamed: Vec<(String, String)>,
-    /// How many calls and answers of the client were played.
+    /// The number of the client's calls and answers so far.
     pub(super) done: usize,
-    /// What is said out of order, ahead of the steps.
+    /// Messages to send out of order, before the steps.
     extra: VecDeque<Frame>,
     is_closing: bool,
 }
@@ -55,7 +55,7 @@ impl Player {
         }
     }
 
-    /// What the client must do for the play to go on; nothing if all was played.
+    /// Returns what the client must do for the replay to continue; `None` if all was played.
     pub(super) fn wants(&self) -> Option<String> {
         let mut rest = self.steps[self.at..].iter();
         let wanted = rest.find_map(|step| match &step.action {
@@ -69,7 +69,7 @@ impl Player {
         Some(format!("the recorded client would now {wanted}{instead}"))
     }
 
-    /// The agent's next words.
+    /// Returns the agent's next step.
     pub(super) fn next(&mut self) -> Result<Next, String> {
         loop {
             if let Some(frame) = self.extra.pop_front() {
@@ -101,7 +101,7 @@ impl Player {
         }
     }
 
-    /// Takes what the client says. An error says what was not recorded.
+    /// Takes a frame of the client. The error says what was not recorded.
     pub(super) fn take(&mut self, frame: Frame) -> Result<(), String> {
         match frame {
             Frame::Request(request) => self.call(request),
@@ -119,12 +119,12 @@ impl Player {
         let is_next = next.is_some_and(
             |step| matches!(&step.action, Action::Call { method: wanted, .. } if wanted == method),
         );
-        let is_farewell = method == CloseSession::NAME && !is_next;
+        let is_close = method == CloseSession::NAME && !is_next;
         let is_harmless = method == InterruptSession::NAME && next.is_none();
-        if is_farewell || is_harmless {
-            // goodbye can be said at any time, and there is nothing left to interrupt
+        if is_close || is_harmless {
+            // a session can be closed at any time, and there is nothing left to interrupt
             self.extra.push_back(Frame::Response(Response::new(request.id, Ok(Json::empty_object()))));
-            self.is_closing |= is_farewell;
+            self.is_closing |= is_close;
             return Ok(());
         }
         let recorded = rest
@@ -155,9 +155,9 @@ impl Player {
             .iter()
             .rposition(|step| matches!(&step.action, Action::Say { asks: Some(it), .. } if *it == id));
         let Some(asked) = asked else {
-            return Err(format!("the client answered the request `{id}`, which nobody made"));
+            return Err(format!("the client answered the request `{id}`, which the agent did not make"));
         };
-        // when the recorded client has moved on, so has the agent: it does not listen to this answer any more
+        // the recorded client has moved on, and so has the agent: it ignores this answer
         let is_late = self.steps[asked..self.at]
             .iter()
             .any(|step| matches!(step.action, Action::Call { .. } | Action::Answer { .. }));
@@ -168,12 +168,12 @@ impl Player {
         Err(format!("the client answered the request `{id}`, which the recorded one did not: {wanted}"))
     }
 
-    /// The answer to a call that was not recorded.
+    /// Returns the error response to a call that was not recorded.
     pub(super) fn refusal(&mut self) -> Option<Frame> {
         self.extra.pop_back()
     }
 
-    /// The call of this step was made.
+    /// Records that the call of this step was made.
     fn called(&mut self, request: Request) -> Result<(), String> {
         let Step { line, action: Action::Call { method, id, params, message_id } } = &self.steps[self.at]
         else {
@@ -204,7 +204,7 @@ impl Player {
         Ok(())
     }
 
-    /// The answer of this step was given.
+    /// Records that the answer of this step was given.
     fn answered(&mut self, response: &Response) -> Result<(), String> {
         let Step { line, action: Action::Answer { id, outcome } } = &self.steps[self.at] else {
             return Ok(());
@@ -236,7 +236,7 @@ impl Player {
     }
 }
 
-/// What of the arguments must be as it was recorded: all but what each client makes up for itself.
+/// Returns the arguments that must match the recording: all but the values that each client generates.
 fn comparable(params: Option<&Json>) -> Value {
     let mut params = params.and_then(|params| params.to_value().ok()).unwrap_or(Value::Null);
     if let Some(fields) = params.as_object_mut() {
@@ -247,7 +247,7 @@ fn comparable(params: Option<&Json>) -> Value {
     params
 }
 
-/// What of an answer decides how the agent goes on. An error counts as a no.
+/// Returns the part of an answer that decides how the agent continues. An error counts as a denial.
 fn choice(outcome: Option<&Json>) -> String {
     let outcome = outcome.and_then(|outcome| outcome.to_value().ok()).unwrap_or(Value::Null);
     match outcome["selectedOption"].as_str() {

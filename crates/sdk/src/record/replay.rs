@@ -16,14 +16,14 @@ use super::tap::nth_path;
 use crate::error::Kind;
 use crate::{Agent, Connector, Error, Result};
 
-/// How long the client may take for its next step.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// The default time limit for the client's next step.
+const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// An agent that plays what was recorded with [`Agent::record`].
+/// An agent that replays a recording of [`Agent::record`].
 ///
-/// Calls are matched by method and order, whatever their arguments; answers to the agent's questions must be the recorded ones. The
-/// agent says what it said, in the same order, without its pauses. A client that does something that was not recorded is told
-/// so: the call fails, and the connection ends; [`Replay::check`] says what it was.
+/// Calls are matched by method and order, not by arguments; answers to the agent's requests must be the recorded ones. The
+/// agent sends the recorded messages in the same order, without pauses. If a client does something that was not recorded,
+/// the call fails and the connection ends; [`Replay::check`] returns the reason.
 ///
 /// ```
 /// use musher::{Replay, Session};
@@ -37,8 +37,8 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// let session = Session::builder().agent(replay.agent()).open().await?;
 /// assert_eq!(session.id(), "s-1");
 ///
-/// let refused = session.list_skills().await.unwrap_err();
-/// assert!(refused.to_string().contains("`droid.list_skills`, which was not recorded"));
+/// let refused = session.client().list_skills().await.unwrap_err();
+/// assert!(refused.with_causes().to_string().contains("`droid.list_skills`, which was not recorded"));
 /// assert!(replay.check().is_err());
 /// # Ok(()) }
 /// ```
@@ -50,17 +50,17 @@ pub struct Replay {
     stage: Arc<Mutex<Stage>>,
 }
 
-/// How the connections made so far went.
+/// The results of the connections made so far.
 #[derive(Debug, Default)]
 struct Stage {
     connections: usize,
     complaint: Option<String>,
-    /// For each connection what its client still has to do.
+    /// For each connection, the next step that its client must do.
     left: Vec<Option<String>>,
 }
 
 impl Replay {
-    /// Loads a recording; if it has further connections (`a.2.jsonl` beside `a.jsonl`), those too.
+    /// Loads a recording, and those of further connections (`a.2.jsonl` beside `a.jsonl`).
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let read = |path: &Path| {
@@ -77,38 +77,38 @@ impl Replay {
         Ok(replay)
     }
 
-    /// Reads a recording of one connection.
+    /// Parses a recording of one connection.
     pub fn parse(recording: &str) -> Result<Self> {
         let scripts = vec![Script::parse(recording)?];
-        Ok(Self { scripts, is_strict: false, patience: PATIENCE, stage: Arc::default() })
+        Ok(Self { scripts, is_strict: false, patience: DEFAULT_TIMEOUT, stage: Arc::default() })
     }
 
-    /// Adds the recording of another connection, for what opens one: a fork, a summary, another session.
+    /// Adds the recording of another connection, for operations that open one: a fork, a compaction, another session.
     pub fn then(mut self, recording: &str) -> Result<Self> {
         self.scripts.push(Script::parse(recording)?);
         Ok(self)
     }
 
-    /// The arguments of calls must be the recorded ones, too, except for ids, tags and directories.
+    /// Requires the recorded arguments of calls, too, except for ids, tags and directories.
     #[must_use]
     pub fn strict(mut self) -> Self {
         self.is_strict = true;
         self
     }
 
-    /// How long the client may take for its next step before that counts as a failure; a minute if not set.
+    /// Sets how long the client may take for its next step before the replay fails; one minute by default.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// The agent. Its connections play the recorded ones, each once.
+    /// Returns the agent. Its connections replay the recorded ones, each once.
     pub fn agent(&self) -> Agent {
         Agent::connector(self.clone())
     }
 
-    /// Whether clients did all that was recorded, and nothing else.
+    /// Checks that clients did all that was recorded, and nothing else.
     pub fn check(&self) -> Result<()> {
         let stage = self.stage();
         if let Some(complaint) = &stage.complaint {
@@ -146,7 +146,7 @@ impl Replay {
         Ok(ours)
     }
 
-    /// Plays until the client leaves, the recorded agent does, or something goes wrong.
+    /// Plays until the client or the recorded agent ends the connection, or a step fails.
     async fn play(self, mut connection: Connection, mut player: Player, number: usize) {
         let mut noted = 0;
         loop {
@@ -182,7 +182,7 @@ impl Replay {
         }
     }
 
-    /// Tells the client, too: whoever looks at the turn only should see why it ended.
+    /// Sends the failure to the client, too: a caller that reads only the turn should see why it ended.
     async fn fail(&self, connection: &Connection, player: &mut Player, complaint: String) {
         tracing::error!(complaint, "the recording does not fit");
         self.stage().complaint.get_or_insert(complaint.clone());

@@ -1,4 +1,4 @@
-//! A recording as steps to play: what the agent says, and what it waits for in between. Pure.
+//! A recording as steps: the agent's messages, and the client's calls and answers that it waits for. Pure.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::line::{Direction, Line};
 use crate::{Error, Result};
 
-/// What happens on one connection.
+/// The steps of one connection.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Script {
     pub(super) steps: Vec<Step>,
@@ -18,17 +18,17 @@ pub(super) struct Script {
 
 #[derive(Debug, Clone)]
 pub(super) struct Step {
-    /// The line of the recording, for who reads a complaint.
+    /// The line number in the recording, for error messages.
     pub(super) line: usize,
     pub(super) action: Action,
 }
 
 #[derive(Debug, Clone)]
 pub(super) enum Action {
-    /// The agent says this.
+    /// The agent sends this frame.
     Say {
         text: String,
-        /// The agent's own request, which this is.
+        /// The id of the agent's request, if the frame is one.
         asks: Option<String>,
         /// The recorded id of the client's request that this answers.
         answers: Option<String>,
@@ -38,12 +38,12 @@ pub(super) enum Action {
         method: String,
         id: String,
         params: Option<Json>,
-        /// The id the message has in this recording, whoever gave it.
+        /// The id of the message in this recording, given by the client or the agent.
         message_id: Option<String>,
     },
     /// The client answers a request of the agent.
     Answer { id: String, outcome: Option<Json> },
-    /// The agent leaves.
+    /// The agent ends the connection.
     Leave,
 }
 
@@ -92,12 +92,12 @@ fn read_line(text: &str) -> Result<Option<Action>, String> {
             Ok(Some(Action::Answer { id: response.id.to_string(), outcome: response.outcome.ok() }))
         }
         Frame::Notification(_) => Ok(None),
-        Frame::Malformed(_) => Err("has something from the client that is no message".to_owned()),
+        Frame::Malformed(_) => Err("has something from the client that is not a message".to_owned()),
     }
 }
 
-/// A client that follows the protocol waits for these answers before it goes on. If the recorded one did not, the answers are
-/// put where it should have waited.
+/// A client that follows the protocol waits for these answers before it continues. If the recorded one did not, the answers are
+/// moved to where it should have waited.
 fn wait_for_openings(steps: &mut Vec<Step>) {
     const OPENINGS: [&str; 3] = [InitializeSession::NAME, LoadSession::NAME, AddUserMessage::NAME];
     for at in 0..steps.len() {

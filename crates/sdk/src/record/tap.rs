@@ -1,6 +1,6 @@
-//! Writes down what goes over a connection, by standing between its two ends.
+//! Records a connection, as a proxy between its two ends.
 //!
-//! It changes nothing and holds nothing back: a slow end slows down the other one, as if they were joined directly. A recording
+//! It changes and delays nothing: a slow end slows down the other one, as in a direct connection. A recording
 //! that cannot be written ends the connection, because one with holes would be worse than none.
 
 use std::io::{self, Write as _};
@@ -16,7 +16,7 @@ use super::line::{Direction, Line};
 use crate::error::Kind;
 use crate::{Error, Result};
 
-/// Where the connections of an agent are written down. Clones count together.
+/// The recorder of an agent's connections. Clones share one counter.
 #[derive(Debug, Clone)]
 pub(crate) struct Tap {
     path: PathBuf,
@@ -28,7 +28,7 @@ impl Tap {
         Self { path: path.to_owned(), made: Arc::default() }
     }
 
-    /// Puts itself in the middle of a connection.
+    /// Inserts itself into a connection.
     pub(crate) fn through(&self, connection: Connection) -> Result<Connection> {
         let number = self.made.fetch_add(1, Ordering::Relaxed) + 1;
         let file = File::create(nth_path(&self.path, number))
@@ -41,7 +41,7 @@ impl Tap {
     }
 }
 
-/// The file of the n-th connection: `a.jsonl`, `a.2.jsonl`, `a.3.jsonl`.
+/// Returns the file of the n-th connection: `a.jsonl`, `a.2.jsonl`, `a.3.jsonl`.
 pub(super) fn nth_path(path: &Path, number: usize) -> PathBuf {
     if number <= 1 {
         return path.to_owned();

@@ -1,35 +1,32 @@
-//! The task behind a session: reads what the agent says, follows the running turn, has questions answered.
+//! The task behind a session: reads the agent's messages, follows the running turn, has requests answered.
 //!
-//! All state is here and nobody else touches it. It never waits for a handler or a call; it waits for a slow reader of a turn
-//! only by reading nothing more from the agent.
+//! The task owns all state. It never waits for a handler or a call; while the reader of a turn is slow, it reads nothing more from the agent.
 
 use std::collections::{HashMap, VecDeque};
 use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
-use musher_rpc::{Closed, Inbox, Incoming, Peer};
-use musher_wire::{
-    AskUser, Id, Json, Method, Notification, Request, RequestPermission, RequestPermissionResult, RpcError,
-    SessionNotification as News, ToolConfirmationOutcome,
-};
-use serde::Serialize;
+use musher_rpc::{Closed, Inbox, Incoming};
+use musher_wire::{Id, Json, Notification, SessionNotification as News};
 use tokio::sync::{OwnedSemaphorePermit, broadcast, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::requests::OpenRequest;
 use super::state::SessionState;
-use crate::handlers::{Answered, Handlers};
+use crate::editor::EditorRequests;
+use crate::handlers::Handlers;
 use crate::turn::{Dialect, Expectation, Sender, Tracker};
-use crate::{Budget, Client, Error, Event, StoppedBy};
+use crate::{Budget, Client, Error, Event, PendingRequest, StoppedBy};
 
-/// How long the agent may take to end a turn that was interrupted, before we end it without the agent.
+/// How long the agent may take to end an interrupted turn before the session ends it by itself.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(10);
 
-/// How many messages of the agent are looked at before the other things get their turn.
+/// The maximum number of messages of the agent that are handled before other work.
 const BATCH: usize = 64;
 
-/// What a session's handles want from its task.
+/// A command of a session's handles to its task.
 #[derive(Debug)]
 pub(crate) enum Command {
     Begin(Box<NewTurn>),
@@ -38,15 +35,17 @@ pub(crate) enum Command {
         turn_id: String,
         error: Error,
     },
-    /// A question of the agent was answered.
+    /// A request of the agent was answered, or withdrawn.
     Answered {
         id: Id,
-        was_denied: bool,
+        is_denial: bool,
         failure: Option<String>,
     },
-    /// Somebody is about to interrupt the agent.
+    /// The agent is about to be interrupted.
     Interrupting,
-    /// Look at all that has come, then say so.
+    /// The agent was interrupted: it no longer needs answers.
+    Interrupted,
+    /// Handle all messages that have come, then reply.
     CatchUp(oneshot::Sender<()>),
 }
 
@@ -56,16 +55,17 @@ pub(crate) struct NewTurn {
     pub(crate) turn_id: String,
     pub(crate) wants_output: bool,
     pub(crate) wants_partial: bool,
+    pub(crate) asks_on_stream: bool,
     pub(crate) limits: TurnLimits,
     pub(crate) events: Sender,
     pub(crate) cancel: CancellationToken,
     /// The right to be the one turn of the session, given back when the turn is over.
     pub(crate) permit: OwnedSemaphorePermit,
-    /// Tells when the turn is over.
+    /// Signals that the turn is over.
     pub(crate) over: DropGuard,
 }
 
-/// How long a turn may take and how much it may use.
+/// The limits of a turn: time, time without progress, budget.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TurnLimits {
     pub(crate) timeout: Option<Duration>,
@@ -78,34 +78,41 @@ pub(crate) struct Actor {
     pub(crate) client: Client,
     pub(crate) inbox: Inbox,
     pub(crate) commands: mpsc::Receiver<Command>,
-    /// For the tasks that answer questions; does not keep the session alive.
+    /// For the tasks that answer requests; does not keep the session alive.
     pub(crate) answers: mpsc::WeakSender<Command>,
     pub(crate) handlers: Handlers,
     pub(crate) state: watch::Sender<SessionState>,
     pub(crate) raw: broadcast::Sender<Arc<Notification>>,
     pub(crate) dialect: Dialect,
     pub(crate) turn: Option<Running>,
-    /// Questions of the agent that are being answered.
-    pub(crate) questions: HashMap<Id, CancellationToken>,
+    /// Requests of the agent that are being answered.
+    pub(crate) open: HashMap<Id, OpenRequest>,
+    /// The subscription for requests that no turn takes.
+    pub(crate) requests: watch::Receiver<Option<mpsc::Sender<PendingRequest>>>,
+    /// Requests of the agent to the editor that are being answered.
+    pub(crate) editor_requests: EditorRequests,
     /// Stops every turn of the session.
     pub(crate) cancel: CancellationToken,
-    /// Why the connection is over.
+    /// The reason why the connection ended.
     pub(crate) closed: Option<Closed>,
-    /// Room for the events of one notification, used again and again.
+    /// A reusable buffer for the events of one notification.
     pub(crate) scratch: Vec<Event>,
 }
 
 /// The running turn.
 #[derive(Debug)]
 pub(crate) struct Running {
-    tracker: Tracker,
+    pub(super) tracker: Tracker,
     wants_partial: bool,
+    asks_on_stream: bool,
+    /// Voids the requests on the stream: when the turn is interrupted, or over.
+    pub(super) requests: CancellationToken,
     limits: TurnLimits,
     events: Sender,
     /// Events for which there is no room at the moment.
     backlog: VecDeque<Event>,
     cancel: CancellationToken,
-    /// When an interrupted turn is ended without the agent.
+    /// The time at which an interrupted turn is ended without the agent.
     last_call: Option<Instant>,
     _permit: OwnedSemaphorePermit,
     _over: DropGuard,
@@ -138,7 +145,7 @@ impl Actor {
     fn command(&mut self, command: Command) {
         match command {
             Command::Begin(new) => {
-                // what has come before the prompt goes out does not belong to its turn
+                // messages that came before the prompt is sent do not belong to its turn
                 self.catch_up();
                 self.begin(*new);
             }
@@ -147,31 +154,26 @@ impl Actor {
                     turn.events.fail(error);
                 }
             }
-            Command::Answered { id, was_denied, failure } => {
-                self.questions.remove(&id);
-                if let Some(turn) = &mut self.turn {
-                    turn.tracker.answered(was_denied, now());
-                    if let Some(reason) = failure {
-                        turn.tracker.note_error(reason.clone());
-                        turn.backlog.push_back(Event::HandlerFailed { reason });
-                    }
-                }
-                self.deliver();
-            }
+            Command::Answered { id, is_denial, failure } => self.answered(&id, is_denial, failure),
             Command::Interrupting => {
                 if let Some(turn) = &mut self.turn {
                     turn.stopping(StoppedBy::Caller);
                 }
             }
+            Command::Interrupted => {
+                if let Some(turn) = self.turn.as_ref().filter(|turn| turn.tracker.is_stopping()) {
+                    turn.requests.cancel();
+                }
+            }
             Command::CatchUp(done) => {
                 self.catch_up();
-                // whoever asked and has left does not need the answer
+                // a caller that is gone does not need the answer
                 done.send(()).ok();
             }
         }
     }
 
-    /// Looks at all that has come.
+    /// Handles all messages that have come.
     fn catch_up(&mut self) {
         let closed = self.inbox.try_recv().and_then(|first| self.incoming_batch(first, usize::MAX));
         self.closed = self.closed.take().or(closed);
@@ -181,35 +183,38 @@ impl Actor {
         let state = self.state.borrow();
         let expected = Expectation {
             turn_id: new.turn_id,
-            session_id: state.id.clone(),
+            session_id: state.id.to_string(),
             wants_output: new.wants_output,
-            usage_before: state.usage.clone(),
+            usage_before: state.usage,
         };
         drop(state);
         tracing::info!(turn = expected.turn_id, "turn began");
+        let over = new.over.disarm();
         self.turn = Some(Running {
             tracker: Tracker::new(expected, now()),
             wants_partial: new.wants_partial,
+            asks_on_stream: new.asks_on_stream,
+            requests: over.child_token(),
             limits: new.limits,
             events: new.events,
             backlog: VecDeque::new(),
             cancel: new.cancel,
             last_call: None,
             _permit: new.permit,
-            _over: new.over,
+            _over: over.drop_guard(),
         });
     }
 
-    /// Takes what is there, so that a burst costs one round of the loop. Tells if the connection has ended.
+    /// Takes all pending messages, so that a burst costs one round of the loop. Returns whether the connection has ended.
     fn incoming_batch(&mut self, first: Incoming, at_most: usize) -> Option<Closed> {
         let (mut next, mut left) = (Some(first), at_most);
         let mut closed = None;
-        // one look at the clock for all: they came together
+        // one clock reading for all: they came together
         let now = now();
         while let Some(incoming) = next.take() {
             match incoming {
                 Incoming::Notification(notification) => self.notification(notification, now),
-                Incoming::Request(request) => self.question(request),
+                Incoming::Request(request) => self.request(request),
                 Incoming::Closed(reason) => closed = Some(reason),
                 other => tracing::debug!(?other, "ignored"),
             }
@@ -224,20 +229,21 @@ impl Actor {
 
     fn notification(&mut self, notification: Notification, now: std::time::Instant) {
         self.dialect.note_version(notification.envelope.protocol_version.as_deref());
+        if self.editor_requests.cancel(&notification) {
+            return;
+        }
         let read = notification.session();
         if let Ok(params) = &read {
             if SessionState::concerns(&params.notification) {
                 self.state.send_if_modified(|state| state.learn(&params.notification));
             }
             if let News::PermissionResolved(resolved) = &params.notification {
-                // settled by somebody else, or by an interrupt: our handler need not go on
-                if let Some(question) = self.questions.get(&Id::from(resolved.request_id.as_str())) {
-                    question.cancel();
-                }
+                // by another client, or by an interrupt
+                self.withdrawn(&resolved.request_id);
             }
         }
         if self.raw.receiver_count() > 0 {
-            // nobody listening any more is no failure
+            // having no listener is not a failure
             self.raw.send(Arc::new(notification.clone())).ok();
         }
         let Some(turn) = &mut self.turn else { return };
@@ -257,51 +263,6 @@ impl Actor {
         }
     }
 
-    /// Has a question of the agent answered, in a task of its own.
-    fn question(&mut self, request: Request) {
-        let (peer, handlers) = (self.client.peer().control(), self.handlers.clone());
-        match &*request.method {
-            RequestPermission::NAME => {
-                // what cannot be read cannot be allowed
-                let unreadable = RequestPermissionResult::new(ToolConfirmationOutcome::Cancel);
-                match request.read::<RequestPermission>() {
-                    Ok(params) => self.ask(request.id, async move { handlers.decide(params).await }),
-                    Err(error) => self.ask(request.id, async move { no(unreadable, error.to_string()) }),
-                }
-            }
-            AskUser::NAME => match request.read::<AskUser>() {
-                Ok(params) => self.ask(request.id, async move { handlers.answer(params).await }),
-                Err(error) => {
-                    let declined = musher_wire::AskUserResult::new(Vec::new());
-                    self.ask(request.id, async move { no(declined, error.to_string()) });
-                }
-            },
-            other => {
-                let error = RpcError::new(RpcError::METHOD_NOT_FOUND, format!("Unknown method: {other}"));
-                tokio::spawn(async move { peer.respond(request.id, Err(error)).await.ok() });
-            }
-        }
-    }
-
-    fn ask<T: Serialize + Send + 'static>(
-        &mut self,
-        id: Id,
-        answer: impl Future<Output = Answered<T>> + Send + 'static,
-    ) {
-        if let Some(turn) = &mut self.turn {
-            turn.tracker.asked();
-        }
-        let withdrawn = CancellationToken::new();
-        self.questions.insert(id.clone(), withdrawn.clone());
-        tokio::spawn(answer_question(
-            self.client.peer().control(),
-            self.answers.clone(),
-            id,
-            withdrawn,
-            answer,
-        ));
-    }
-
     /// Stops the running turn, once.
     fn stop(&mut self, by: StoppedBy) {
         let Some(turn) = &mut self.turn else { return };
@@ -310,10 +271,13 @@ impl Actor {
         }
         turn.stopping(by);
         let client = self.client.clone();
+        let requests = turn.requests.clone();
         tokio::spawn(async move {
             if let Err(error) = client.interrupt().await {
                 tracing::debug!(%error, "the agent did not take the interrupt");
             }
+            // not before: a denial would end the turn for another reason
+            requests.cancel();
         });
     }
 
@@ -332,26 +296,30 @@ impl Actor {
         }
     }
 
-    /// Gives the reader what there is room for, and ends the turn if that was all.
-    fn deliver(&mut self) {
+    /// Moves events to the reader while there is room, and ends the turn after the last one.
+    pub(super) fn deliver(&mut self) {
         let Some(turn) = &mut self.turn else { return };
         turn.events.push(&mut turn.backlog);
-        if turn.tracker.is_over() && turn.backlog.is_empty() {
+        if !turn.tracker.is_over() {
+            return;
+        }
+        turn.requests.cancel();
+        if turn.backlog.is_empty() {
             // not in the condition: the borrowed state must be given back before it can change
-            let moved_to = turn.moved_to(&self.state.borrow().id);
+            let moved_to = turn.moved_to(self.state.borrow().id.as_str());
             if let Some(session_id) = moved_to {
-                self.state.send_modify(|state| state.id = session_id);
+                self.state.send_modify(|state| state.id = session_id.into());
             }
             turn.tracker.trace_end();
             self.turn = None;
         }
     }
 
-    /// The connection is gone: whoever waits must learn it.
+    /// The connection is gone: fails everything that waits for it.
     fn ended(mut self) {
         let closed = self.closed.take().unwrap_or(Closed::Ended);
-        for question in self.questions.values() {
-            question.cancel();
+        for open in self.open.values() {
+            open.withdrawn.cancel();
         }
         if let Some(mut turn) = self.turn.take() {
             turn.events.push(&mut turn.backlog);
@@ -363,7 +331,12 @@ impl Actor {
 }
 
 impl Running {
-    fn add(&mut self, events: impl IntoIterator<Item = Event>) {
+    /// Returns whether the agent's requests go to the stream. A turn that is about to end has no reader for them.
+    pub(super) fn asks_on_stream(&self) -> bool {
+        self.asks_on_stream && !self.tracker.is_stopping() && !self.tracker.is_over()
+    }
+
+    pub(super) fn add(&mut self, events: impl IntoIterator<Item = Event>) {
         for event in events {
             if self.wants_partial || !event.is_partial() {
                 self.backlog.push_back(event);
@@ -371,18 +344,18 @@ impl Running {
         }
     }
 
-    /// The turn is told to stop: from now on the agent has a deadline.
+    /// Records that the turn is being stopped: from now on the agent has a deadline.
     fn stopping(&mut self, by: StoppedBy) {
         self.tracker.stopping(by);
         self.last_call.get_or_insert_with(|| Instant::now() + INTERRUPT_GRACE);
     }
 
-    /// Whether the reader must read before more can be taken from the agent.
+    /// Returns whether the reader must read before more can be taken from the agent.
     fn is_full(&self) -> bool {
         !self.backlog.is_empty()
     }
 
-    /// The next moment at which something has to be done.
+    /// Returns the next deadline.
     fn deadline(&self) -> Option<Instant> {
         if self.tracker.is_over() {
             return None;
@@ -398,7 +371,7 @@ impl Running {
         [earliest, self.last_call].into_iter().flatten().min()
     }
 
-    /// Which limit the turn has gone beyond.
+    /// Returns the limit that the turn has exceeded.
     fn exceeded(&self, now: std::time::Instant) -> Option<StoppedBy> {
         if self.tracker.is_over() || self.tracker.is_stopping() {
             return None;
@@ -417,46 +390,14 @@ impl Running {
         is_over_budget.then_some(StoppedBy::Budget)
     }
 
-    /// The session that took over a plan, if one did.
+    /// Returns the session that took over a plan, if one did.
     fn moved_to(&self, current: &str) -> Option<String> {
         let session_id = self.tracker.session_id();
         (session_id != current).then(|| session_id.to_owned())
     }
 }
 
-/// Answers one question and tells the session of it. A question that was withdrawn is not answered any more.
-async fn answer_question<T: Serialize>(
-    peer: Peer,
-    session: mpsc::WeakSender<Command>,
-    id: Id,
-    withdrawn: CancellationToken,
-    answer: impl Future<Output = Answered<T>>,
-) {
-    let answered = tokio::select! {
-        biased;
-        () = withdrawn.cancelled() => None,
-        answered = answer => Some(answered),
-    };
-    let (was_denied, failure) = match answered {
-        None => (false, None),
-        Some(answered) => {
-            let outcome = Json::new(&answered.result)
-                .map_err(|error| RpcError::new(RpcError::INTERNAL, error.to_string()));
-            // a connection that is gone is noticed by the session itself
-            peer.respond(id.clone(), outcome).await.ok();
-            (answered.is_no, answered.failure)
-        }
-    };
-    if let Some(session) = session.upgrade() {
-        session.send(Command::Answered { id, was_denied, failure }).await.ok();
-    }
-}
-
-fn no<T>(result: T, failure: String) -> Answered<T> {
-    Answered { result, is_no: true, failure: Some(failure) }
-}
-
-fn now() -> std::time::Instant {
+pub(super) fn now() -> std::time::Instant {
     Instant::now().into_std()
 }
 
@@ -467,7 +408,7 @@ async fn until(deadline: Option<Instant>) {
     }
 }
 
-/// Waits until the turn shall stop: by its token, by that of the session, or because its reader leaves.
+/// Waits until the turn must stop: by its token, by the session's token, or because its reader is gone.
 async fn cancelled(turn: Option<&Running>, session: &CancellationToken) {
     match turn {
         Some(turn) if !turn.tracker.is_stopping() && !turn.tracker.is_over() => tokio::select! {

@@ -14,18 +14,22 @@ use musher_wire::{
 use tokio_util::sync::CancellationToken;
 
 use super::{Notifications, Serving, Session, SessionState, check_directory};
+use crate::editor::{self, EditorHandler};
 use crate::error::Kind;
-use crate::handlers::{Handlers, PermissionHandler, QuestionHandler};
-use crate::{Agent, Budget, Client, Error, Result};
+use crate::handlers::{FromFn, Handlers};
+use crate::{
+    Agent, Answers, Budget, Client, Decision, Error, PermissionHandler, PermissionRequest, QuestionHandler,
+    QuestionRequest, Result,
+};
 
-/// What a session keeps of its options: enough to open a fork of it.
+/// The options that a session keeps: enough to open a fork of it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Setup {
     pub(crate) agent: Agent,
     pub(crate) handlers: Handlers,
     pub(crate) mcp_servers: Vec<McpServerConfig>,
     #[cfg(feature = "mcp")]
-    pub(crate) mcp_tools: Vec<crate::InProcess>,
+    pub(crate) served: Vec<crate::McpServer>,
     pub(crate) turn_timeout: Option<Duration>,
     pub(crate) stall_timeout: Option<Duration>,
     pub(crate) budget: Budget,
@@ -34,10 +38,14 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// Starts the servers of our own tools, and lists all servers of the session.
+    /// Starts the MCP servers of this process, and lists all servers of the session.
+    #[cfg_attr(
+        not(feature = "mcp"),
+        expect(clippy::unnecessary_wraps, reason = "servers of this process may fail to start")
+    )]
     fn serve(&self) -> Result<(Vec<McpServerConfig>, Vec<Serving>)> {
         #[cfg(feature = "mcp")]
-        let serving = self.mcp_tools.iter().map(crate::InProcess::serve).collect::<Result<Vec<_>>>()?;
+        let serving = self.served.iter().map(crate::McpServer::serve).collect::<Result<Vec<_>>>()?;
         #[cfg(not(feature = "mcp"))]
         let serving = Vec::new();
         let servers = self.mcp_servers.iter().cloned();
@@ -47,45 +55,108 @@ impl Setup {
     }
 }
 
-/// Options that new and resumed sessions share.
+/// The options that new and resumed sessions share. `$Params` are the parameters of the protocol.
 macro_rules! shared_options {
-    () => {
-        /// The agent to use; `droid` in `PATH` if not set.
+    ($Params:ty) => {
+        /// Sets the agent; `droid` in `PATH` by default.
         pub fn agent(mut self, agent: Agent) -> Self {
             self.setup.agent = agent;
             self
         }
 
-        /// The program of the agent, which must speak the protocol when it is called like `droid exec`.
+        /// Sets the program of the agent, which must speak the protocol when it is called like `droid exec`.
         pub fn executable(self, program: impl AsRef<Path>) -> Self {
             self.agent(Agent::program(program))
         }
 
-        /// The key for the vendor's service. Without one the agent uses its stored login.
+        /// Sets the key for the vendor's service. By default the agent uses its stored login.
         pub fn api_key(mut self, key: impl Into<String>) -> Self {
             self.setup.agent = self.setup.agent.api_key(key);
             self
         }
 
-        /// An environment variable of the agent.
+        /// Sets an environment variable of the agent.
         pub fn env(mut self, key: impl AsRef<std::ffi::OsStr>, value: impl AsRef<std::ffi::OsStr>) -> Self {
             self.setup.agent = self.setup.agent.env(key, value);
             self
         }
 
-        /// Decides about tools. Without a handler every request is refused.
-        pub fn on_permission(mut self, handler: impl PermissionHandler) -> Self {
+        /// Decides on permission requests with an async closure. Without a handler every request is denied.
+        ///
+        /// The handler may take long: it runs in a task of its own. Turns that [ask on their stream](crate::Prompt::ask_on_stream) do not
+        /// use it.
+        ///
+        /// ```
+        /// use musher::{Decision, Session};
+        ///
+        /// let builder = Session::builder().on_permission(|request| async move {
+        ///     match request.commands() {
+        ///         Some(commands) if commands.iter().all(|it| it.program() == "date") => Decision::allow_once(),
+        ///         _ => Decision::deny(),
+        ///     }
+        /// });
+        /// ```
+        pub fn on_permission<F, Fut>(self, decide: F) -> Self
+        where
+            F: Fn(PermissionRequest) -> Fut + Send + Sync + 'static,
+            Fut: Future<Output = Decision> + Send + 'static,
+        {
+            self.permission_handler(FromFn(decide))
+        }
+
+        /// Decides on permission requests with a plain closure, which must not block.
+        pub fn on_permission_sync<F>(self, decide: F) -> Self
+        where
+            F: Fn(PermissionRequest) -> Decision + Send + Sync + 'static,
+        {
+            self.on_permission(move |request| std::future::ready(decide(request)))
+        }
+
+        /// Decides on permission requests with a [`PermissionHandler`].
+        pub fn permission_handler(mut self, handler: impl PermissionHandler) -> Self {
             self.setup.handlers.permission = Some(Arc::new(handler));
             self
         }
 
-        /// Answers the agent's questions. Without a handler they are declined.
-        pub fn on_question(mut self, handler: impl QuestionHandler) -> Self {
+        /// Answers the agent's questions with an async closure. Without a handler they are declined.
+        ///
+        /// ```
+        /// use musher::Session;
+        ///
+        /// let builder = Session::builder().on_question(|request| async move {
+        ///     request.answer_all(|question| question.options.as_ref()?.first().cloned())
+        /// });
+        /// ```
+        pub fn on_question<F, Fut>(self, answer: F) -> Self
+        where
+            F: Fn(QuestionRequest) -> Fut + Send + Sync + 'static,
+            Fut: Future<Output = Answers> + Send + 'static,
+        {
+            self.question_handler(FromFn(answer))
+        }
+
+        /// Answers the agent's questions with a plain closure, which must not block.
+        pub fn on_question_sync<F>(self, answer: F) -> Self
+        where
+            F: Fn(QuestionRequest) -> Answers + Send + Sync + 'static,
+        {
+            self.on_question(move |request| std::future::ready(answer(request)))
+        }
+
+        /// Answers the agent's questions with a [`QuestionHandler`].
+        pub fn question_handler(mut self, handler: impl QuestionHandler) -> Self {
             self.setup.handlers.questions = Some(Arc::new(handler));
             self
         }
 
-        /// How long a handler may take before it counts as a no. There is no limit if this is not set: people think.
+        /// Offers the agent the files and terminals of an editor. Agents that do not know the extension ignore it.
+        pub fn editor(mut self, editor: impl EditorHandler) -> Self {
+            self.setup.handlers.editor = Some(Arc::new(editor));
+            self
+        }
+
+        /// Sets the time limit for an answer, from a handler or to a pending request, after which it counts as a denial. There is no limit by
+        /// default, because users may take long.
         pub fn handler_timeout(mut self, after: Duration) -> Self {
             self.setup.handlers.deadline = Some(after);
             self
@@ -97,43 +168,78 @@ macro_rules! shared_options {
             self
         }
 
-        /// Adds tools of this process. They are served to the agent as long as the session lives.
+        /// Adds an MCP server of this process, which serves the agent as long as the session lives. Needs the feature `mcp`.
         #[cfg(feature = "mcp")]
-        pub fn mcp_tools(mut self, server: crate::InProcess) -> Self {
-            self.setup.mcp_tools.push(server);
+        pub fn serve_mcp(mut self, server: crate::McpServer) -> Self {
+            self.setup.served.push(server);
             self
         }
 
-        /// How long each turn may take; then it is interrupted.
+        /// Sets the time limit of each turn, after which it is interrupted. There is no limit by default.
         pub fn turn_timeout(mut self, after: Duration) -> Self {
             self.setup.turn_timeout = Some(after);
             self
         }
 
-        /// How long a turn may show no progress; then it is interrupted. Retries and heartbeats are no progress, and the
-        /// time a handler takes does not count.
+        /// Sets how long a turn may make no progress before it is interrupted. There is no limit by default.
+        ///
+        /// Retries and heartbeats are not progress. The time that the answer to a request takes does not count.
         pub fn stall_timeout(mut self, after: Duration) -> Self {
             self.setup.stall_timeout = Some(after);
             self
         }
 
-        /// How much each turn may use; then it is interrupted.
+        /// Sets the budget of each turn, after which it is interrupted. There is no limit by default.
         pub fn budget(mut self, budget: Budget) -> Self {
             self.setup.budget = budget;
             self
         }
 
-        /// When this is cancelled, the session is not opened any more, a running turn is interrupted, and later prompts are
-        /// refused. Forks share it.
+        /// Sets a token that stops the session: when it is cancelled, the session is no longer opened, a running turn is interrupted, and
+        /// later prompts fail. Forks share it.
         pub fn cancel_token(mut self, token: CancellationToken) -> Self {
             self.setup.cancel = token;
             self
         }
 
-        /// A prompt that comes while a turn runs is refused. If this is not set, it waits in line.
+        /// Refuses a prompt that comes while a turn runs. By default it is queued.
         pub fn reject_while_busy(mut self) -> Self {
             self.setup.rejects_while_busy = true;
             self
+        }
+
+        /// Enables tools that are off by default, by their ids.
+        pub fn enabled_tools(mut self, ids: impl IntoIterator<Item: Into<String>>) -> Self {
+            self.params.enabled_tool_ids = Some(ids.into_iter().map(Into::into).collect());
+            self
+        }
+
+        /// Disables tools, by their ids.
+        pub fn disabled_tools(mut self, ids: impl IntoIterator<Item: Into<String>>) -> Self {
+            self.params.disabled_tool_ids = Some(ids.into_iter().map(Into::into).collect());
+            self
+        }
+
+        /// Returns all options in the wire's form, to set those that have no method here.
+        pub fn params_mut(&mut self) -> &mut $Params {
+            &mut self.params
+        }
+
+        /// Starts the agent and opens the session.
+        ///
+        /// # Errors
+        ///
+        /// Fails if the agent cannot be started, or refuses to open the session.
+        pub async fn open(self) -> Result<Session> {
+            Ok(self.open_watched().await?.0)
+        }
+
+        /// Opens the session like [`open`](Self::open), and returns all its notifications from the first one: those of hooks that run at
+        /// the start of a session, and of MCP servers, come before it is open.
+        pub async fn open_watched(self) -> Result<(Session, Notifications)> {
+            let cancel = self.setup.cancel.clone();
+            // boxed: the future is large, and would make the futures of all callers large
+            unless_cancelled(&cancel, Box::pin(self.open_now())).await
         }
     };
 }
@@ -155,86 +261,74 @@ impl Default for SessionBuilder {
 }
 
 impl SessionBuilder {
-    shared_options!();
+    shared_options!(InitializeSessionParams);
 
-    /// The directory to work in; the one we are in if not set.
+    /// Sets the directory to work in; the current one by default.
     pub fn cwd(mut self, cwd: impl AsRef<Path>) -> Self {
         cwd.as_ref().clone_into(&mut self.cwd);
         self
     }
 
-    /// What the agent is told about this machine; `default` if not set.
+    /// Sets the id of this machine, as the agent sees it; `default` by default.
     pub fn machine_id(mut self, id: impl Into<String>) -> Self {
         self.params.machine_id = id.into();
         self
     }
 
-    /// The id of the session. The agent makes one if this is not set.
+    /// Sets the id of the session. The agent makes one by default.
     pub fn session_id(mut self, id: impl Into<String>) -> Self {
         self.params.session_id = Some(id.into());
         self
     }
 
-    /// The model.
+    /// Sets the model. The agent chooses one by default.
     pub fn model(mut self, id: impl Into<String>) -> Self {
         self.params.model_id = Some(id.into());
         self
     }
 
-    /// How long the model may think.
+    /// Sets the reasoning effort of the model.
     pub fn reasoning_effort(mut self, effort: ReasoningEffort) -> Self {
         self.params.reasoning_effort = Some(effort);
         self
     }
 
-    /// How much runs without asking.
+    /// Sets the autonomy level: what runs without a permission request. The agent chooses it by default.
     pub fn autonomy(mut self, level: AutonomyLevel) -> Self {
         self.params.autonomy_level = Some(level);
         self
     }
 
-    /// How the session works: doing or planning.
+    /// Sets the interaction mode: whether the agent works or plans.
     pub fn interaction_mode(mut self, mode: InteractionMode) -> Self {
         self.params.interaction_mode = Some(mode);
         self
     }
 
-    /// Begins in spec mode: the agent plans and asks before it does anything.
+    /// Starts in spec mode, in which the agent plans and asks before it changes anything.
     pub fn spec_mode(self) -> Self {
         self.interaction_mode(InteractionMode::Spec)
     }
 
-    /// The model for planning.
+    /// Sets the model for planning; the session's model by default.
     pub fn spec_mode_model(mut self, id: impl Into<String>) -> Self {
         self.params.spec_mode_model_id = Some(id.into());
         self
     }
 
-    /// How long the model may think when it plans.
+    /// Sets the reasoning effort for planning.
     pub fn spec_mode_reasoning_effort(mut self, effort: ReasoningEffort) -> Self {
         self.params.spec_mode_reasoning_effort = Some(effort);
         self
     }
 
-    /// Tools to switch on that are off by default, by their ids.
-    pub fn enabled_tools(mut self, ids: impl IntoIterator<Item: Into<String>>) -> Self {
-        self.params.enabled_tool_ids = Some(ids.into_iter().map(Into::into).collect());
-        self
-    }
-
-    /// Tools to switch off, by their ids.
-    pub fn disabled_tools(mut self, ids: impl IntoIterator<Item: Into<String>>) -> Self {
-        self.params.disabled_tool_ids = Some(ids.into_iter().map(Into::into).collect());
-        self
-    }
-
-    /// The only tools there are, by their ids.
+    /// Disables all tools but these, by their ids.
     pub fn restrict_tools(mut self, ids: impl IntoIterator<Item: Into<String>>) -> Self {
         self.params.restrict_tool_ids = Some(ids.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Tools to offer besides the usual ones, by their ids.
+    /// Adds tools to the default ones, by their ids.
     pub fn additional_tools(mut self, ids: impl IntoIterator<Item: Into<String>>) -> Self {
         self.params.additional_tool_ids = Some(ids.into_iter().map(Into::into).collect());
         self
@@ -253,61 +347,45 @@ impl SessionBuilder {
         self
     }
 
-    /// Puts a label on the session.
+    /// Adds a tag to the session.
     pub fn tag(mut self, tag: Tag) -> Self {
         self.params.tags.get_or_insert_default().push(tag);
         self
     }
 
-    /// Where the session comes from, told apart by `platform`.
+    /// Sets the source of the session, an object with the field `platform`.
     pub fn session_source(mut self, source: serde_json::Value) -> Self {
         self.params.session_source = Some(Json::from(source));
         self
     }
 
-    /// Where the session comes from, in one word.
+    /// Sets the origin of the session.
     pub fn origin(mut self, origin: SessionOrigin) -> Self {
         self.params.session_origin_hint = Some(origin);
         self
     }
 
-    /// The agent refuses what it would have to ask for.
+    /// Has the agent deny its permission requests itself.
     pub fn auto_reject_permissions(mut self) -> Self {
         self.params.auto_reject_permission_requests = Some(true);
         self
     }
 
-    /// Leaves out the skills that come with the agent.
+    /// Disables the skills that come with the agent.
     pub fn disable_builtin_skills(mut self) -> Self {
         self.params.disable_builtin_skills = Some(true);
         self
     }
 
-    /// All options as they go over the wire, for what has no method here.
-    pub fn params_mut(&mut self) -> &mut InitializeSessionParams {
-        &mut self.params
-    }
-
-    /// Starts the agent and opens the session.
-    pub async fn open(self) -> Result<Session> {
-        Ok(self.open_watched().await?.0)
-    }
-
-    /// [`open`](Self::open), with all notifications from the very first one: hooks that run at the start of a session, and the
-    /// state of MCP servers, are told before it is open.
-    pub async fn open_watched(self) -> Result<(Session, Notifications)> {
-        let cancel = self.setup.cancel.clone();
-        // boxed: the way to an open session is long, and its future would be large in every caller
-        unless_cancelled(&cancel, Box::pin(self.open_now())).await
-    }
-
     async fn open_now(self) -> Result<(Session, Notifications)> {
         let Self { setup, cwd, mut params } = self;
         check_directory(&setup.agent, &cwd)?;
-        // a program of ours starts in `cwd`, so what is relative for us would be wrong for it
+        // a local program starts in `cwd`, so a path relative to this process would be wrong for it
         let cwd = if setup.agent.is_local_program() { std::path::absolute(&cwd).unwrap_or(cwd) } else { cwd };
         params.cwd = cwd.to_string_lossy().into_owned();
         params.tags.get_or_insert_default().push(our_tag());
+        params.client_capabilities =
+            editor::announcement(&setup.handlers.editor).or(params.client_capabilities);
         let (servers, serving) = setup.serve()?;
         if !servers.is_empty() {
             params.mcp_servers.get_or_insert_default().extend(servers);
@@ -320,9 +398,9 @@ impl SessionBuilder {
     }
 }
 
-/// The options of a session that is resumed. See [`Session::resume`].
+/// The options of a resumed session. See [`Session::resume`].
 ///
-/// There is no directory among them: a session works where it was made.
+/// The directory is not among them: a session works in the directory that it was created in.
 #[derive(Debug, Clone)]
 #[must_use = "a session is resumed when it is opened"]
 pub struct ResumeBuilder {
@@ -331,7 +409,7 @@ pub struct ResumeBuilder {
 }
 
 impl ResumeBuilder {
-    shared_options!();
+    shared_options!(LoadSessionParams);
 
     pub(super) fn new(id: String) -> Self {
         Self::with_setup(id, Setup::default())
@@ -341,38 +419,10 @@ impl ResumeBuilder {
         Self { setup, params: LoadSessionParams::new(id) }
     }
 
-    /// Tools to switch on that are off by default, by their ids.
-    pub fn enabled_tools(mut self, ids: impl IntoIterator<Item: Into<String>>) -> Self {
-        self.params.enabled_tool_ids = Some(ids.into_iter().map(Into::into).collect());
-        self
-    }
-
-    /// Tools to switch off, by their ids.
-    pub fn disabled_tools(mut self, ids: impl IntoIterator<Item: Into<String>>) -> Self {
-        self.params.disabled_tool_ids = Some(ids.into_iter().map(Into::into).collect());
-        self
-    }
-
-    /// All options as they go over the wire, for what has no method here.
-    pub fn params_mut(&mut self) -> &mut LoadSessionParams {
-        &mut self.params
-    }
-
-    /// Starts the agent and loads the session.
-    pub async fn open(self) -> Result<Session> {
-        Ok(self.open_watched().await?.0)
-    }
-
-    /// [`open`](Self::open), with all notifications from the very first one: hooks that run at the start of a session, and the
-    /// state of MCP servers, are told before it is open.
-    pub async fn open_watched(self) -> Result<(Session, Notifications)> {
-        let cancel = self.setup.cancel.clone();
-        // boxed: the way to an open session is long, and its future would be large in every caller
-        unless_cancelled(&cancel, Box::pin(self.open_now())).await
-    }
-
     async fn open_now(self) -> Result<(Session, Notifications)> {
         let Self { setup, mut params } = self;
+        params.client_capabilities =
+            editor::announcement(&setup.handlers.editor).or(params.client_capabilities);
         let (servers, serving) = setup.serve()?;
         if !servers.is_empty() {
             params.mcp_servers.get_or_insert_default().extend(servers);
@@ -380,12 +430,12 @@ impl ResumeBuilder {
         let (connection, child) = setup.agent.connect(None).await?;
         let (peer, inbox) = Peer::start(connection);
         let loaded = load(&Client::new(peer.clone()), &params).await?;
-        let state = loaded_state(loaded, params.session_id);
+        let state = loaded_state(loaded, &params.session_id);
         Ok(Session::start(peer, inbox, child, state, setup, serving))
     }
 }
 
-/// Opens a session, unless nobody wants it any more; an agent that was started for it then ends.
+/// Opens a session, unless it is cancelled meanwhile; an agent that was started for it then ends.
 async fn unless_cancelled(
     cancel: &CancellationToken,
     opening: impl Future<Output = Result<(Session, Notifications)>>,
@@ -397,7 +447,7 @@ async fn unless_cancelled(
     }
 }
 
-/// Loads a session. 0.57 and older want one to be initialised first.
+/// Loads a session. droid 0.57 and older need an initialised session first.
 async fn load(client: &Client, params: &LoadSessionParams) -> Result<LoadSessionResult> {
     let not_found = |error: Error| match error.kind() {
         Kind::Protocol { code: Some(RpcError::NOT_FOUND), .. } => {
@@ -420,10 +470,10 @@ fn wants_a_session_first(error: &Error) -> bool {
         error.kind(),
         Kind::Protocol { code: Some(RpcError::INTERNAL | RpcError::INVALID_REQUEST), .. }
     );
-    is_refusal && error.to_string().contains("No active session")
+    is_refusal && error.with_causes().to_string().contains("No active session")
 }
 
-/// Every session made by this crate says so.
+/// Returns the tag of all sessions of this crate.
 fn our_tag() -> Tag {
     let metadata = [("language", "rust"), ("version", env!("CARGO_PKG_VERSION"))];
     let metadata = metadata.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
@@ -431,20 +481,22 @@ fn our_tag() -> Tag {
 }
 
 fn opened_state(opened: InitializeSessionResult, cwd: PathBuf) -> SessionState {
-    let mut state = SessionState::new(opened.session_id);
+    let mut state = SessionState::new(&opened.session_id);
     state.cwd = Some(cwd);
+    state.editor = opened.agent_capabilities.and_then(|agent| agent.editor);
     state.settings = opened.settings.unwrap_or_default();
     state.models = opened.available_models.unwrap_or_default();
     state
 }
 
-fn loaded_state(loaded: LoadSessionResult, asked: String) -> SessionState {
-    let mut state = SessionState::new(loaded.session_id.unwrap_or(asked));
+fn loaded_state(loaded: LoadSessionResult, asked: &str) -> SessionState {
+    let mut state = SessionState::new(loaded.session_id.as_deref().unwrap_or(asked));
     state.cwd = loaded.cwd.map(PathBuf::from);
     state.title = loaded.session.title;
+    state.editor = loaded.agent_capabilities.and_then(|agent| agent.editor);
     state.history = loaded.session.messages.into_iter().map(Arc::new).collect();
     state.settings = loaded.settings.unwrap_or_default();
     state.models = loaded.available_models.unwrap_or_default();
-    state.usage = loaded.token_usage;
+    state.usage = loaded.token_usage.as_ref().map(Into::into);
     state
 }

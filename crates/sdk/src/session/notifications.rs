@@ -1,12 +1,19 @@
-//! Raw notifications, for who wants more than a turn's events.
+//! Raw notifications, for callers that want more than a turn's events.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
+use futures_core::Stream;
 use musher_wire::{Notification, SessionNotificationParams};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::ReusableBoxFuture;
 
-/// A subscription to the notifications of a session. Ends with the session.
+type Receiver = broadcast::Receiver<Arc<Notification>>;
+type Received = Result<Arc<Notification>, RecvError>;
+
+/// A subscription to the notifications of a session: a stream that ends with the session.
 ///
 /// ```no_run
 /// # async fn example(session: musher::Session) -> musher::Result<()> {
@@ -19,8 +26,10 @@ use tokio::sync::broadcast::error::RecvError;
 /// # Ok(()) }
 /// ```
 #[derive(Debug)]
+#[must_use = "a subscription that is dropped ends"]
 pub struct Notifications {
-    receiver: broadcast::Receiver<Arc<Notification>>,
+    /// Waits for the next one, and gives the receiver back.
+    receiving: ReusableBoxFuture<'static, (Received, Receiver)>,
     wanted: Option<String>,
     missed: u64,
 }
@@ -32,30 +41,24 @@ impl Notifications {
         Self::of(receiver)
     }
 
-    pub(super) fn of(receiver: broadcast::Receiver<Arc<Notification>>) -> Self {
-        Self { receiver, wanted: None, missed: 0 }
+    pub(super) fn of(receiver: Receiver) -> Self {
+        Self { receiving: ReusableBoxFuture::new(receive(receiver)), wanted: None, missed: 0 }
     }
 
-    /// Only those of this type.
-    #[must_use]
+    /// Keeps only notifications of this type, such as `error`.
     pub fn only(mut self, kind: impl Into<String>) -> Self {
         self.wanted = Some(kind.into());
         self
     }
 
-    /// The next one, or nothing when the session is over.
+    /// Returns the next notification, or `None` when the session has ended.
+    ///
+    /// Cancel-safe: no notification is lost when the future is dropped.
     pub async fn next(&mut self) -> Option<Arc<Notification>> {
-        loop {
-            match self.receiver.recv().await {
-                Ok(notification) if self.wants(&notification) => return Some(notification),
-                Ok(_) => {}
-                Err(RecvError::Lagged(missed)) => self.missed += missed,
-                Err(RecvError::Closed) => return None,
-            }
-        }
+        std::future::poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
     }
 
-    /// How many were missed so far, because we were too slow.
+    /// Returns the number of notifications missed so far because this subscription was read too slowly.
     pub fn missed(&self) -> u64 {
         self.missed
     }
@@ -64,5 +67,27 @@ impl Notifications {
         let Some(wanted) = &self.wanted else { return true };
         let params: Result<SessionNotificationParams, _> = notification.session();
         params.is_ok_and(|params| params.notification.tag() == wanted)
+    }
+}
+
+async fn receive(mut receiver: Receiver) -> (Received, Receiver) {
+    let received = receiver.recv().await;
+    (received, receiver)
+}
+
+impl Stream for Notifications {
+    type Item = Arc<Notification>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            let (received, receiver) = ready!(self.receiving.poll(context));
+            self.receiving.set(receive(receiver));
+            match received {
+                Ok(notification) if self.wants(&notification) => return Poll::Ready(Some(notification)),
+                Ok(_) => {}
+                Err(RecvError::Lagged(missed)) => self.missed += missed,
+                Err(RecvError::Closed) => return Poll::Ready(None),
+            }
+        }
     }
 }

@@ -1,49 +1,55 @@
-//! What is known about a session at the moment, kept up to date by what the agent tells.
+//! The state of a session, kept up to date by the agent's notifications.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use musher_wire::{
-    DroidWorkingState, Message, ModelInfo, SessionNotification as News, SessionSettings, TokenUsage,
+    DroidWorkingState, EditorCapabilities, Message, ModelInfo, SessionNotification as News, SessionSettings,
 };
+
+use super::SessionId;
+use crate::TokenUsage;
 
 /// A snapshot of a session.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SessionState {
-    /// The session the process is in. Changes when a plan is handed over.
-    pub id: String,
-    /// The directory the session works in, if it is known.
+    /// The id of the session. Changes when a plan is handed over to a new session.
+    pub id: SessionId,
+    /// The working directory, if it is known.
     pub cwd: Option<PathBuf>,
     /// The title, if there is one.
     pub title: Option<String>,
-    /// The messages the session began with, if it was resumed.
+    /// The messages of the session before it was resumed; empty for a new session.
     pub history: Vec<Arc<Message>>,
     /// The settings.
     pub settings: SessionSettings,
-    /// The models to choose from.
+    /// The available models.
     pub models: Vec<ModelInfo>,
-    /// All tokens used by the session so far.
+    /// The tokens that the session has used so far.
     pub usage: Option<TokenUsage>,
-    /// What the agent is doing.
+    /// The [editor](crate::EditorHandler) requests that the agent uses, if it supports editors.
+    pub editor: Option<EditorCapabilities>,
+    /// The working state of the agent.
     pub working: DroidWorkingState,
 }
 
 impl SessionState {
-    pub(crate) fn new(id: String) -> Self {
+    pub(crate) fn new(id: &str) -> Self {
         Self {
-            id,
+            id: id.into(),
             cwd: None,
             title: None,
             history: Vec::new(),
             settings: SessionSettings::default(),
             models: Vec::new(),
             usage: None,
+            editor: None,
             working: DroidWorkingState::Idle,
         }
     }
 
-    /// Whether this notification says something about the session as such.
+    /// Returns whether this notification concerns the session's state.
     pub(crate) fn concerns(news: &News) -> bool {
         matches!(
             news,
@@ -55,12 +61,12 @@ impl SessionState {
         )
     }
 
-    /// Takes over what a notification says; false if that is nothing new.
+    /// Applies a notification; returns whether the state changed.
     pub(crate) fn learn(&mut self, news: &News) -> bool {
         match news {
             News::SettingsUpdated(updated) => self.settings.merge(updated.settings.clone()),
             News::SessionTitleUpdated(updated) => self.title = Some(updated.title.clone()),
-            News::SessionTokenUsageChanged(changed) => self.usage = Some(changed.token_usage.clone()),
+            News::SessionTokenUsageChanged(changed) => self.usage = Some((&changed.token_usage).into()),
             News::DroidWorkingStateChanged(changed) if changed.new_state != self.working => {
                 self.working = changed.new_state.clone();
             }

@@ -1,4 +1,4 @@
-//! What was said in a stored session.
+//! The messages of a stored session.
 
 use std::future::{Future, IntoFuture};
 use std::io::Read;
@@ -7,18 +7,15 @@ use std::pin::Pin;
 
 use fs_err::File;
 use musher_rpc::{Line, LineSplitter, MAX_LINE_LIMIT};
+use musher_store::{SessionId, Store};
 use musher_wire::{Json, Message};
 
-use super::folder::{all_folders, candidate};
 use super::record::{self, StoredRecord};
 use super::{off_the_runtime, sessions_root};
 use crate::error::Kind;
 use crate::{Error, Result};
 
-/// The longest id of a session.
-const LONGEST_ID: usize = 64;
-
-/// Reads what was said in a session on disk. No agent is started.
+/// Reads the messages of a session on disk, without starting an agent.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> musher::Result<()> {
@@ -39,7 +36,7 @@ pub fn read_session(id: impl Into<String>) -> ReadSession {
     ReadSession { id: id.into(), folder: None }
 }
 
-/// A session on disk, not read yet. Await it, or have it [`blocking`](Self::blocking).
+/// A session on disk, not read yet. Await it, or call [`blocking`](Self::blocking).
 #[derive(Debug, Clone)]
 #[must_use = "nothing is read before it is awaited"]
 pub struct ReadSession {
@@ -51,16 +48,16 @@ pub struct ReadSession {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct StoredConversation {
-    /// How it begins: title, directory, owner. Nothing if that line is damaged.
+    /// The first line: title, directory, owner. `None` if that line is damaged.
     pub start: Option<Json>,
-    /// All that follows, in order.
+    /// The records after it, in order.
     pub records: Vec<StoredRecord>,
-    /// How many lines could not be read.
+    /// The number of lines that could not be read.
     pub damaged_lines: usize,
 }
 
 impl StoredConversation {
-    /// The messages, in order.
+    /// Returns the messages, in order.
     pub fn messages(&self) -> impl Iterator<Item = &Message> {
         self.records.iter().filter_map(|record| match record {
             StoredRecord::Message(message) => Some(&**message),
@@ -88,29 +85,23 @@ impl StoredConversation {
 }
 
 impl ReadSession {
-    /// Where sessions are kept; `~/.factory/sessions` if not set.
+    /// Sets the directory of the stored sessions; `~/.factory/sessions` by default.
     pub fn sessions_dir(mut self, folder: impl AsRef<Path>) -> Self {
         self.folder = Some(folder.as_ref().to_owned());
         self
     }
 
-    /// Reads the session on this thread.
+    /// Reads the session, and blocks this thread meanwhile.
     pub fn blocking(self) -> Result<StoredConversation> {
-        // an id is data, and must not become a way to any other file
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-        if self.id.is_empty() || self.id.len() > LONGEST_ID || !self.id.bytes().all(is_plain) {
-            return Err(Error::invalid_input(format!("`{}` is no id of a session", self.id)));
-        }
+        let Some(id) = SessionId::parse(&self.id) else {
+            return Err(Error::invalid_input(format!("invalid session id `{}`", self.id)));
+        };
         let root = sessions_root(self.folder.as_deref())?;
-        let name = format!("{}.jsonl", self.id);
-        let mut folders = all_folders(&root);
-        folders.push(root);
-        let found = folders.iter().filter_map(|folder| candidate(folder.join(&name), false));
-        let newest = found.max_by_key(|candidate| candidate.modified).ok_or_else(|| {
-            let missing = format!("no `{name}` below `{}`", folders[folders.len() - 1].display());
+        let path = Store::in_folder(&root).find(&id).ok_or_else(|| {
+            let missing = format!("no `{id}.jsonl` below `{}`", root.display());
             Error::because(Kind::SessionNotFound { session_id: self.id.clone() }, missing)
         })?;
-        read(&newest.path).map_err(|source| Error::because(Kind::Session, source))
+        read(&path).map_err(|source| Error::because(Kind::Session, source))
     }
 }
 

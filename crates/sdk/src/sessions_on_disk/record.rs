@@ -1,6 +1,6 @@
 //! One line of a stored conversation, as the message or note it is. Pure.
 //!
-//! On disk messages look a little different from how they go over the wire; here they get the wire's form.
+//! Messages on disk differ slightly from messages on the wire; this module converts them to the wire's form.
 
 use musher_wire::{Json, Message};
 use serde_json::{Map, Value};
@@ -15,28 +15,28 @@ pub enum StoredRecord {
     TurnOutcome {
         /// The turn.
         turn_id: String,
-        /// Why, in the agent's word.
+        /// The reason, as the agent names it.
         reason: String,
     },
-    /// The list of things to do, as it was then.
+    /// The to-do list at this point.
     Todos(Json),
-    /// Everything before this was summed up.
+    /// The conversation was compacted: a summary replaces the messages before this record.
     Compaction {
         /// The summary.
         summary: String,
-        /// How many messages it stands for.
+        /// The number of messages that the summary replaces.
         removed_messages: u64,
     },
     /// Anything else.
     Other {
-        /// What it calls itself.
+        /// The type that the record names.
         kind: String,
-        /// All of it.
+        /// The whole record.
         record: Json,
     },
 }
 
-/// Reads a record; nothing if it is damaged.
+/// Reads a record; `None` if it is damaged.
 pub(super) fn read(line: &str) -> Option<StoredRecord> {
     let Value::Object(mut fields) = serde_json::from_str(line).ok()? else { return None };
     let kind = fields.get("type")?.as_str()?.to_owned();

@@ -122,7 +122,7 @@ fn archived_sessions_are_not_listed_and_unreadable_settings_hide_nothing() {
 }
 
 #[test]
-fn what_is_no_session_is_passed_over() {
+fn files_that_are_not_sessions_are_skipped() {
     let mut disk = Disk::new();
     disk.put("-w/good.jsonl", start("good", "/w"));
     disk.put("-w/empty.jsonl", "");
@@ -176,7 +176,7 @@ fn folders_are_named_by_the_path_of_the_directory() {
         ("/", "-"),
         ("/a\\b", "-a-b"),
     ] {
-        assert_eq!(folder::folder_name(Path::new(cwd)), name);
+        assert_eq!(musher_store::slug(Path::new(cwd)), name);
     }
 }
 

@@ -1,6 +1,6 @@
-//! How the agent at hand tells that a turn is over: what this connection has shown so far.
+//! How this agent announces the end of a turn, as far as the connection has shown it.
 
-/// Knowledge about the agent that outlives a turn.
+/// Knowledge about the agent that is kept across turns.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Dialect {
     /// Turns end with `agent_turn_completed`, and `idle` means nothing.

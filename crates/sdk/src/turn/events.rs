@@ -1,8 +1,10 @@
-//! Notifications that mean the same to a turn as they say: one event each.
+//! Notifications that do not change the state of a turn, as events.
+
+use std::time::Duration;
 
 use musher_wire::{HookExecutionCompleted, HookExecutionStarted, HookStatus, SessionNotification as News};
 
-use crate::{Event, Hook, HookProgress};
+use crate::{Event, HookProgress, HookRun};
 
 /// Turns a notification into events.
 pub(super) fn from(news: News, out: &mut Vec<Event>) {
@@ -17,8 +19,8 @@ pub(super) fn from(news: News, out: &mut Vec<Event>) {
             message_id: it.message_id,
             block_index: it.block_index.map_or(0, |index| index.get()),
         },
-        News::LlmRetry(retry) => Event::Retry(retry),
-        News::ToolCall(call) => Event::ToolCallDelta(Box::new(call.tool_use)),
+        News::LlmRetry(retry) => Event::Retry(retry.into()),
+        News::ToolCall(call) => Event::ToolCallDelta(Box::new(call.tool_use.into())),
         News::ToolExecutionPhaseChanged(phase) => Event::ToolPhase(phase),
         News::ToolProgressUpdate(progress) => Event::ToolProgress(progress),
         News::PermissionResolved(resolved) => Event::PermissionResolved(resolved),
@@ -35,13 +37,15 @@ pub(super) fn from(news: News, out: &mut Vec<Event>) {
 
 fn hooks_started(started: HookExecutionStarted, out: &mut Vec<Event>) {
     for command in started.hook_commands.unwrap_or_default() {
-        out.push(Event::Hook(Box::new(Hook {
+        out.push(Event::Hook(Box::new(HookRun {
             id: started.hook_id.clone(),
             event: started.hook_event_name.clone(),
             matcher: started.hook_matcher.clone(),
             tool_call_id: started.hook_tool_call_id.clone(),
             command: command.command,
-            status: HookProgress::Started { timeout: command.timeout },
+            status: HookProgress::Started {
+                timeout: command.timeout.map(|seconds| Duration::from_secs(seconds.get())),
+            },
         })));
     }
 }
@@ -49,7 +53,7 @@ fn hooks_started(started: HookExecutionStarted, out: &mut Vec<Event>) {
 fn hooks_ended(completed: HookExecutionCompleted, out: &mut Vec<Event>) {
     let is_error = completed.hook_status == Some(HookStatus::Error);
     for result in completed.hook_results.unwrap_or_default() {
-        out.push(Event::Hook(Box::new(Hook {
+        out.push(Event::Hook(Box::new(HookRun {
             id: completed.hook_id.clone(),
             event: completed.hook_event_name.clone(),
             matcher: completed.hook_matcher.clone(),

@@ -1,4 +1,4 @@
-//! A turn: one message of the user and all that the agent does about it.
+//! A turn: one prompt and all that follows until the agent is idle.
 
 mod dialect;
 mod events;
@@ -30,7 +30,7 @@ use crate::{Error, Event, Result, TurnResult};
 /// let mut turn = session.send("Explain recursion.").partial().start().await?;
 /// while let Some(event) = turn.next().await {
 ///     match event? {
-///         Event::TextDelta(delta) => print!("{}", delta.text_delta),
+///         Event::TextDelta(delta) => print!("{}", delta.text),
 ///         Event::Result(result) => println!("\n{} ms", result.duration.as_millis()),
 ///         _ => {}
 ///     }
@@ -46,33 +46,33 @@ pub struct Turn {
     pub(crate) cancel: CancellationToken,
     pub(crate) result: Option<Box<TurnResult>>,
     pub(crate) is_over: bool,
-    /// The session lives while a turn does.
+    /// Keeps the session alive while the turn runs.
     pub(crate) _session: Handle,
 }
 
 impl Turn {
-    /// The id of the turn, and of the message that began it.
+    /// Returns the id of the turn, which is also the id of the message that began it.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The next event; after the last one nothing.
+    /// Returns the next event, or `None` after the last one.
     pub async fn next(&mut self) -> Option<Result<Event>> {
         std::future::poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
     }
 
-    /// Stops the turn when it is cancelled. The stream goes on to its end, which then says so.
+    /// Returns a token that interrupts the turn when it is cancelled. The stream still runs to its end, and the result says so.
     pub fn cancel_token(&self) -> CancellationToken {
         self.cancel.clone()
     }
 
-    /// Stops the turn, and waits for its end.
+    /// Interrupts the turn, and waits for its end.
     pub async fn interrupt(self) -> Result<TurnResult> {
         self.cancel.cancel();
         self.finish().await
     }
 
-    /// Reads the turn to its end.
+    /// Reads the turn to its end, and returns its result.
     pub async fn finish(mut self) -> Result<TurnResult> {
         while let Some(event) = self.next().await {
             event?;

@@ -1,6 +1,6 @@
-//! The bounded way from a session to whoever reads a turn.
+//! The bounded queue from a session to the reader of a turn.
 //!
-//! A slow reader costs at most [`CAPACITY`] events: then pieces of one block are joined, and when even that does not help the
+//! A slow reader costs at most [`CAPACITY`] events: then deltas of one block are joined, and if that is not enough, the
 //! session stops reading from the agent. Nothing is dropped.
 
 use std::collections::VecDeque;
@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 
 use crate::{Event, Result};
 
-/// How many events may wait.
+/// The maximum number of queued events.
 pub(crate) const CAPACITY: usize = 1024;
 
 type Item = Result<Event>;
@@ -33,7 +33,7 @@ pub(crate) fn queue() -> (Sender, Receiver) {
 struct Shared {
     waiting: Mutex<VecDeque<Item>>,
     reader: AtomicWaker,
-    /// Wakes the one sender, when there is room or nobody reads any more.
+    /// Wakes the one sender when there is room or the reader is gone.
     room: Notify,
     is_ended: AtomicBool,
     is_abandoned: AtomicBool,
@@ -46,21 +46,23 @@ impl Shared {
     }
 }
 
-/// The end a session fills. When it is dropped, the reader sees the end.
+/// The session's half. When it is dropped, the stream of the reader ends.
 #[derive(Debug)]
 pub(crate) struct Sender(Arc<Shared>);
 
 impl Sender {
-    /// Moves events out of `events` while there is room; what remains must wait for [`room`](Self::room).
+    /// Moves events out of `events` while there is room; the others must wait for [`room`](Self::room).
     pub(crate) fn push(&self, events: &mut VecDeque<Event>) {
         if events.is_empty() {
             return;
         }
+        let mut waiting = self.0.waiting();
+        // under the lock: the reader sets it before it empties the queue for the last time
         if self.is_abandoned() {
+            drop(waiting);
             events.clear();
             return;
         }
-        let mut waiting = self.0.waiting();
         while let Some(event) = events.pop_front() {
             let event = match waiting.back_mut() {
                 // a reader that lags gets fewer, larger pieces
@@ -78,20 +80,20 @@ impl Sender {
         self.0.reader.wake();
     }
 
-    /// The last item: the turn cannot go on.
+    /// Sends an error as the last item: the turn cannot continue.
     pub(crate) fn fail(&self, error: crate::Error) {
         self.0.waiting().push_back(Err(error));
         self.0.reader.wake();
     }
 
-    /// Waits until there may be room, or nobody reads any more.
+    /// Waits until there may be room, or the reader is gone.
     pub(crate) async fn room(&self) {
         while !self.is_abandoned() && self.0.waiting().len() >= CAPACITY {
             self.0.room.notified().await;
         }
     }
 
-    /// Waits until nobody reads any more.
+    /// Waits until the reader is gone.
     pub(crate) async fn abandoned(&self) {
         while !self.is_abandoned() {
             self.0.room.notified().await;
@@ -110,11 +112,11 @@ impl Drop for Sender {
     }
 }
 
-/// The end a turn reads.
+/// The turn's half.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     shared: Arc<Shared>,
-    /// What was taken over in one go: one lock for many events.
+    /// Events that were taken together: one lock for many events.
     taken: VecDeque<Item>,
 }
 
@@ -151,6 +153,9 @@ impl Receiver {
 impl Drop for Receiver {
     fn drop(&mut self) {
         self.shared.is_abandoned.store(true, Ordering::Release);
+        // unread requests are denied now, not when the turn has ended
+        let unread = std::mem::take(&mut *self.shared.waiting());
+        drop(unread);
         self.shared.room.notify_one();
     }
 }
@@ -159,16 +164,15 @@ impl Drop for Receiver {
 mod tests {
     use std::future::poll_fn;
 
-    use musher_wire::AssistantTextDelta;
-
     use super::*;
+    use crate::{PendingPermission, PermissionRequest, TextDelta};
 
     fn delta(message: &str, text: &str) -> Event {
-        Event::TextDelta(AssistantTextDelta::new(message, 0, text))
+        Event::TextDelta(TextDelta::new(message, 0, text))
     }
 
     #[tokio::test]
-    async fn pieces_of_one_block_are_joined_while_nobody_reads() {
+    async fn deltas_of_one_block_are_joined_while_reader_is_idle() {
         let (sender, mut receiver) = queue();
         for text in ["a", "b", "c"] {
             sender.push(&mut VecDeque::from([delta("m", text)]));
@@ -199,6 +203,19 @@ mod tests {
             assert_eq!(event, delta(&n.to_string(), "x"));
         }
         assert_eq!(waiting.await.unwrap(), 0);
+    }
+
+    #[tokio::test]
+    async fn unread_request_is_dropped_with_the_reader() {
+        let (sender, receiver) = queue();
+        let request = || PendingPermission::new(PermissionRequest::new(Vec::new(), Vec::new()));
+        let (unread, waiting) = request();
+        sender.push(&mut VecDeque::from([Event::Permission(unread)]));
+        drop(receiver);
+        assert_eq!(waiting.answer().await, None);
+        let (late, waiting) = request();
+        sender.push(&mut VecDeque::from([Event::Permission(late)]));
+        assert_eq!(waiting.answer().await, None);
     }
 
     #[tokio::test]

@@ -11,17 +11,17 @@ use std::time::{Duration, Instant};
 use musher_wire::{
     AgentTurnCompleted, AgentTurnCompletionReason as Reason, ContentBlock, CreateMessage, DroidWorkingState,
     ErrorNotification, Json, Message, MessageRole, SessionNotification as News, SessionNotificationParams,
-    TokenUsage, ToolResult,
+    ToolResult,
 };
 
 use super::dialect::Dialect;
 use super::events;
-use crate::{Event, FailureKind, StoppedBy, ToolOutcome, TurnEnd, TurnResult};
+use crate::{Event, FailureKind, SessionUsage, StoppedBy, TokenUsage, ToolOutcome, TurnEnd, TurnResult};
 
 /// How long an old agent may take after `idle` for its last message and token counts.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+const IDLE_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// What a turn is, for who follows it.
+/// The properties of a turn that its tracker needs.
 #[derive(Debug, Clone)]
 pub(crate) struct Expectation {
     /// Our id of the message, and so of the turn.
@@ -29,7 +29,7 @@ pub(crate) struct Expectation {
     pub(crate) session_id: String,
     /// The answer must be JSON.
     pub(crate) wants_output: bool,
-    /// What the session had used before.
+    /// The tokens that the session had used before.
     pub(crate) usage_before: Option<TokenUsage>,
 }
 
@@ -42,13 +42,13 @@ pub(crate) struct Tracker {
 
     state: DroidWorkingState,
     was_busy: bool,
-    /// Questions of the agent that nobody has answered yet.
+    /// The number of the agent's requests that are not answered yet.
     open_questions: usize,
-    /// Messages of which pieces came, but not yet the whole.
+    /// Messages that have deltas but are not complete.
     unfinished: Vec<String>,
-    /// The pieces of the newest of them.
+    /// The joined deltas of the newest of them.
     streamed: String,
-    /// The agent writes, and no message has come since.
+    /// The agent is writing a message that has not come yet.
     owes_message: bool,
     /// An old agent went idle.
     idle_since: Option<Instant>,
@@ -102,7 +102,7 @@ impl Tracker {
         }
     }
 
-    /// Whether the turn has its result.
+    /// Returns whether the turn has its result.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over
     }
@@ -111,12 +111,12 @@ impl Tracker {
         &self.expected.turn_id
     }
 
-    /// The session the turn is in: another one after a plan was handed over.
+    /// Returns the session of the turn: another one after a plan was handed over.
     pub(crate) fn session_id(&self) -> &str {
         &self.result.session_id
     }
 
-    /// When something last came that shows progress. Retries and heartbeats do not, and an open question is the person's turn.
+    /// Returns the time of the last progress. Retries and heartbeats are not progress, and the time of an open request does not count.
     pub(crate) fn last_progress(&self) -> Option<Instant> {
         (self.open_questions == 0).then_some(self.last_progress)
     }
@@ -125,19 +125,19 @@ impl Tracker {
         self.began
     }
 
-    /// How often the model answered.
+    /// Returns the number of the model's answers.
     pub(crate) fn steps(&self) -> usize {
         self.result.steps
     }
 
-    /// The tokens used since the turn began, as far as they are known.
+    /// Returns the tokens used since the turn began, as far as they are known.
     pub(crate) fn tokens_used(&self) -> u64 {
         let Some(now) = &self.session_usage else { return 0 };
         let before = self.expected.usage_before.as_ref().map_or(0, total);
         total(now).saturating_sub(before)
     }
 
-    /// Follows a notification of the agent. What it means goes to `out`; the result, if this ends the turn, too.
+    /// Follows a notification of the agent. Appends its events to `out`, and the result if the notification ends the turn.
     pub(crate) fn news(
         &mut self,
         dialect: &mut Dialect,
@@ -162,11 +162,11 @@ impl Tracker {
             News::AssistantTextDelta(delta) => {
                 self.piece(&delta.message_id);
                 self.streamed.push_str(&delta.text_delta);
-                out.push(Event::TextDelta(delta));
+                out.push(Event::TextDelta(delta.into()));
             }
             News::ThinkingTextDelta(delta) => {
                 self.piece(&delta.message_id);
-                out.push(Event::ThinkingDelta(delta));
+                out.push(Event::ThinkingDelta(delta.into()));
             }
             News::AssistantMessageRetracted(retracted) => {
                 self.unfinished.retain(|id| *id != retracted.message_id);
@@ -177,9 +177,10 @@ impl Tracker {
             News::ToolResult(result) => self.tool_result(result, out),
             News::DroidWorkingStateChanged(changed) => self.state(changed.new_state, *dialect, now, out),
             News::SessionTokenUsageChanged(usage) => {
-                self.session_usage = Some(usage.token_usage.clone());
+                let usage = SessionUsage::from(*usage);
+                self.session_usage = Some(usage.total);
                 self.has_late_usage = true;
-                out.push(Event::Usage(usage));
+                out.push(Event::Usage(Box::new(usage)));
             }
             News::StructuredOutput(output) => {
                 if !output.structured_output.is_null() {
@@ -205,19 +206,19 @@ impl Tracker {
         self.end_if_silent(now, out);
     }
 
-    /// The agent asks the client something.
+    /// Records a request of the agent.
     pub(crate) fn asked(&mut self) {
         self.open_questions += 1;
     }
 
-    /// A question was answered, or died.
+    /// Records that a request was answered or withdrawn.
     pub(crate) fn answered(&mut self, was_denied: bool, now: Instant) {
         self.open_questions = self.open_questions.saturating_sub(1);
         self.last_progress = now;
         self.was_denied = was_denied;
     }
 
-    /// The turn was told to stop, and by whom. The first reason counts.
+    /// Records that the turn is being stopped, and by whom. The first reason counts.
     pub(crate) fn stopping(&mut self, by: StoppedBy) {
         self.stop.get_or_insert(by);
     }
@@ -226,27 +227,27 @@ impl Tracker {
         self.stop.is_some()
     }
 
-    /// When the turn ends by itself if nothing more comes.
+    /// Returns when the turn ends if no further notification comes.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         if self.is_over || self.open_questions > 0 {
             return None;
         }
-        self.idle_since.map(|since| since + LAST_WORDS)
+        self.idle_since.map(|since| since + IDLE_TIMEOUT)
     }
 
-    /// Time has passed.
+    /// Ends the turn if its deadline has passed.
     pub(crate) fn tick(&mut self, now: Instant, out: &mut Vec<Event>) {
         if self.deadline().is_some_and(|deadline| deadline <= now) {
             self.finish(Reason::Completed, now, out);
         }
     }
 
-    /// Ends the turn without the agent, which does not do it.
+    /// Ends the turn although the agent has not ended it.
     pub(crate) fn give_up(&mut self, now: Instant, out: &mut Vec<Event>) {
         self.finish(Reason::Cancelled, now, out);
     }
 
-    /// A piece of a message came.
+    /// Records a delta of a message.
     fn piece(&mut self, message_id: &str) {
         if self.unfinished.last().is_none_or(|last| last != message_id) {
             self.streamed.clear();
@@ -266,7 +267,7 @@ impl Tracker {
             self.streamed.clear();
         }
         if let Some(at) = self.messages.get(&message.id) {
-            // told again, maybe with more in it: the stream had it, the result keeps the newest
+            // a duplicate, maybe with more content: the stream had the first, the result keeps the newest
             if is_assistant && *at + 1 == self.result.messages.len() {
                 self.result.text = message.text();
             }
@@ -292,7 +293,7 @@ impl Tracker {
         for block in &message.content {
             if let ContentBlock::ToolUse(call) = block {
                 self.tools.insert(call.id.clone(), call.name.clone());
-                out.push(Event::ToolCall(Box::new(call.clone())));
+                out.push(Event::ToolCall(Box::new(call.clone().into())));
             }
         }
     }
@@ -328,7 +329,7 @@ impl Tracker {
         out.push(Event::State(new));
     }
 
-    /// An old agent is done when it is idle and has said all there is.
+    /// Returns whether an old agent is done: it is idle, and no message or token count is missing.
     fn end_if_silent(&mut self, now: Instant, out: &mut Vec<Event>) {
         let is_silent = self.unfinished.is_empty() && !self.owes_message && self.has_late_usage;
         if self.idle_since.is_some() && self.open_questions == 0 && is_silent {
@@ -344,13 +345,13 @@ impl Tracker {
         out: &mut Vec<Event>,
     ) {
         if completed.turn_id.as_ref().is_some_and(|id| *id != self.expected.turn_id) {
-            // the turn of a session that took over our plan: ours ends with `spec_handoff`, in that session
+            // the turn of a session that took over the plan: this turn ends with `spec_handoff`, in that session
             if let Some(session_id) = session_id {
                 self.result.session_id = session_id;
             }
             return;
         }
-        self.result.usage = completed.token_usage;
+        self.result.usage = completed.token_usage.as_ref().map(Into::into);
         if let Some(duration) = completed.duration_ms {
             self.result.duration = Duration::from_millis(duration.get());
         }
@@ -369,7 +370,7 @@ impl Tracker {
         if result.usage.is_none() {
             result.usage = self.usage_of_turn();
         }
-        // an agent that does not announce ends does not say either that it was interrupted
+        // an agent that does not announce ends does not announce interruptions either
         let reason = match reason {
             Reason::Completed if self.stop.is_some() && self.idle_since.is_some() => Reason::Cancelled,
             reason => reason,
@@ -378,7 +379,7 @@ impl Tracker {
             result.structured_output = json_object(&result.text);
         }
         result.end = self.end(reason, result.structured_output.is_some());
-        // no message comes of what was cut off or did not fit, but people want to see it
+        // an answer that was cut off or did not fit has no message, but users want to see its text
         let was_unusable = matches!(result.end, TurnEnd::Failed(FailureKind::StructuredOutput(_)));
         if result.text.is_empty() && (was_unusable || result.is_interrupted()) {
             result.text = std::mem::take(&mut self.streamed);
@@ -406,14 +407,11 @@ impl Tracker {
 
     /// Old agents only count for the session.
     fn usage_of_turn(&self) -> Option<TokenUsage> {
-        let now = self.session_usage.clone()?;
-        Some(match &self.expected.usage_before {
-            Some(before) => difference(&now, before),
-            None => now,
-        })
+        let now = self.session_usage?;
+        Some(self.expected.usage_before.map_or(now, |before| now.since(&before)))
     }
 
-    /// Tells in the trace how the turn went: ids, times and counts, never content.
+    /// Traces how the turn ended: ids, times and counts, never content.
     pub(crate) fn trace_end(&self) {
         let TurnResult { turn_id, end, duration, steps, errors, .. } = &self.result;
         let (tokens, errors) = (self.tokens_used(), errors.len());
@@ -426,30 +424,12 @@ impl Tracker {
     }
 }
 
+/// Returns the tokens that count against a budget.
 fn total(usage: &TokenUsage) -> u64 {
-    let optional = [&usage.cache_creation_tokens, &usage.cache_read_tokens, &usage.thinking_tokens];
-    let rest: u64 = optional.into_iter().flatten().map(musher_wire::Count::get).sum();
-    usage.input_tokens.get() + usage.output_tokens.get() + rest
+    usage.total().saturating_add(usage.thinking_tokens.unwrap_or_default())
 }
 
-fn difference(now: &TokenUsage, before: &TokenUsage) -> TokenUsage {
-    use musher_wire::Count;
-    let less = |now: &Count, before: &Count| Count::from(now.get().saturating_sub(before.get()));
-    let less_of = |now: &Option<Count>, before: &Option<Count>| {
-        now.as_ref().map(|now| less(now, before.as_ref().unwrap_or(&Count::default())))
-    };
-    let mut used = TokenUsage::new(
-        less(&now.input_tokens, &before.input_tokens),
-        less(&now.output_tokens, &before.output_tokens),
-    );
-    used.cache_creation_tokens = less_of(&now.cache_creation_tokens, &before.cache_creation_tokens);
-    used.cache_read_tokens = less_of(&now.cache_read_tokens, &before.cache_read_tokens);
-    used.thinking_tokens = less_of(&now.thinking_tokens, &before.thinking_tokens);
-    used.factory_credits = less_of(&now.factory_credits, &before.factory_credits);
-    used
-}
-
-/// The text as JSON, if it is an object.
+/// Parses the text as JSON; `None` unless it is an object.
 fn json_object(text: &str) -> Option<Json> {
     let value: serde_json::Value = serde_json::from_str(text).ok()?;
     value.is_object().then(|| Json::from(value))

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use musher::blocking::{self, Session};
-use musher::{Decision, Event, Permission, StoppedBy, TurnEnd, sync};
+use musher::{Decision, Event, StoppedBy, TurnEnd};
 
 use crate::record::stage::{capture, session, yes};
 
@@ -17,16 +17,16 @@ fn a_run_gives_its_result() {
 }
 
 #[test]
-fn handlers_run_while_nobody_waits() {
+fn handlers_run_between_calls() {
     let replay = capture("tool_permission_allow");
     let (asked, was_asked) = std::sync::mpsc::channel();
-    let builder = session(&replay).on_permission(sync(move |_: Permission| {
+    let builder = session(&replay).on_permission_sync(move |_| {
         asked.send(()).unwrap();
         Decision::allow_once()
-    }));
+    });
     let session = Session::open(builder).unwrap();
     let turn = session.start(session.prompt("Run it.")).unwrap();
-    // no event was asked for yet
+    // no event was read yet
     was_asked.recv_timeout(std::time::Duration::from_secs(20)).unwrap();
     let last = turn.last().unwrap().unwrap();
     assert!(matches!(last, Event::Result(result) if result.end == TurnEnd::Completed));
@@ -42,7 +42,7 @@ fn a_turn_is_stopped_by_its_token_and_the_next_one_works() {
     let mut text = String::new();
     while !text.contains("three") {
         if let Event::TextDelta(delta) = turn.next().unwrap().unwrap() {
-            text.push_str(&delta.text_delta);
+            text.push_str(&delta.text);
         }
     }
     turn.cancel_token().cancel();
@@ -54,20 +54,20 @@ fn a_turn_is_stopped_by_its_token_and_the_next_one_works() {
 }
 
 #[test]
-fn a_handler_that_calls_its_own_session_is_told_so_instead_of_hanging() {
+fn handler_that_calls_its_own_session_fails_instead_of_hanging() {
     let replay = capture("tool_permission_allow");
     let own: Arc<Mutex<Option<Session>>> = Arc::default();
     let failure = Arc::new(Mutex::new(None));
     let (reach, note) = (Arc::clone(&own), Arc::clone(&failure));
-    let builder = session(&replay).on_permission(sync(move |_: Permission| {
+    let builder = session(&replay).on_permission_sync(move |_| {
         let session = reach.lock().unwrap().clone().unwrap();
         *note.lock().unwrap() = session.close().err();
         Decision::allow_once()
-    }));
+    });
     let session = Session::open(builder).unwrap();
     *own.lock().unwrap() = Some(session.clone());
     session.send(session.prompt("Run it.")).unwrap();
-    assert!(failure.lock().unwrap().take().unwrap().to_string().contains("a handler waits"));
+    assert!(failure.lock().unwrap().take().unwrap().with_causes().to_string().contains("a handler waits"));
     own.lock().unwrap().take();
 }
 

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use musher::wire::{AddUserMessage, InitializeSession, InterruptSession, Json, Method};
-use musher::{Agent, CancellationToken, Session, StoppedBy, TurnEnd, memory};
+use musher::{Agent, CancellationToken, Session, StoppedBy, TurnEnd, transport::memory};
 use musher_rpc::{Connection, Incoming, Peer};
 use serde_json::json;
 use tokio::time::timeout;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const TEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[tokio::test]
 async fn a_cancelled_session_is_not_opened() {
@@ -17,12 +17,12 @@ async fn a_cancelled_session_is_not_opened() {
     let token = CancellationToken::new();
     let opening = Session::builder().agent(Agent::connection(ours)).cancel_token(token.clone()).open();
     token.cancel();
-    let error = timeout(PATIENCE, opening).await.expect("it hangs").unwrap_err();
-    assert!(error.to_string().contains("it was cancelled"), "{error}");
+    let error = timeout(TEST_TIMEOUT, opening).await.expect("it hangs").unwrap_err();
+    assert!(error.with_causes().to_string().contains("it was cancelled"), "{error}");
 }
 
 #[tokio::test]
-async fn a_cancelled_session_interrupts_its_turn_and_takes_no_more() {
+async fn cancelled_session_interrupts_its_turn_and_refuses_prompts() {
     let (ours, theirs) = memory();
     tokio::spawn(agent_that_works_until_interrupted(theirs));
     let token = CancellationToken::new();
@@ -30,10 +30,10 @@ async fn a_cancelled_session_interrupts_its_turn_and_takes_no_more() {
     let session = builder.open().await.unwrap();
     let turn = session.send("go").start().await.unwrap();
     token.cancel();
-    let result = timeout(PATIENCE, turn.finish()).await.expect("it hangs").unwrap();
+    let result = timeout(TEST_TIMEOUT, turn.finish()).await.expect("it hangs").unwrap();
     assert_eq!(result.end, TurnEnd::Interrupted(StoppedBy::Caller));
-    let error = timeout(PATIENCE, session.send("again").start()).await.expect("it hangs").unwrap_err();
-    assert!(error.to_string().contains("it was cancelled"), "{error}");
+    let error = timeout(TEST_TIMEOUT, session.send("again").start()).await.expect("it hangs").unwrap_err();
+    assert!(error.with_causes().to_string().contains("it was cancelled"), "{error}");
     session.close().await.unwrap();
 }
 

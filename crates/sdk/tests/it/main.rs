@@ -5,6 +5,8 @@
 mod bad_input;
 mod blocking;
 mod cancelled_session;
+mod guide_names;
 mod peers;
+mod pending;
 mod record;
 mod slow_reader;

@@ -1,4 +1,4 @@
-//! The features of the guide on the real droid; and what only it can show: old versions, its own files, our examples.
+//! The features of the guide on the real droid, and tests that need it: old versions, its own files, the examples.
 
 mod examples;
 mod python_list;

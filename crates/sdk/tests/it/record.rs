@@ -1,4 +1,4 @@
-//! Recordings: the SDK over every recorded conversation with droid, and over what it records itself.
+//! Recordings: the SDK over every recorded conversation with droid, and over its own recordings.
 
 mod captures;
 mod recording;

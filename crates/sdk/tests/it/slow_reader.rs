@@ -4,22 +4,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use musher::wire::{AddUserMessage, InitializeSession, Json, Method};
-use musher::{Agent, Event, Session, memory};
+use musher::{Agent, Event, Session, transport::memory};
 use musher_rpc::{Connection, Incoming, Peer};
 use serde_json::json;
 
-/// What the agent says in the one turn it knows.
+/// The messages that the agent sends in its one turn.
 const MESSAGES: usize = 40_000;
 
 #[tokio::test]
-async fn an_agent_that_talks_to_nobody_is_held_up_and_nothing_is_lost() {
+async fn unread_turn_applies_back_pressure_and_loses_nothing() {
     let (ours, theirs) = memory();
     let said = Arc::new(AtomicUsize::new(0));
     tokio::spawn(talkative_agent(theirs, Arc::clone(&said)));
     let session = Session::builder().agent(Agent::connection(ours)).open().await.unwrap();
     let mut turn = session.send("go").partial().start().await.unwrap();
 
-    // nobody reads: let everything run until nothing moves any more
+    // without a reader: let all tasks run until none makes progress
     let mut before = usize::MAX;
     while before != said.load(Ordering::Relaxed) {
         before = said.load(Ordering::Relaxed);

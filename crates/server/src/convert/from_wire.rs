@@ -1,8 +1,9 @@
-//! From what a client sends to what the engine understands. Values that are not known are left out, as the real agent does.
+//! Converts requests of a client to engine types. Unknown values are ignored, as droid ignores them.
 
 use musher_engine as engine;
 use musher_engine::{
-    Answer, Autonomy, Choice, Effort, Mode, ServerTransport, SessionServer, SettingsChange, SystemPrompt,
+    Autonomy, Choice, Decision, Effort, Mode, ServerTransport, SessionServer, SettingsChange, SystemPrompt,
+    UserResponse,
 };
 use musher_wire as wire;
 use musher_wire::{
@@ -10,8 +11,8 @@ use musher_wire::{
     ReasoningEffort, Request, RequestPermissionResult, RpcError,
 };
 
-use crate::open::Asked;
 use crate::params;
+use crate::pending::QuestionKind;
 
 /// Settings as several methods have them. `Some(None)` clears.
 #[derive(Debug, Default)]
@@ -33,7 +34,7 @@ pub(crate) struct Settings {
     pub(crate) compaction_check: Option<bool>,
 }
 
-/// What changes.
+/// Converts a change of settings.
 pub(crate) fn settings(given: Settings) -> SettingsChange {
     let (old_mode, old_level) = given.autonomy_mode.as_ref().map_or((None, None), autonomy_mode);
     SettingsChange {
@@ -75,7 +76,7 @@ fn autonomy(level: &AutonomyLevel) -> Option<Autonomy> {
     }
 }
 
-/// Older clients say both in one word.
+/// Older clients send mode and level as one value.
 fn autonomy_mode(mode: &AutonomyMode) -> (Option<Mode>, Option<Autonomy>) {
     match mode {
         AutonomyMode::Normal => (Some(Mode::Auto), Some(Autonomy::Off)),
@@ -100,17 +101,17 @@ fn effort(effort: &ReasoningEffort) -> Option<Effort> {
     }
 }
 
-/// Tags of a client.
+/// Converts the tags of a client.
 pub(crate) fn tags(tags: Vec<wire::Tag>) -> Vec<engine::Tag> {
     tags.into_iter().map(|tag| engine::Tag { name: tag.name, metadata: tag.metadata }).collect()
 }
 
-/// The bytes of a picture or a file.
+/// Converts the bytes of an image or a file.
 pub(crate) fn media(source: wire::Source) -> engine::Media {
     engine::Media { media_type: source.media_type, data: source.data, name: source.name }
 }
 
-/// The system prompt: a text instead of ours, or one that is put after it.
+/// Reads the system prompt: a text that replaces the built-in one, or a text to append to it.
 pub(crate) fn system_prompt(
     request: &Request,
     given: Option<&Json>,
@@ -127,7 +128,7 @@ pub(crate) fn system_prompt(
     }
 }
 
-/// The MCP servers a client offers. One that is not whole is an error.
+/// Converts the client's MCP servers. An incomplete server is an error.
 pub(crate) fn servers(
     request: &Request,
     given: Option<&[McpServerConfig]>,
@@ -164,46 +165,46 @@ pub(crate) fn servers(
     Ok(servers)
 }
 
-/// What a client's response to a question means. Only what is well-formed and known is more than a refusal.
-pub(crate) fn answer(asked: &Asked, outcome: &Result<Json, RpcError>) -> Answer {
+/// Converts a client's response to a question. Anything that is not well-formed and known counts as a refusal.
+pub(crate) fn answer(asked: &QuestionKind, outcome: &Result<Json, RpcError>) -> UserResponse {
     let result = match outcome {
         Ok(result) => result,
         Err(error) => {
-            return Answer::Refused { reason: Some(format!("[code {}] {}", error.code, error.message)) };
+            return UserResponse::Denied { reason: Some(format!("[code {}] {}", error.code, error.message)) };
         }
     };
     match asked {
-        Asked::Permission => permission(result),
-        Asked::Questions => questions(result),
+        QuestionKind::Permission => permission(result),
+        QuestionKind::Questions => questions(result),
     }
 }
 
-/// The answer could not even be read.
-pub(crate) fn broken_answer(why: &str) -> Answer {
-    Answer::Refused { reason: Some(format!("Invalid permission response format: {why}")) }
+/// The answer to use when a response cannot be read.
+pub(crate) fn broken_answer(why: &str) -> UserResponse {
+    UserResponse::Denied { reason: Some(format!("Invalid permission response format: {why}")) }
 }
 
-fn permission(result: &Json) -> Answer {
+fn permission(result: &Json) -> UserResponse {
     let given: RequestPermissionResult = match result.to() {
         Ok(given) => given,
         Err(error) => return broken_answer(&error.to_string()),
     };
     match Choice::parse(given.selected_option.as_str()) {
-        Some(Choice::Cancel) => Answer::Refused { reason: None },
-        Some(choice) => Answer::Permission { choice, edited_plan: given.edited_spec_content },
-        None => broken_answer(&format!("`{}` is no option", given.selected_option)),
+        Some(Choice::Cancel) => UserResponse::Denied { reason: None },
+        Some(choice) => UserResponse::Decision(Decision { choice, edited_plan: given.edited_spec_content }),
+        None => broken_answer(&format!("unknown option `{}`", given.selected_option)),
     }
 }
 
-fn questions(result: &Json) -> Answer {
+fn questions(result: &Json) -> UserResponse {
     let given: AskUserResult = match result.to() {
         Ok(given) => given,
-        // the model is told, and goes on
-        Err(_) => return Answer::Refused { reason: Some("AskUser cancelled".to_owned()) },
+        // the model reads this reason and continues
+        Err(_) => return UserResponse::Denied { reason: Some("AskUser cancelled".to_owned()) },
     };
     if given.cancelled == Some(true) {
-        return Answer::Refused { reason: None };
+        return UserResponse::Denied { reason: None };
     }
     let index = |count: &wire::Count| usize::try_from(count.get()).unwrap_or_default();
-    Answer::Questions(given.answers.into_iter().map(|it| (index(&it.index), it.answer)).collect())
+    UserResponse::Answers(given.answers.into_iter().map(|it| (index(&it.index), it.answer)).collect())
 }

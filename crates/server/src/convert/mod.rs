@@ -1,4 +1,4 @@
-//! Between the engine's words and the wire's, by direction. No other place knows both.
+//! Converts between engine types and wire types, by direction. No other module knows both.
 
 pub(crate) mod from_wire;
 pub(crate) mod to_wire;

@@ -1,10 +1,10 @@
-//! Bad input, answered as the real agent answered it in the recording.
+//! Bad input is answered as droid answered it in the recording.
 
 use serde_json::Value;
 
 use super::*;
 
-/// What was recorded: each line of the client, with the errors that came before its next one.
+/// The recording: each line of the client, with the errors that came before its next line.
 fn recorded() -> Vec<(String, Vec<Value>)> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/wire/droid-0.225.2/bad_input.jsonl");
     let mut lines: Vec<(String, Vec<Value>)> = Vec::new();
@@ -13,7 +13,7 @@ fn recorded() -> Vec<(String, Vec<Value>)> {
         let message = record.get("msg").unwrap_or(&record["raw"]);
         if record["dir"] == "c2s" {
             let text = message.as_str().map_or_else(|| message.to_string(), str::to_owned);
-            // the recording writes the one byte that is no text so
+            // the recording writes the invalid UTF-8 byte this way
             lines.push((text.trim_end().replace(r"\xff", "\u{fffd}"), Vec::new()));
         } else if message.get("error").is_some()
             && let Some((_, errors)) = lines.last_mut()
@@ -25,21 +25,21 @@ fn recorded() -> Vec<(String, Vec<Value>)> {
 }
 
 #[test]
-fn what_is_no_good_request_is_answered_as_the_real_agent_does() {
-    let open = Open::default();
+fn invalid_request_gets_the_same_error_as_from_droid() {
+    let pending = Pending::default();
     let mut compared = 0;
     for (line, errors) in recorded() {
-        // Long lines are shortened in the recording. We take every language of an SDK; the real agent knows two.
+        // The recording shortens long lines. musher accepts the language of every SDK, droid accepts two.
         let is_ours = line.contains(r#""language": "rust""#);
         if Frame::is_blank(line.as_bytes()) || line.contains('\n') || line.ends_with(" bytes)") || is_ours {
             continue;
         }
-        // What the engine refuses is not decided here.
+        // Errors of the engine are not decided here.
         let by_engine = [RpcError::INTERNAL, RpcError::NOT_FOUND];
         let ours = errors.iter().filter(|it| !by_engine.iter().any(|code| it["error"]["code"] == *code));
         let expected: Vec<_> = ours.map(|it| (it["id"].clone(), it["error"].clone())).collect();
-        let answered = match dispatch(Frame::parse(line.as_bytes()), &open) {
-            Order::Respond(response) => match response.outcome {
+        let answered = match dispatch(Frame::parse(line.as_bytes()), &pending) {
+            Action::Respond(response) => match response.outcome {
                 Err(error) => {
                     let id = response.id.as_str().map_or(Value::Null, Value::from);
                     vec![(id, serde_json::json!({"code": error.code, "message": error.message}))]
@@ -51,19 +51,19 @@ fn what_is_no_good_request_is_answered_as_the_real_agent_does() {
         compared += expected.len();
         assert_eq!(answered, expected, "{line}");
     }
-    assert!(compared >= 18, "only {compared} answers were compared");
+    assert!(compared >= 18, "only {compared} responses were compared");
 }
 
-fn answer_to(asked: crate::open::Asked, line: &str) -> Order {
-    let open = Open::default();
-    open.table().question("q".to_owned(), asked);
-    let order = dispatch(Frame::parse(line.as_bytes()), &open);
-    assert_eq!(open.table().settled("q"), None, "settled, whatever came: {line}");
-    order
+fn answer_to(asked: crate::pending::QuestionKind, line: &str) -> Action {
+    let pending = Pending::default();
+    pending.table().add_question("q".to_owned(), asked);
+    let action = dispatch(Frame::parse(line.as_bytes()), &pending);
+    assert_eq!(pending.table().take_question("q"), None, "the question is settled by any response: {line}");
+    action
 }
 
 #[test]
-fn only_a_known_answer_is_consent() {
+fn permission_is_granted_only_by_a_known_answer() {
     let refusals = [
         (r#""result":{"selectedOption":"cancel"}"#, None),
         (r#""result":{"selectedOption":"sure"}"#, Some("Invalid permission response format: ")),
@@ -78,8 +78,8 @@ fn only_a_known_answer_is_consent() {
         let line = format!(
             r#"{{"jsonrpc":"2.0","factoryApiVersion":"1.0.0","type":"response","id":"q",{outcome}}}"#
         );
-        match answer_to(crate::open::Asked::Permission, &line) {
-            Order::Answer(_, Answer::Refused { reason }) => match (reason, expected) {
+        match answer_to(crate::pending::QuestionKind::Permission, &line) {
+            Action::Answer(_, UserResponse::Denied { reason }) => match (reason, expected) {
                 (None, None) => {}
                 (Some(reason), Some(expected)) => assert!(reason.starts_with(expected), "{line}: {reason}"),
                 (reason, _) => panic!("{line}: {reason:?}"),
@@ -89,31 +89,37 @@ fn only_a_known_answer_is_consent() {
     }
     let yes = r#"{"jsonrpc":"2.0","factoryApiVersion":"1.0.0","type":"response","id":"q","result":{"selectedOption":"proceed_once","x":1}}"#;
     assert!(matches!(
-        answer_to(crate::open::Asked::Permission, yes),
-        Order::Answer(_, Answer::Permission { choice: musher_engine::Choice::ProceedOnce, .. })
+        answer_to(crate::pending::QuestionKind::Permission, yes),
+        Action::Answer(
+            _,
+            UserResponse::Decision(musher_engine::Decision {
+                choice: musher_engine::Choice::ProceedOnce,
+                ..
+            })
+        )
     ));
-    // an envelope that is not right is no answer either
+    // a response with an invalid envelope does not count either
     let bare = r#"{"id":"q","result":{"selectedOption":"proceed_once"}}"#;
     assert!(matches!(
-        answer_to(crate::open::Asked::Permission, bare),
-        Order::Answer(_, Answer::Refused { .. })
+        answer_to(crate::pending::QuestionKind::Permission, bare),
+        Action::Answer(_, UserResponse::Denied { .. })
     ));
 }
 
 #[test]
-fn questions_are_answered_by_objects_only() {
+fn question_accepts_only_objects_as_answers() {
     let answered = |outcome: &str| {
         let line = format!(
             r#"{{"jsonrpc":"2.0","factoryApiVersion":"1.0.0","type":"response","id":"q","result":{outcome}}}"#
         );
-        match answer_to(crate::open::Asked::Questions, &line) {
-            Order::Answer(_, answer) => answer,
+        match answer_to(crate::pending::QuestionKind::Questions, &line) {
+            Action::Answer(_, answer) => answer,
             other => panic!("{other:?}"),
         }
     };
     let given = answered(r#"{"answers":[{"index":1,"question":"Which?","answer":"Red"}]}"#);
-    assert_eq!(given, Answer::Questions(vec![(1, "Red".to_owned())]));
-    assert_eq!(answered(r#"{"cancelled":true,"answers":[]}"#), Answer::Refused { reason: None });
+    assert_eq!(given, UserResponse::Answers(vec![(1, "Red".to_owned())]));
+    assert_eq!(answered(r#"{"cancelled":true,"answers":[]}"#), UserResponse::Denied { reason: None });
     let strings = answered(r#"{"answers":["Red"]}"#);
-    assert_eq!(strings, Answer::Refused { reason: Some("AskUser cancelled".to_owned()) });
+    assert_eq!(strings, UserResponse::Denied { reason: Some("AskUser cancelled".to_owned()) });
 }

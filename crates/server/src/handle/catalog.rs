@@ -1,4 +1,4 @@
-//! What an agent has: tools and skills.
+//! Tools and skills of the agent.
 
 use musher_engine::{Command, ToolFilter};
 use musher_wire as wire;

@@ -1,4 +1,4 @@
-//! Managing MCP servers.
+//! Manages MCP servers.
 
 use musher_engine::{McpCommand, ServerTransport, SessionServer};
 use musher_wire as wire;
@@ -80,7 +80,7 @@ pub(super) fn submit_error(request: &Request) -> Handled {
     succeeds(of_mcp(McpCommand::SubmitError { server, error, state }))
 }
 
-/// Only the user's own file can be changed.
+/// Rejects every settings level but the user's: only the user's own file can be changed.
 fn of_the_user(request: &Request, level: &SettingsLevel) -> Result<(), RpcError> {
     match level {
         SettingsLevel::User => Ok(()),

@@ -9,7 +9,7 @@ use crate::convert::from_wire;
 use crate::dispatch::Handled;
 use crate::params;
 
-/// The pictures a client may send.
+/// The image types that a client may send.
 const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
 pub(super) fn add(request: &Request) -> Handled {

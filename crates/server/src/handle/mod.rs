@@ -1,4 +1,4 @@
-//! The methods of the client: one list, one file per family. Each makes a command of its params, and does nothing itself.
+//! The methods of the client: one list, one file per family. Each method converts its params to a command and does nothing itself.
 
 mod catalog;
 mod mcp;
@@ -10,18 +10,18 @@ use musher_engine::{Command, McpCommand};
 use musher_wire::{Json, Method, Request};
 use serde_json::json;
 
-use crate::dispatch::{Asked, Handled};
+use crate::dispatch::{Handled, MethodOutcome};
 use crate::error_code;
-use crate::open::Shape;
 use crate::params;
+use crate::pending::{Pending, ReplyShape};
 
-/// What a request asks for.
-pub(crate) fn request(request: &Request) -> Handled {
+/// Handles a request.
+pub(crate) fn request(request: &Request, pending: &Pending) -> Handled {
     use musher_wire as wire;
 
     match &*request.method {
-        wire::InitializeSession::NAME => session::initialize(request),
-        wire::LoadSession::NAME => session::load(request),
+        wire::InitializeSession::NAME => session::initialize(request, pending),
+        wire::LoadSession::NAME => session::load(request, pending),
         wire::AddUserMessage::NAME => message::add(request),
         wire::InterruptSession::NAME => plain::<wire::InterruptSession>(request, Command::Interrupt),
         wire::UpdateSessionSettings::NAME => session::update_settings(request),
@@ -49,8 +49,8 @@ pub(crate) fn request(request: &Request) -> Handled {
         wire::ListMcpTools::NAME => plain::<wire::ListMcpTools>(request, of_mcp(McpCommand::ListTools)),
         wire::ListMcpRegistry::NAME => {
             params::read::<wire::ListMcpRegistry>(request)?;
-            // there is no list of well-known servers that we could vouch for
-            Ok(Asked::Known(Json::from(json!({"servers": []}))))
+            // musher does not endorse any list of well-known servers
+            Ok(MethodOutcome::Result(Json::from(json!({"servers": []}))))
         }
         wire::AddMcpServer::NAME => mcp::add(request),
         wire::RemoveMcpServer::NAME => mcp::remove(request),
@@ -65,22 +65,22 @@ pub(crate) fn request(request: &Request) -> Handled {
     }
 }
 
-/// A method whose params say nothing.
+/// A method without parameters.
 fn plain<M: Method>(request: &Request, command: Command) -> Handled {
     params::read::<M>(request)?;
     asks(command)
 }
 
-/// A command whose answer the reply says all about.
-#[expect(clippy::unnecessary_wraps, reason = "what every method ends with")]
+/// A command whose reply determines the whole result.
+#[expect(clippy::unnecessary_wraps, reason = "the last call of every method handler")]
 fn asks(command: Command) -> Handled {
-    Ok(Asked::Of(command, Shape::Plain))
+    Ok(MethodOutcome::Command(command, ReplyShape::Plain))
 }
 
-/// A command that is answered with whether it worked.
-#[expect(clippy::unnecessary_wraps, reason = "what every method ends with")]
+/// A command whose result is whether it succeeded.
+#[expect(clippy::unnecessary_wraps, reason = "the last call of every method handler")]
 fn succeeds(command: Command) -> Handled {
-    Ok(Asked::Of(command, Shape::Success))
+    Ok(MethodOutcome::Command(command, ReplyShape::Success))
 }
 
 fn of_mcp(command: McpCommand) -> Command {

@@ -1,4 +1,4 @@
-//! Going back to an earlier message, with the files as they were.
+//! Rewinds to an earlier message, and restores files.
 
 use musher_engine::{Command, Rewind};
 use musher_wire as wire;

@@ -9,20 +9,26 @@ use serde_json::{Map, Value};
 
 use super::{asks, succeeds};
 use crate::convert::from_wire;
-use crate::dispatch::{Asked, Handled};
-use crate::open::Shape;
+use crate::dispatch::{Handled, MethodOutcome};
 use crate::params;
+use crate::pending::{Pending, ReplyShape};
 
-pub(super) fn initialize(request: &Request) -> Handled {
+pub(super) fn initialize(request: &Request, pending: &Pending) -> Handled {
     let given = params::read::<wire::InitializeSession>(request)?;
+    let editor = given.client_capabilities.as_ref().and_then(|client| client.editor.clone());
     let attach = Attach {
         mcp_servers: from_wire::servers(request, given.mcp_servers.as_deref())?,
         auto_reject: given.auto_reject_permission_requests.unwrap_or_default(),
         skip_permissions: given.skip_permissions_unsafe.unwrap_or_default(),
         disable_builtin_skills: given.disable_builtin_skills.unwrap_or_default(),
         directories: directories(request, given.additional_directories.as_deref())?,
+        editor: pending
+            .editor
+            .as_ref()
+            .zip(editor.as_ref())
+            .map(|(requests, editor)| requests.editor(editor)),
     };
-    let extra = kept(&given);
+    let extra = stored_fields(&given);
     let settings = from_wire::Settings {
         model_id: given.model_id,
         reasoning_effort: given.reasoning_effort,
@@ -48,24 +54,22 @@ pub(super) fn initialize(request: &Request) -> Handled {
         system_prompt: from_wire::system_prompt(request, given.system_prompt.as_ref())?,
         extra,
     };
-    let shape = given.mcp_servers.map_or(Shape::Plain, Shape::WithServers);
-    Ok(Asked::Of(Command::Create(Box::new(session)), shape))
+    let shape = ReplyShape::Opened { servers: given.mcp_servers, editor };
+    Ok(MethodOutcome::Command(Command::Create(Box::new(session)), shape))
 }
 
-/// Further folders of the workspace, if any were named.
+/// Additional directories of the workspace, if given.
 fn directories(request: &Request, given: Option<&[String]>) -> Result<Option<Vec<PathBuf>>, wire::RpcError> {
     let Some(given) = given else { return Ok(None) };
     let folders: Vec<_> = given.iter().map(PathBuf::from).collect();
     match folders.iter().position(|folder| !folder.is_absolute()) {
         None => Ok(Some(folders)),
-        Some(at) => {
-            Err(params::wrong(request, &format!("additionalDirectories.{at}"), "it has to be absolute"))
-        }
+        Some(at) => Err(params::wrong(request, &format!("additionalDirectories.{at}"), "must be absolute")),
     }
 }
 
-/// What is not ours to understand, but is kept with the session.
-fn kept(given: &wire::InitializeSessionParams) -> Map<String, Value> {
+/// Fields that musher does not interpret, but stores with the session.
+fn stored_fields(given: &wire::InitializeSessionParams) -> Map<String, Value> {
     let text = |text: &Option<String>| text.clone().map(Value::from);
     let json = |json: &Option<wire::Json>| json.as_ref().and_then(|json| json.to_value().ok());
     let fields = [
@@ -79,14 +83,20 @@ fn kept(given: &wire::InitializeSessionParams) -> Map<String, Value> {
     fields.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
 }
 
-pub(super) fn load(request: &Request) -> Handled {
+pub(super) fn load(request: &Request, pending: &Pending) -> Handled {
     let given = params::read::<wire::LoadSession>(request)?;
+    let editor = given.client_capabilities.as_ref().and_then(|client| client.editor.clone());
     let attach = Attach {
         mcp_servers: from_wire::servers(request, given.mcp_servers.as_deref())?,
         auto_reject: given.auto_reject_permission_requests.unwrap_or_default(),
         skip_permissions: given.skip_permissions_unsafe.unwrap_or_default(),
         disable_builtin_skills: given.disable_builtin_skills.unwrap_or_default(),
         directories: directories(request, given.additional_directories.as_deref())?,
+        editor: pending
+            .editor
+            .as_ref()
+            .zip(editor.as_ref())
+            .map(|(requests, editor)| requests.editor(editor)),
     };
     let settings = SettingsChange {
         enabled_tools: given.enabled_tool_ids,
@@ -94,13 +104,16 @@ pub(super) fn load(request: &Request) -> Handled {
         additional_tools: given.additional_tool_ids,
         ..SettingsChange::default()
     };
-    let shape = given.mcp_servers.map_or(Shape::Plain, Shape::WithServers);
-    Ok(Asked::Of(Command::Load(Box::new(LoadSession { id: given.session_id, settings, attach })), shape))
+    let shape = ReplyShape::Opened { servers: given.mcp_servers, editor };
+    Ok(MethodOutcome::Command(
+        Command::Load(Box::new(LoadSession { id: given.session_id, settings, attach })),
+        shape,
+    ))
 }
 
 pub(super) fn update_settings(request: &Request) -> Handled {
     let given = params::read::<wire::UpdateSessionSettings>(request)?;
-    // a null clears; it is kept beside the fields
+    // a null clears the setting; typed fields cannot tell null from absent, so it is looked up among the extra fields
     let is_cleared = |key: &str| given.extra.get(key).is_some_and(wire::Json::is_null);
     let settings = from_wire::Settings {
         spec_mode_model_id: if is_cleared("specModeModelId") {

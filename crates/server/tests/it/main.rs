@@ -1,4 +1,4 @@
-//! The SDK and the engine in one process: every feature of the SDK's guide, over a connection in memory.
+//! The SDK and the engine in one process: every feature of the SDK's guide, over a in-memory connection.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use std::ffi::OsString;
@@ -18,13 +18,13 @@ mod features {
     conformance::sdk_features!(crate::InProcess);
 }
 
-/// An engine in this process. The sandbox is only a place for its files; what it starts carries the mark and is looked for.
+/// An engine in this process. The sandbox only holds its files; programs that the engine starts carry the mark, so the sandbox finds them.
 struct InProcess;
 
 impl Target for InProcess {
     fn stage(&self, script: Script) -> Result<Stage> {
         let sandbox = Sandbox::new()?;
-        // side calls, such as for titles, must not fail
+        // additional model calls, such as for titles, must not fail
         let model = Server::bind("127.0.0.1:0", script.otherwise(Reply::text("A title")))?;
         engine::configure(&sandbox, &model.url())?;
         let home = sandbox.home();

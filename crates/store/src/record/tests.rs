@@ -1,4 +1,4 @@
-//! The form of records: what droid writes is read, and what we write has its form.
+//! Tests of the form of records: droid's records are read, and written records have droid's form.
 
 use musher_message::Part;
 use musher_message::{Media, Proof, Thinking, ToolUse};
@@ -21,7 +21,7 @@ fn message(content: Vec<Content>, role: Role) -> Message {
     message
 }
 
-/// A record with this message in it, as it stands in a log.
+/// Formats a record with this message, as a line of a log.
 fn line(inner: &str) -> String {
     format!(
         r#"{{"type":"message","id":"m","parentId":"p","timestamp":"2026-11-15T22:57:05.171Z","message":{inner}}}"#
@@ -29,7 +29,7 @@ fn line(inner: &str) -> String {
 }
 
 #[test]
-fn messages_are_written_as_droid_writes_them() {
+fn messages_are_written_in_the_form_of_droid() {
     let text = || Content::Text("Hello".to_owned());
     let thinking = |proof| Content::Thinking(Thinking { text: "hm".to_owned(), proof });
     let call = ToolUse {
@@ -116,7 +116,7 @@ fn messages_are_written_as_droid_writes_them() {
 }
 
 #[test]
-fn other_records_have_the_form_of_droid() {
+fn other_records_are_written_in_the_form_of_droid() {
     let outcome = r#"{"type":"agent_turn_outcome","turnId":"u","reason":"completed","resultKind":"text"}"#;
     assert_eq!(read(outcome).json().to_string(), outcome);
     let compaction = r#"{"type":"compaction_state","id":"c","timestamp":"2026-11-15T23:01:23.137Z","summaryText":"Mango","summaryTokens":2,"summaryKind":"llm_summary","anchorMessage":{"id":"m","index":0},"removedCount":1,"systemInfo":{"osName":"linux"}}"#;
@@ -130,7 +130,7 @@ fn other_records_have_the_form_of_droid() {
 }
 
 #[test]
-fn what_only_droid_knows_is_not_in_the_way() {
+fn fields_known_only_to_droid_are_preserved() {
     let line = r#"{"type":"message","id":"m","timestamp":"2026-11-15T22:57:05.171Z","message":{"role":"assistant","content":[{"type":"thinking","signature":"{\"id\":\"rs\",\"type\":\"reasoning\",\"summary\":[]}","signatureProvider":"openai","durationMs":1,"thinking":"hm"},{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"","name":"p.pdf","path":"/p"}}],"openaiMessageId":"o"},"compactionSummaryId":"c"}"#;
     let Record::Message(message) = read(line) else { panic!("no message") };
     assert_eq!(message.content[0], Content::Thinking(Thinking { text: "hm".to_owned(), proof: None }));
@@ -144,7 +144,7 @@ fn what_only_droid_knows_is_not_in_the_way() {
 }
 
 #[test]
-fn damaged_records_are_none() {
+fn damaged_records_are_not_parsed() {
     for line in [
         r#"{"type":"message","id":"m"}"#,
         r#"{"type":"message","message":{"role":"user","content":[]}}"#,

@@ -1,8 +1,8 @@
-//! New sessions out of old ones.
+//! Forks, compactions and imports.
 
 use serde_json::{Map, json};
 
-use super::stage::{Home, after, call, record, result, said, session_id};
+use super::support::{Home, after, call, record, result, said, session_id};
 use crate::{Compaction, Store, StoreError, Stored};
 use musher_message::{Content, Message, Role, Visibility};
 
@@ -11,10 +11,10 @@ fn ids(session: &Stored) -> Vec<&str> {
 }
 
 #[test]
-fn a_fork_has_all_and_goes_its_own_way() {
+fn fork_has_all_messages_and_is_independent() {
     let home = Home::with_session("s");
     let store = home.store();
-    // somebody works on it meanwhile
+    // the original is in use
     let mut log = store.load(&session_id("s")).unwrap().log;
     log.set_title("The old one", true).unwrap();
     let mut settings = Map::new();
@@ -37,7 +37,7 @@ fn a_fork_has_all_and_goes_its_own_way() {
 }
 
 #[test]
-fn a_fork_can_end_before_a_message() {
+fn fork_can_end_before_a_message() {
     let home = Home::with_session("s");
     let store = home.store();
     let mut log = store.load(&session_id("s")).unwrap().log;
@@ -60,7 +60,7 @@ fn a_fork_can_end_before_a_message() {
 }
 
 #[test]
-fn a_fork_leaves_out_what_is_not_said_any_more_and_keeps_what_nobody_knows() {
+fn fork_omits_inactive_branches_and_keeps_unknown_records() {
     let home = Home::with_session("s");
     let store = home.store();
     let mut log = store.load(&session_id("s")).unwrap().log;
@@ -77,7 +77,7 @@ fn a_fork_leaves_out_what_is_not_said_any_more_and_keeps_what_nobody_knows() {
 }
 
 #[test]
-fn a_summary_begins_a_session() {
+fn compacted_session_begins_with_the_summary() {
     let home = Home::with_session("s");
     let store = home.store();
     let summary =
@@ -92,7 +92,7 @@ fn a_summary_begins_a_session() {
 }
 
 #[test]
-fn a_session_of_another_home_is_copied_and_left_alone() {
+fn import_copies_a_session_without_changing_the_original() {
     let droid = Home::with_session("s");
     let file = droid.log_file("s");
     let attachments = droid.path().join("sessions/s/attachments");
@@ -131,7 +131,7 @@ fn a_session_of_another_home_is_copied_and_left_alone() {
 }
 
 #[test]
-fn a_fork_in_the_middle_of_a_turn_is_closed_when_it_is_loaded() {
+fn open_calls_of_a_fork_are_closed_on_load() {
     let home = Home::new();
     let mut log = home.create("s");
     let mut two = call("a", "t1");
@@ -144,9 +144,9 @@ fn a_fork_in_the_middle_of_a_turn_is_closed_when_it_is_loaded() {
     assert_eq!((fork.damage.interrupted_calls, fork.messages[2].content.len()), (1, 2));
 }
 
-/// As droid writes it: no message follows the run of a hook.
+/// In droid's logs, hook runs have no children.
 #[test]
-fn that_hooks_have_run_is_no_branch_of_its_own() {
+fn hook_runs_are_not_branches() {
     let home = Home::new();
     let mut log = home.create("s");
     let hook = |id: &str, parent: &str| {
@@ -162,7 +162,7 @@ fn that_hooks_have_run_is_no_branch_of_its_own() {
     log.append(&record(after("r", said("a", Role::Assistant, "Done.")))).unwrap();
     log.append(&hook("h2", "a")).unwrap();
     log.append(&record(after("a", said("u2", Role::User, "Thanks.")))).unwrap();
-    log.append(&hook("elsewhere", "nobody")).unwrap();
+    log.append(&hook("elsewhere", "missing")).unwrap();
     let read = home.store().read(&session_id("s")).unwrap();
     assert_eq!(ids(&read), ["u", "c", "h1", "r", "a", "h2", "u2", "elsewhere"]);
     assert!(read.damage.is_none(), "{}", read.damage);
@@ -170,5 +170,5 @@ fn that_hooks_have_run_is_no_branch_of_its_own() {
     assert!(
         line.contains(r#""role":"user","content":[],"visibility":"user_only","hookEventName":"PreToolUse""#)
     );
-    assert_eq!(read.messages[2].role, Role::System, "nobody has said it");
+    assert_eq!(read.messages[2].role, Role::System, "a hook run has no author");
 }

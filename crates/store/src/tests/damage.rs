@@ -1,21 +1,21 @@
-//! Logs that something happened to.
+//! Damaged logs.
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 
-use super::stage::{Home, after, messages, record, said, session_id, two_turns};
+use super::support::{Home, after, messages, record, said, session_id, two_turns};
 use crate::{Record, Stored};
 use musher_message::{Message, Role};
 
-/// Reads, loads twice, and appends in between; checks what must always hold.
+/// Reads, loads twice, and appends in between; checks the invariants.
 fn check(home: &Home, mut is_kept: impl FnMut(&Message) -> bool) -> TestCaseResult {
     let read = home.store().read(&session_id("s")).unwrap();
     let said_ids = |session: &Stored| session.messages.iter().map(|m| m.id.clone()).collect::<Vec<_>>();
     for message in messages(two_turns()).iter().filter(|message| is_kept(message)) {
         let found = read.messages.iter().find(|found| found.id == message.id);
-        // results of calls that were lost may have been added
-        let is_whole = found.is_some_and(|found| found.content.starts_with(&message.content));
-        prop_assert!(is_whole, "{} is lost; {}", message.id, read.damage);
+        // results for interrupted calls may have been added
+        let is_complete = found.is_some_and(|found| found.content.starts_with(&message.content));
+        prop_assert!(is_complete, "{} is lost; {}", message.id, read.damage);
     }
     let mut first = home.store().load(&session_id("s")).unwrap();
     prop_assert_eq!(said_ids(&first.session).len(), said_ids(&read).len());
@@ -25,24 +25,24 @@ fn check(home: &Home, mut is_kept: impl FnMut(&Message) -> bool) -> TestCaseResu
     first.log.append(&record(more.clone())).unwrap();
     drop(first.log);
     let second = home.store().load(&session_id("s")).unwrap();
-    prop_assert!(second.session.damage.is_none(), "told twice: {}", second.session.damage);
+    prop_assert!(second.session.damage.is_none(), "reported twice: {}", second.session.damage);
     first.session.messages.push(more);
     let ids = said_ids(&first.session);
     prop_assert_eq!(said_ids(&second.session), ids);
     Ok(())
 }
 
-/// Where each record is in the log: from its first byte to behind its line end.
+/// Returns the position of each record, including its line end.
 fn places(content: &[u8]) -> Vec<std::ops::Range<usize>> {
     let mut begin = 0;
     let ends = content.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
     ends.map(|end| std::mem::replace(&mut begin, end)..end).collect()
 }
 
-/// The messages whose records stand in these lines.
+/// Selects the messages whose lines are complete.
 fn kept<'a>(
     content: &'a [u8],
-    is_whole: impl Fn(&std::ops::Range<usize>) -> bool + 'a,
+    is_complete: impl Fn(&std::ops::Range<usize>) -> bool + 'a,
 ) -> impl FnMut(&Message) -> bool {
     let records: Vec<Record> = two_turns();
     let places = places(content);
@@ -50,7 +50,7 @@ fn kept<'a>(
         .iter()
         .zip(&places[1..])
         .filter_map(|(record, at)| match record {
-            Record::Message(message) if is_whole(at) => Some(message.id.clone()),
+            Record::Message(message) if is_complete(at) => Some(message.id.clone()),
             _ => None,
         })
         .collect();
@@ -61,7 +61,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_prefix_opens_with_all_whole_records(cut in 0.0..1.0) {
+    fn any_prefix_loads_with_all_complete_records(cut in 0.0..1.0) {
         let home = Home::with_session("s");
         let file = home.log_file("s");
         let content = fs_err::read(&file).unwrap();
@@ -72,7 +72,7 @@ proptest! {
     }
 
     #[test]
-    fn any_changed_byte_costs_one_record(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+    fn any_changed_byte_loses_at_most_one_record(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let home = Home::with_session("s");
         let file = home.log_file("s");
         let mut content = fs_err::read(&file).unwrap();
@@ -84,13 +84,13 @@ proptest! {
     }
 
     #[test]
-    fn rubbish_in_between_costs_nothing(line in 0_usize..9, rubbish in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn garbage_between_lines_loses_no_record(line in 0_usize..9, garbage in prop::collection::vec(any::<u8>(), 0..400)) {
         let home = Home::with_session("s");
         let file = home.log_file("s");
         let content = fs_err::read(&file).unwrap();
         let at = places(&content)[line].start;
         let mut damaged = content[..at].to_vec();
-        damaged.extend_from_slice(&rubbish);
+        damaged.extend_from_slice(&garbage);
         damaged.push(b'\n');
         damaged.extend_from_slice(&content[at..]);
         fs_err::write(&file, &damaged).unwrap();
@@ -99,7 +99,7 @@ proptest! {
 }
 
 #[test]
-fn a_lost_line_end_costs_nothing() {
+fn missing_line_end_loses_no_record() {
     for replacement in [b'x', b'{', b'}', b' ', b'\0', b'"', 0xff] {
         for line in 0..9 {
             let home = Home::with_session("s");
@@ -114,7 +114,7 @@ fn a_lost_line_end_costs_nothing() {
 }
 
 #[test]
-fn a_tail_of_zeros_is_cut_off() {
+fn trailing_zeros_are_removed() {
     let home = Home::with_session("s");
     let file = home.log_file("s");
     let mut content = fs_err::read(&file).unwrap();
@@ -126,7 +126,7 @@ fn a_tail_of_zeros_is_cut_off() {
 }
 
 #[test]
-fn a_log_without_its_first_line_is_listed_again_after_the_next_record() {
+fn log_without_its_first_line_is_listed_after_the_next_record() {
     let home = Home::with_session("s");
     let file = home.log_file("s");
     let content = fs_err::read(&file).unwrap();
@@ -136,16 +136,20 @@ fn a_log_without_its_first_line_is_listed_again_after_the_next_record() {
     assert!(loaded.session.damage.is_start_lost);
     loaded.log.append(&record(after("ending", said("u3", Role::User, "More.")))).unwrap();
     let listed = &home.store().list(None, 9)[0];
-    assert_eq!(listed.cwd.as_deref(), Some(std::path::Path::new("/workspace")), "the settings remember it");
+    assert_eq!(
+        listed.cwd.as_deref(),
+        Some(std::path::Path::new("/workspace")),
+        "the directory is repeated in the settings"
+    );
     assert_eq!(home.store().read(&session_id("s")).unwrap().messages.len(), 7);
 }
 
 #[test]
-fn a_damaged_log_is_kept_beside_the_healed_one() {
+fn damaged_log_is_kept_as_a_backup() {
     let home = Home::with_session("s");
     let file = home.log_file("s");
     let mut content = fs_err::read(&file).unwrap();
-    content.splice(0..0, *b"rubbish\n");
+    content.splice(0..0, *b"garbage\n");
     fs_err::write(&file, &content).unwrap();
     check(&home, |_| true).unwrap();
     let entries = fs_err::read_dir(file.parent().unwrap()).unwrap();
@@ -158,7 +162,7 @@ fn a_damaged_log_is_kept_beside_the_healed_one() {
 }
 
 #[test]
-fn an_object_inside_of_a_damaged_record_is_no_record() {
+fn object_inside_a_damaged_record_is_not_a_record() {
     let home = Home::with_session("s");
     let file = home.log_file("s");
     let mut content = fs_err::read(&file).unwrap();

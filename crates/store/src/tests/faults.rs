@@ -1,4 +1,4 @@
-//! A disk that fails at any moment: what was acknowledged stays, what was refused is not there, and later all works again.
+//! Disk failures at any call: acknowledged records stay, rejected ones are absent, and later calls succeed.
 
 use std::fs::File;
 use std::io;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde_json::Map;
 
-use super::stage::{Home, after, new_session, record, said, session_id};
+use super::support::{Home, after, new_session, record, said, session_id};
 use crate::disk::{Disk, RealDisk};
 use crate::{Durability, Log, Result, Store};
 use musher_message::Role;
@@ -20,7 +20,7 @@ enum Fault {
     ShortWrite,
 }
 
-/// Fails from the n-th call on, for so many calls.
+/// A disk where `count` calls fail, beginning with call `from`.
 #[derive(Debug)]
 struct FaultyDisk {
     fault: Fault,
@@ -44,7 +44,7 @@ impl FaultyDisk {
 }
 
 impl Disk for FaultyDisk {
-    fn longest_line(&self) -> usize {
+    fn max_line(&self) -> usize {
         4096
     }
 
@@ -76,32 +76,32 @@ impl Disk for FaultyDisk {
     }
 }
 
-/// What a run was told.
+/// The results that a run returned.
 #[derive(Debug, Default)]
-struct Told {
+struct Outcome {
     acknowledged: Vec<String>,
-    refused: Vec<String>,
+    rejected: Vec<String>,
     title: Option<String>,
 }
 
-/// A life of a session: make or load it, add records, large ones too, rename it, save settings, sync.
-fn live(store: &Store, told: &mut Told) -> Result<()> {
+/// Uses a session: creates or loads it, appends small and large records, renames it, saves settings, syncs.
+fn use_session(store: &Store, outcome: &mut Outcome) -> Result<()> {
     let id = session_id("s");
     let mut log: Log =
         if store.find(&id).is_some() { store.load(&id)?.log } else { store.create(new_session("s"))? };
     for step in 0..6 {
-        let name = format!("{}-{step}", told.acknowledged.len() + told.refused.len());
+        let name = format!("{}-{step}", outcome.acknowledged.len() + outcome.rejected.len());
         let text = if step == 3 { "mango ".repeat(2000) } else { format!("Step {step}.") };
-        let last = told.acknowledged.last().cloned().unwrap_or_default();
+        let last = outcome.acknowledged.last().cloned().unwrap_or_default();
         match log.append(&record(after(&last, said(&name, Role::User, &text)))) {
-            Ok(()) => told.acknowledged.push(name),
-            Err(_) => told.refused.push(name),
+            Ok(()) => outcome.acknowledged.push(name),
+            Err(_) => outcome.rejected.push(name),
         }
         match step {
             1 => {
-                let title = format!("Title {}", told.acknowledged.len());
+                let title = format!("Title {}", outcome.acknowledged.len());
                 if log.set_title(&title, true).is_ok() {
-                    told.title = Some(title);
+                    outcome.title = Some(title);
                 }
             }
             2 => drop(log.save_settings(Map::new())),
@@ -116,13 +116,13 @@ fn run(fault: Fault, durability: Durability, count: usize, is_damaged: bool) {
     let mut from = 0;
     loop {
         let home = Home::new();
-        let mut told = Told::default();
+        let mut outcome = Outcome::default();
         if is_damaged {
-            live(&home.store(), &mut told).unwrap();
+            use_session(&home.store(), &mut outcome).unwrap();
             let file = home.log_file("s");
             let mut content = fs_err::read(&file).unwrap();
             let second_line = content.iter().position(|byte| *byte == b'\n').unwrap() + 1;
-            content.splice(second_line..second_line, *b"rubbish\n");
+            content.splice(second_line..second_line, *b"garbage\n");
             content.extend(b"{\"type\":\"message\",\"id\":\"torn\"");
             fs_err::write(&file, &content).unwrap();
         }
@@ -130,27 +130,27 @@ fn run(fault: Fault, durability: Durability, count: usize, is_damaged: bool) {
             FaultyDisk { fault, calls: AtomicUsize::new(0), from, count, has_failed: AtomicBool::new(false) };
         let disk = Arc::new(faulty);
         let store = Store::on(home.path(), Arc::clone(&disk) as Arc<dyn Disk>).durability(durability);
-        // whatever it says, the next one may try again
-        live(&store, &mut told).ok();
+        // the result does not matter: the session is loaded again below
+        use_session(&store, &mut outcome).ok();
 
         let context = format!("{fault:?} {durability:?} at call {from} for {count}");
         if home.store().find(&session_id("s")).is_some() {
             let seen = home.store().read(&session_id("s")).unwrap();
             let ids: Vec<_> = seen.messages.iter().map(|message| message.id.clone()).collect();
-            assert_eq!(ids, told.acknowledged, "{context}: {}", seen.damage);
-            assert!(told.title.is_none_or(|title| title == seen.start.title()), "{context}");
+            assert_eq!(ids, outcome.acknowledged, "{context}: {}", seen.damage);
+            assert!(outcome.title.is_none_or(|title| title == seen.start.title()), "{context}");
         } else {
-            assert_eq!(told.acknowledged.len(), 0, "{context}");
+            assert_eq!(outcome.acknowledged.len(), 0, "{context}");
         }
-        // and when the disk is well again, so is the session
-        told.title = None;
-        live(&home.store(), &mut told).unwrap();
+        // the session works again once the disk works
+        outcome.title = None;
+        use_session(&home.store(), &mut outcome).unwrap();
         let seen = home.store().load(&session_id("s")).unwrap().session;
         let ids: Vec<_> = seen.messages.iter().map(|message| message.id.clone()).collect();
-        assert_eq!(ids, told.acknowledged, "{context}, afterwards");
+        assert_eq!(ids, outcome.acknowledged, "{context}, afterwards");
         assert!(seen.damage.is_none(), "{context}, afterwards: {}", seen.damage);
         if !disk.has_failed.load(Ordering::Relaxed) {
-            assert!(from > 20, "there were no calls to fail");
+            assert!(from > 20, "too few calls were made to fail");
             return;
         }
         from += 1;
@@ -158,7 +158,7 @@ fn run(fault: Fault, durability: Durability, count: usize, is_damaged: bool) {
 }
 
 #[test]
-fn one_failed_call_costs_at_most_what_was_refused() {
+fn one_failed_call_loses_only_rejected_records() {
     for fault in [Fault::NoSpace, Fault::Broken, Fault::ShortWrite] {
         run(fault, Durability::Power, 1, false);
     }
@@ -166,14 +166,14 @@ fn one_failed_call_costs_at_most_what_was_refused() {
 }
 
 #[test]
-fn a_disk_that_stays_full_for_a_while_costs_at_most_what_was_refused() {
+fn temporarily_full_disk_loses_only_rejected_records() {
     for count in [2, 5, 1000] {
         run(Fault::ShortWrite, Durability::Power, count, false);
     }
 }
 
 #[test]
-fn a_damaged_log_is_healed_or_left_as_it_is() {
+fn damaged_log_is_repaired_or_unchanged() {
     for fault in [Fault::NoSpace, Fault::ShortWrite] {
         run(fault, Durability::Process, 1, true);
         run(fault, Durability::Power, 4, true);

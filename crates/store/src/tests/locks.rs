@@ -1,12 +1,12 @@
-//! Writers that meet.
+//! Concurrent writers.
 
 use std::sync::Barrier;
 
-use super::stage::{Home, session_id};
+use super::support::{Home, session_id};
 use crate::StoreError;
 
 #[test]
-fn of_many_openers_exactly_one_gets_the_log() {
+fn exactly_one_of_many_concurrent_writers_opens_the_log() {
     let home = Home::with_session("s");
     let barrier = Barrier::new(8);
     let got = std::thread::scope(|scope| {
@@ -15,7 +15,7 @@ fn of_many_openers_exactly_one_gets_the_log() {
                 scope.spawn(|| {
                     barrier.wait();
                     let loaded = home.store().load(&session_id("s"));
-                    // nobody lets go before all have tried
+                    // no lock is released before all threads have tried
                     barrier.wait();
                     match loaded {
                         Ok(_) => true,

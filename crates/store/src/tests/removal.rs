@@ -1,10 +1,10 @@
-//! Sessions that are put away, taken out again, and deleted.
+//! Archived, unarchived and deleted sessions.
 
-use super::stage::{Home, session_id};
+use super::support::{Home, session_id};
 use crate::StoreError;
 
 #[test]
-fn what_was_put_away_can_be_seen_and_taken_out_again() {
+fn archived_session_can_be_listed_and_unarchived() {
     let home = Home::with_session("s");
     let mut log = home.store().load(&session_id("s")).unwrap().log;
     log.archive().unwrap();
@@ -18,14 +18,14 @@ fn what_was_put_away_can_be_seen_and_taken_out_again() {
 }
 
 #[test]
-fn nothing_is_left_of_a_deleted_session_and_others_stay() {
+fn delete_removes_all_files_of_the_session_only() {
     let home = Home::with_session("s");
     drop(home.create("s-2"));
     let log = home.log_file("s");
     let folder = log.parent().unwrap();
-    for beside in ["s.large", "s.snapshots"] {
-        fs_err::create_dir(folder.join(beside)).unwrap();
-        fs_err::write(folder.join(beside).join("content"), "x").unwrap();
+    for directory in ["s.large", "s.snapshots"] {
+        fs_err::create_dir(folder.join(directory)).unwrap();
+        fs_err::write(folder.join(directory).join("content"), "x").unwrap();
     }
     fs_err::write(folder.join("s.17.damaged"), "x").unwrap();
     home.store().delete(&session_id("s")).unwrap();
@@ -39,7 +39,7 @@ fn nothing_is_left_of_a_deleted_session_and_others_stay() {
 }
 
 #[test]
-fn a_session_that_is_in_use_is_not_deleted() {
+fn session_in_use_is_not_deleted() {
     let home = Home::with_session("s");
     let loaded = home.store().load(&session_id("s")).unwrap();
     let error = home.store().delete(&session_id("s")).unwrap_err();
@@ -49,7 +49,7 @@ fn a_session_that_is_in_use_is_not_deleted() {
 }
 
 #[test]
-fn a_new_title_takes_the_place_of_the_name_that_droid_gave() {
+fn new_title_replaces_the_name_given_by_droid() {
     let home = Home::with_session("s");
     let log = home.log_file("s");
     let text = fs_err::read_to_string(&log).unwrap().replacen(

@@ -1,9 +1,9 @@
-//! Files that are put back.
+//! Rewind: restoring files.
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::PathBuf;
 
-use super::stage::{Home, after, record, said, session_id};
+use super::support::{Home, after, record, said, session_id};
 use crate::{Log, RewindFiles, SnapshotLimits};
 use musher_message::Role;
 
@@ -20,7 +20,7 @@ impl Work {
         Self { home: Home::new(), _folder: folder, root }
     }
 
-    /// A session with three prompts.
+    /// Creates a session with three prompts.
     fn session(&self) -> Log {
         let mut log = self.home.create("s");
         log.append(&record(said("one", Role::User, "1"))).unwrap();
@@ -29,7 +29,7 @@ impl Work {
         log
     }
 
-    /// What a tool does: keeps the file, then changes it.
+    /// Acts as a tool: takes a snapshot of the file, then changes it.
     fn write(&self, log: &mut Log, message: &str, name: &str, content: &str) {
         let path = self.root.join(name);
         log.snapshot(message, &path).unwrap();
@@ -53,7 +53,7 @@ impl Work {
 }
 
 #[test]
-fn files_go_back_to_what_they_were_before_a_message() {
+fn files_are_restored_to_their_state_before_a_message() {
     let work = Work::new();
     fs_err::write(work.root.join("old"), "0").unwrap();
     fs_err::set_permissions(work.root.join("old"), std::fs::Permissions::from_mode(0o754)).unwrap();
@@ -63,7 +63,7 @@ fn files_go_back_to_what_they_were_before_a_message() {
     work.write(&mut log, "two", "new", "2");
     work.write(&mut log, "three", "old", "3");
     work.write(&mut log, "three", "new", "3");
-    // also after a restart
+    // works after a restart as well
     drop(log);
     let mut log = work.home.store().load(&session_id("s")).unwrap().log;
 
@@ -84,11 +84,15 @@ fn files_go_back_to_what_they_were_before_a_message() {
     assert_eq!((read("old").as_deref(), read("new")), (Some("0"), None));
     let mode = fs_err::metadata(work.root.join("old")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o754);
-    assert_eq!(at(&mut log, "two"), (list(&["old"]), vec![], vec![]), "what is gone need not be removed");
+    assert_eq!(
+        at(&mut log, "two"),
+        (list(&["old"]), vec![], vec![]),
+        "a missing file is not listed for deletion"
+    );
 }
 
 #[test]
-fn a_removed_file_comes_back_with_its_folder() {
+fn deleted_file_is_restored_with_its_directory() {
     let work = Work::new();
     fs_err::create_dir(work.root.join("sub")).unwrap();
     fs_err::write(work.root.join("sub/file"), "kept").unwrap();
@@ -100,7 +104,7 @@ fn a_removed_file_comes_back_with_its_folder() {
 }
 
 #[test]
-fn what_is_too_large_or_too_much_is_said_to_be_gone() {
+fn files_beyond_the_limits_are_reported_as_evicted() {
     let work = Work::new();
     drop(work.session());
     let limits = SnapshotLimits { file: 10, session: 15 };
@@ -125,7 +129,7 @@ fn what_is_too_large_or_too_much_is_said_to_be_gone() {
 }
 
 #[test]
-fn only_what_the_session_changed_is_touched() {
+fn only_files_changed_by_the_session_are_restored_or_deleted() {
     let work = Work::new();
     let mut log = work.session();
     fs_err::write(work.root.join("mine"), "before").unwrap();
@@ -144,7 +148,7 @@ fn only_what_the_session_changed_is_touched() {
     assert_eq!((done.failed_restores.len(), done.failed_deletes.len()), (3, 2));
     assert_eq!(fs_err::read_to_string(&other).unwrap(), "other");
 
-    // a link that came later leads elsewhere
+    // a link created later leads to another file
     fs_err::remove_file(work.root.join("mine")).unwrap();
     symlink("other", work.root.join("mine")).unwrap();
     let done = log.restore(&[(work.root.join("mine"), hash)], &[]);
@@ -153,7 +157,7 @@ fn only_what_the_session_changed_is_touched() {
 }
 
 #[test]
-fn a_fork_can_be_rewound_too() {
+fn fork_can_be_rewound() {
     let work = Work::new();
     let mut log = work.session();
     fs_err::write(work.root.join("file"), "before").unwrap();
@@ -162,7 +166,7 @@ fn a_fork_can_be_rewound_too() {
     let mut fork = work.home.store().load(&session_id("f")).unwrap().log;
     Work::rewind(&mut fork, "two");
     assert_eq!(fs_err::read_to_string(work.root.join("file")).unwrap(), "before");
-    // what a fork does to its journal is not seen in the other
+    // changes to the journal of a fork do not affect the original
     work.write(&mut fork, "two", "another", "x");
     drop(log);
     let files = work.home.store().load(&session_id("s")).unwrap().log.rewind_info("one");

@@ -1,6 +1,6 @@
 //! Test helper: a process that opens a session, appends a message and waits to be killed. Usage: `musher-store-holder HOME SESSION`.
 //!
-//! It prints `held` after the message is written. It also ends when its stdin is closed, so that it cannot outlive the test.
+//! Prints `held` after the message is written. Exits when its stdin is closed, so that it cannot outlive the test.
 
 use std::error::Error;
 use std::io::{self, Write as _};
@@ -10,7 +10,7 @@ use musher_store::{Record, SessionId, Store};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [home, session] = arguments.as_slice() else { return Err("two arguments expected".into()) };
+    let [home, session] = arguments.as_slice() else { return Err("expected two arguments".into()) };
     let mut loaded = Store::open(home).load(&SessionId::new(session)?)?;
     let message = Message::new("held", Role::User, vec![Content::Text("Mine.".to_owned())]);
     loaded.log.append(&Record::Message(Box::new(message)))?;

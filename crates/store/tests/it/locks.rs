@@ -1,4 +1,4 @@
-//! A session that another process has open.
+//! A session that is open in another process.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use musher_store::{NewSession, SessionId, Store, StoreError};
 use serde_json::Map;
 
 #[test]
-fn a_log_is_free_again_when_its_holder_is_killed() {
+fn lock_is_released_when_its_holder_is_killed() {
     let home = tempfile::tempdir().unwrap();
     let store = Store::open(home.path());
     let id = SessionId::new("s").unwrap();
@@ -23,7 +23,7 @@ fn a_log_is_free_again_when_its_holder_is_killed() {
         extra: Map::new(),
     };
     drop(store.create(session).unwrap());
-    #[expect(clippy::disallowed_methods, reason = "the helper is to be killed")]
+    #[expect(clippy::disallowed_methods, reason = "the test kills the helper")]
     let mut holder = Command::new(env!("CARGO_BIN_EXE_musher-store-holder"))
         .arg(home.path())
         .arg("s")
@@ -41,5 +41,5 @@ fn a_log_is_free_again_when_its_holder_is_killed() {
     holder.kill().unwrap();
     holder.wait().unwrap();
     let session = store.load(&id).unwrap().session;
-    assert_eq!(session.messages.len(), 1, "what it had written is there");
+    assert_eq!(session.messages.len(), 1, "the message of the killed process is in the log");
 }

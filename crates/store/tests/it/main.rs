@@ -1,4 +1,4 @@
-//! The store from outside, with more than one process.
+//! Integration tests of the store with several processes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod locks;

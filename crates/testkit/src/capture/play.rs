@@ -1,4 +1,4 @@
-//! Plays a scenario with a running program and keeps every line said.
+//! Plays a scenario with a running program and records every line.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::scenario::{Answer, Reply, Scenario, Step, matches};
 use super::{Direction, Record};
 use crate::Program;
 
-/// Does what the scenario says, then closes the input and waits for the program's end; gives all that was said.
+/// Performs the steps of the scenario, closes the input and waits for the program's end; returns all messages.
 ///
 /// `variables` replace `$NAME` in the strings of the scenario.
 pub async fn play(program: Program, scenario: &Scenario, variables: &[(&str, &str)]) -> Result<Vec<Record>> {
@@ -90,7 +90,7 @@ impl Player {
             let next = self.program.next().await?;
             let message = next.with_context(|| self.program.report("output ended"))?;
             let found = matches(part, &message);
-            self.heard(message).await?;
+            self.receive(message).await?;
             if found {
                 return Ok(());
             }
@@ -107,7 +107,7 @@ impl Player {
         Ok(self.records)
     }
 
-    async fn heard(&mut self, message: Value) -> Result<()> {
+    async fn receive(&mut self, message: Value) -> Result<()> {
         let answer = self
             .answers
             .iter()
@@ -146,7 +146,7 @@ fn reply_to(request: &Value, reply: &Reply, variables: &[(String, String)]) -> V
     }
 }
 
-/// The value with `$NAME` replaced in its strings.
+/// Replaces `$NAME` in the strings of a value.
 pub fn filled(value: &Value, variables: &[(String, String)]) -> Value {
     match value {
         Value::String(text) => {

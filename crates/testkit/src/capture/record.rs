@@ -1,4 +1,4 @@
-//! One line of a capture, and the file they make.
+//! One line of a capture, and the file format.
 
 use std::path::Path;
 
@@ -6,28 +6,28 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Who said it.
+/// The sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// The client, to the program.
+    /// From the client to the program.
     C2s,
-    /// The program, to the client.
+    /// From the program to the client.
     S2c,
 }
 
-/// One message, in the order the client saw it.
+/// A message, in the order in which the client saw it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Who said it.
+    /// The sender.
     pub dir: Direction,
-    /// Seconds since the program was started, to the millisecond.
+    /// Seconds since the start of the program, to the millisecond.
     pub t: f64,
-    /// The line.
+    /// The message.
     pub msg: Value,
 }
 
-/// Writes a capture, one record per line. Keys of a message are sorted: their order means nothing, and sorted ones compare well.
+/// Writes a capture, one record per line. Keys of a message are sorted: their order has no meaning, and sorted ones are easy to compare.
 pub fn write(path: &Path, records: &[Record]) -> Result<()> {
     let mut text = String::new();
     for record in records {

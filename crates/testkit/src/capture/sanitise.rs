@@ -1,7 +1,7 @@
-//! Takes out of a recorded message what must not or need not be kept; a pure function.
+//! Removes from a recorded message what must not or need not be kept. Pure.
 //!
-//! Must not: paths of the machine, keys, the ids of the host. Need not: long lists of models and texts that are the program's own.
-//! Everything else stays as it was said.
+//! Must not be kept: paths of the machine, keys, host ids. Need not be kept: long lists of models, and the program's own texts. Everything
+//! else is kept unchanged.
 
 use std::path::Path;
 
@@ -10,20 +10,20 @@ use serde_json::{Map, Value};
 const HOST_ID: &str = "11111111-1111-4111-8111-111111111111";
 const HIDDEN_REMINDER: &str = "<system-reminder>...</system-reminder>";
 const REMOVED: &str = "<removed>";
-/// A longer description is the program's own prose.
-const LONG_DESCRIPTION: usize = 80;
-/// A longer string is cut: a title or an output that shows nothing more by being whole.
-const HUGE: usize = 4000;
-const KEPT_OF_HUGE: usize = 200;
+/// A longer description is the program's own text.
+const MAX_DESCRIPTION_CHARS: usize = 80;
+/// A longer string is shortened: a long title or output shows nothing more.
+const MAX_STRING_CHARS: usize = 4000;
+const SHORTENED_CHARS: usize = 200;
 
-/// The message without what must not be kept; `replacements` are applied to every string, in order.
+/// Sanitises a message; `replacements` are applied to every string, in order.
 ///
 /// ```
 /// use serde_json::json;
 /// use testkit::capture::sanitise;
 ///
-/// let said = json!({"cwd": "/tmp/x1/workspace/src", "hostId": "5f0c"});
-/// let kept = sanitise(said, &[("/tmp/x1/workspace".to_owned(), "/workspace".to_owned())]);
+/// let message = json!({"cwd": "/tmp/x1/workspace/src", "hostId": "5f0c"});
+/// let kept = sanitise(message, &[("/tmp/x1/workspace".to_owned(), "/workspace".to_owned())]);
 /// assert_eq!(kept, json!({"cwd": "/workspace/src", "hostId": "11111111-1111-4111-8111-111111111111"}));
 /// ```
 pub fn sanitise(message: Value, replacements: &[(String, String)]) -> Value {
@@ -41,8 +41,8 @@ pub fn sanitise(message: Value, replacements: &[(String, String)]) -> Value {
     }
 }
 
-/// The replacements for a sandbox: its folders by fixed ones, also in the dashed form programs use for file names; keys and
-/// addresses by what the caller gives.
+/// Returns the replacements for a sandbox: its directories by fixed ones, also in the dashed form that programs use for file names, and
+/// keys and URLs as given.
 pub fn replacements(folders: &[(&Path, &str)], others: &[(&str, &str)]) -> Vec<(String, String)> {
     let mut all = Vec::new();
     for (folder, stand_in) in folders {
@@ -60,7 +60,7 @@ fn field(key: &str, value: Value) -> Value {
         ("apiKey" | "authorization" | "Authorization" | "x-api-key", Value::String(_)) => REMOVED.into(),
         ("pid", Value::Number(_)) => 1.into(),
         ("description" | "shortDescription", Value::String(text))
-            if text.chars().count() > LONG_DESCRIPTION =>
+            if text.chars().count() > MAX_DESCRIPTION_CHARS =>
         {
             "...".into()
         }
@@ -79,7 +79,7 @@ fn first(mut items: Vec<Value>, count: usize) -> Value {
     Value::Array(items)
 }
 
-/// One built in and one of the user's, if there are both: the two forms an entry has.
+/// Returns one built-in model and one of the user's, if there are both: entries have these two forms.
 fn two_models(models: Vec<Value>) -> Vec<Value> {
     let is_custom = |model: &Value| model.get("isCustom") == Some(&Value::Bool(true));
     let (custom, mut kept): (Vec<_>, Vec<_>) = models.into_iter().partition(is_custom);
@@ -94,8 +94,8 @@ fn string(text: String, replacements: &[(String, String)]) -> String {
         return HIDDEN_REMINDER.to_owned();
     }
     let mut text = replacements.iter().fold(text, |text, (from, to)| text.replace(from, to));
-    if text.chars().count() > HUGE {
-        text = text.chars().take(KEPT_OF_HUGE).chain("...".chars()).collect();
+    if text.chars().count() > MAX_STRING_CHARS {
+        text = text.chars().take(SHORTENED_CHARS).chain("...".chars()).collect();
     }
     text
 }

@@ -1,9 +1,9 @@
-//! What a client does in a capture, read from a JSON file; and when a message is the one it waits for.
+//! The client of a capture, read from a JSON file, and the matching of messages it waits for.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A client's part: steps in order, and answers to what the program asks meanwhile.
+/// A client: steps in order, and answers to requests of the program.
 ///
 /// `$WORKSPACE`, `$HOME` and `$MODEL` stand for the sandbox's values in every string.
 ///
@@ -23,50 +23,50 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// What it shows, for the reader.
+    /// What the scenario shows, for readers.
     pub about: String,
-    /// Further arguments of the program.
+    /// Additional arguments of the program.
     #[serde(default)]
     pub args: Vec<String>,
-    /// Given whenever the program asks; the first that fits.
+    /// Answers to requests of the program; the first match is used.
     #[serde(default)]
     pub answers: Vec<Answer>,
-    /// Done in order; then the input is closed and the program's end awaited.
+    /// The steps, in order; then the input is closed and the program's end awaited.
     pub steps: Vec<Step>,
 }
 
 /// An answer to a request of the program.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Answer {
-    /// The part a message must have to get it.
+    /// The part that a request must contain.
     pub when: Value,
-    /// What is said.
+    /// The answer.
     #[serde(flatten)]
     pub reply: Reply,
 }
 
-/// What is said to a request of the program.
+/// An answer to a request of the program.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
-    /// The result of a droid request; the envelope is put around it.
+    /// The result of a droid request, without its envelope.
     Result(Value),
-    /// A whole message, in which `$ID` stands for the request's `id` or `request_id`.
+    /// A complete message, in which `$ID` stands for the request's `id` or `request_id`.
     Send(Value),
 }
 
-/// One thing the client does.
+/// A step of the client.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
-    /// Sends a droid request; the envelope is put around it and the ids count from `"1"`.
+    /// Sends a droid request, given without its envelope; ids count from `"1"`.
     Request {
         /// The method.
         method: String,
         /// Its parameters.
         params: Value,
     },
-    /// The same, and reads until the answer is there.
+    /// Sends a droid request, and reads until its response.
     Call {
         /// The method.
         method: String,
@@ -75,15 +75,15 @@ pub enum Step {
     },
     /// Sends a prompt, either its text or all parameters, and reads until the turn is completed and the agent idle.
     Turn(Value),
-    /// Sends a whole message as it is.
+    /// Sends a complete message unchanged.
     Send(Value),
     /// Sends a line that need not be a message.
     Line(String),
-    /// Reads until a message has this part.
+    /// Reads until a message contains this part.
     Until(Value),
-    /// Keeps a part of the message read last, by its JSON pointer; `$NAME` stands for it in later steps and answers.
+    /// Stores a part of the last message, by its JSON pointer; `$NAME` stands for it in later steps and answers.
     Keep {
-        /// Without the dollar sign.
+        /// The name, without the dollar sign.
         name: String,
         /// For example `/result/newSessionId`.
         at: String,

@@ -1,4 +1,4 @@
-//! Puts a capture together: an agent in a sandbox, the scripted model, the scenario, and the cleaning of what was said.
+//! Records a capture: an agent in a sandbox, the scripted model, the scenario, and the sanitising of messages.
 
 use anyhow::{Result, bail, ensure};
 use musher_rehearse::{Script, Server, Source};
@@ -7,9 +7,9 @@ use super::{Record, Scenario, play, replacements, sanitise};
 use crate::peers::Installed;
 use crate::{Backend, Sandbox, claude, droid};
 
-/// Plays a scenario with a real agent, whose model follows the script; gives what was said, sanitised.
+/// Plays a scenario with a real agent, whose model follows the script; returns the sanitised messages.
 ///
-/// Fails if the agent asks the model something the script has no reply for, does not end well, or leaves anything running.
+/// Fails if the agent sends a model request that the script has no reply for, exits with an error, or leaves anything running.
 pub async fn record(agent: &Installed, script: Script, scenario: &Scenario) -> Result<Vec<Record>> {
     let sandbox = Sandbox::new()?;
     let backend = Backend::start(&sandbox)?;
@@ -17,7 +17,7 @@ pub async fn record(agent: &Installed, script: Script, scenario: &Scenario) -> R
     let launch = match agent.peer.name {
         "droid" => droid::launch(&sandbox, agent, &model.url(), &backend)?,
         "claude" => claude::launch(&sandbox, agent, &model.url()),
-        other => bail!("{other} is no agent"),
+        other => bail!("{other} is not an agent"),
     };
 
     let (workspace, home, temp) = (sandbox.workspace(), sandbox.home(), sandbox.temp());
@@ -43,7 +43,7 @@ pub async fn record(agent: &Installed, script: Script, scenario: &Scenario) -> R
     Ok(said.into_iter().map(clean).collect())
 }
 
-/// A call the script has no reply for is answered with an error: the capture would show that instead of what was meant.
+/// A call without a reply in the script gets an error, which would end up in the capture.
 fn all_calls_were_scripted(model: &Server) -> Result<()> {
     let nothing = Source::Unmatched.to_string();
     let unmatched = model.calls().iter().filter(|call| call.reply.as_ref() == Some(&nothing)).count();

@@ -1,6 +1,6 @@
-//! Where fetched peers lie: one folder per name and version, outside the checkout.
+//! The cache of fetched peers: one directory per name and version, outside the checkout.
 //!
-//! A folder is there whole or not at all, because it is moved into place by one rename; so finding one is a matter of looking.
+//! A directory exists completely or not at all, because one rename moves it into place. So finding a peer is only a lookup.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,23 +9,23 @@ use anyhow::{Context, Result};
 
 use super::{Entry, Peer, Source};
 
-/// A peer that is in the cache.
+/// A peer in the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installed {
-    /// Which one.
+    /// The peer.
     pub peer: Peer,
-    /// Its folder in the cache.
+    /// Its directory in the cache.
     pub root: PathBuf,
 }
 
 impl Installed {
-    /// What a test starts: the program, the Python interpreter, or the folder that holds `node_modules`.
+    /// Returns what a test starts: the program, the Python interpreter, or the directory that contains `node_modules`.
     pub fn entry(&self) -> PathBuf {
         entry(&self.peer, &self.root)
     }
 }
 
-/// The cache: `$MUSHER_PEERS`, else `$XDG_CACHE_HOME/musher/peers`, else `~/.cache/musher/peers`.
+/// Returns the cache directory: `$MUSHER_PEERS`, else `$XDG_CACHE_HOME/musher/peers`, else `~/.cache/musher/peers`.
 pub fn cache_dir() -> Result<PathBuf> {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(dir) = set("MUSHER_PEERS") {
@@ -40,7 +40,7 @@ pub fn cache_dir() -> Result<PathBuf> {
     Ok(base.join("musher/peers"))
 }
 
-/// The peer in this cache, if it was fetched.
+/// Returns the peer from this cache, if it was fetched.
 pub fn find(peer: &Peer, cache: &Path) -> Option<Installed> {
     let root = cache.join(folder(peer));
     entry(peer, &root).exists().then_some(Installed { peer: *peer, root })
@@ -67,7 +67,7 @@ mod tests {
     use crate::peers::{ALL, DROID};
 
     #[test]
-    fn a_peer_is_found_only_once_its_entry_is_there() {
+    fn peer_is_found_only_once_its_entry_is_there() {
         let cache = tempfile::tempdir().unwrap();
         assert_eq!(find(&DROID, cache.path()), None);
 
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_peers_share_a_folder() {
+    fn every_peer_has_its_own_directory() {
         let folders: std::collections::HashSet<_> = ALL.iter().map(folder).collect();
         assert_eq!(folders.len(), ALL.len());
     }

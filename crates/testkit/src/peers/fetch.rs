@@ -1,7 +1,7 @@
-//! Fetches a peer into the cache, whole or not at all; the only code of the workspace that asks a package registry.
+//! Fetches a peer into the cache, completely or not at all. The only code of the workspace that uses a package registry.
 //!
-//! No install script of a package runs (`--ignore-scripts`), npm packages must have the pinned integrity, and two fetches at a
-//! time do not collide: a lock file per peer, a temporary folder beside the target, one rename at the end.
+//! No install scripts run (`--ignore-scripts`), npm packages must have the pinned integrity, and concurrent fetches do not collide: a lock
+//! file per peer, a temporary directory beside the target, one rename at the end.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -13,12 +13,12 @@ use serde_json::Value;
 use super::cache::folder;
 use super::{Installed, Peer, Source, find};
 
-/// Makes sure the peer is in the cache; `progress` hears of each slow step.
+/// Fetches a peer unless it is in the cache; `progress` is called for each slow step.
 pub fn fetch(peer: &Peer, cache: &Path, progress: &mut dyn FnMut(&str)) -> Result<Installed> {
     fs_err::create_dir_all(cache)?;
     let lock = fs_err::File::create(cache.join(format!(".{}.lock", folder(peer))))?;
     if lock.try_lock().is_err() {
-        progress("waiting for another fetch of it");
+        progress("waiting for another process that fetches it");
         lock.lock()?;
     }
     if let Some(installed) = find(peer, cache) {
@@ -52,7 +52,7 @@ pub fn fetch(peer: &Peer, cache: &Path, progress: &mut dyn FnMut(&str)) -> Resul
 
     let target = cache.join(folder(peer));
     if target.exists() {
-        // Not whole, or `find` had seen it: what an interrupted removal left.
+        // incomplete, or `find` would have found it: the rest of an interrupted removal
         fs_err::remove_dir_all(&target)?;
     }
     fs_err::rename(staging.keep(), &target)?;
@@ -104,7 +104,7 @@ mod tests {
     use crate::peers::DROID;
 
     #[test]
-    fn a_package_with_another_integrity_is_refused() {
+    fn package_with_wrong_integrity_is_rejected() {
         let prefix = tempfile::tempdir().unwrap();
         let lock = r#"{"packages": {"node_modules/p": {"version": "1.0.0", "integrity": "sha512-a"}}}"#;
         fs_err::write(prefix.path().join("package-lock.json"), lock).unwrap();
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_the_cache_is_not_fetched_again() {
+    fn cached_peer_is_not_fetched_again() {
         let cache = tempfile::tempdir().unwrap();
         let program = cache.path().join("droid-0.225.2/node_modules/@factory/cli-linux-x64/bin/droid");
         fs_err::create_dir_all(program.parent().unwrap()).unwrap();

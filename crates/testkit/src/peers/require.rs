@@ -1,4 +1,4 @@
-//! What a test does when a peer is not in the cache: fail in CI, say so loudly anywhere else.
+//! Handles a peer that is not in the cache: the test fails in CI, and is skipped with a message elsewhere.
 
 use std::env;
 use std::ffi::OsString;
@@ -8,13 +8,13 @@ use anyhow::{Result, bail};
 
 use super::{Installed, Peer, cache_dir, find};
 
-/// What to run when a peer is missing.
+/// The hint to show when a peer is missing.
 pub const MISSING_HINT: &str = "run `cargo xtask peers` once to fetch it";
 
-/// The installed peer, or `None` after a message on standard error.
+/// Returns the installed peer, or `None` after a message on standard error.
 ///
-/// In CI (`CI` is set) a missing peer is an error: a suite that silently shrinks proves nothing. Tests use
-/// [`require_peer!`](crate::require_peer), which returns early on `None`.
+/// In CI (`CI` is set) a missing peer is an error: skipped tests prove nothing. Tests use [`require_peer!`](crate::require_peer), which
+/// returns early on `None`.
 pub fn require(peer: &Peer) -> Result<Option<Installed>> {
     let cache = cache_dir()?;
     if let Some(installed) = find(peer, &cache) {
@@ -26,12 +26,12 @@ pub fn require(peer: &Peer) -> Result<Option<Installed>> {
     }
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("this test");
-    // Written past the capture of the test harness, which would swallow it with the output of a passing test.
-    io::stderr().write_all(format!("\n*** LEFT OUT: {test}: {missing}\n\n").as_bytes())?;
+    // written to the real stderr, because the test harness captures the output of passing tests
+    io::stderr().write_all(format!("\n*** SKIPPED: {test}: {missing}\n\n").as_bytes())?;
     Ok(None)
 }
 
-/// Gives the [`Installed`] peer or leaves the test out, loudly; for tests that return `anyhow::Result<()>`.
+/// Returns the [`Installed`] peer, or skips the test with a message; for tests that return `anyhow::Result<()>`.
 ///
 /// ```no_run
 /// # fn main() -> anyhow::Result<()> {
@@ -50,7 +50,7 @@ macro_rules! require_peer {
     };
 }
 
-/// By the variable that all the usual services set.
+/// Checks the variable that all common CI services set.
 fn is_ci(value: Option<OsString>) -> bool {
     value.is_some_and(|value| !(value.is_empty() || value == "false" || value == "0"))
 }
@@ -60,7 +60,7 @@ mod tests {
     use super::is_ci;
 
     #[test]
-    fn ci_is_where_the_variable_says_so() {
+    fn ci_is_detected_by_its_variable() {
         for (value, expected) in [("true", true), ("1", true), ("false", false), ("0", false), ("", false)] {
             assert_eq!(is_ci(Some(value.into())), expected, "CI={value}");
         }

@@ -1,4 +1,4 @@
-//! Follows a program's standard error so that its pipe never fills, and keeps the end of it for reports.
+//! Reads a program's standard error so that its pipe never fills, and keeps the end of it for reports.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 const KEEP: usize = 16 * 1024;
 
-/// The last part of what was written.
+/// The last part of the output.
 #[derive(Debug)]
 pub(super) struct Tail {
     kept: Arc<Mutex<Vec<u8>>>,
@@ -33,15 +33,15 @@ impl Tail {
         Self { kept, reader }
     }
 
-    /// What came so far.
+    /// Returns the output so far.
     pub(super) fn so_far(&self) -> String {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&kept).into_owned()
     }
 
-    /// All that came until the pipe was closed; a descendant that keeps it open is waited for only so long.
-    pub(super) async fn finish(&mut self, patience: Duration) -> String {
-        timeout(patience, &mut self.reader).await.ok();
+    /// Returns the output until the pipe was closed; waits only for a limited time for a descendant that keeps it open.
+    pub(super) async fn finish(&mut self, limit: Duration) -> String {
+        timeout(limit, &mut self.reader).await.ok();
         self.so_far()
     }
 }

@@ -1,22 +1,22 @@
-//! What to start, as data: whoever starts it needs nothing else.
+//! What to start, as data that contains everything a starter needs.
 //!
-//! The environment is the whole one, not an addition to ours: a child gets no variable that is not listed here.
+//! The environment is complete, not an addition to that of this process: a child gets only the listed variables.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// A program with its arguments, its whole environment and its working directory.
 ///
-/// Made by [`Sandbox::launch`](crate::Sandbox::launch), so that the environment has the sandbox's home and marker.
+/// Created by [`Sandbox::launch`](crate::Sandbox::launch), so that the environment has the sandbox's home and marker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launch {
     /// The program.
     pub program: PathBuf,
-    /// Its arguments, without the program's own name.
+    /// The arguments, without the program's name.
     pub args: Vec<OsString>,
-    /// Its whole environment.
+    /// The complete environment.
     pub env: Vec<(OsString, OsString)>,
-    /// Its working directory.
+    /// The working directory.
     pub cwd: PathBuf,
 }
 
@@ -44,7 +44,7 @@ impl Launch {
         self
     }
 
-    /// Changes the working directory.
+    /// Sets the working directory.
     #[must_use]
     pub fn cwd(mut self, cwd: impl AsRef<Path>) -> Self {
         cwd.as_ref().clone_into(&mut self.cwd);

@@ -1,13 +1,13 @@
-//! Which sockets listen inside a namespace, read from the kernel's tables.
+//! Finds listening sockets of a namespace in the kernel's tables.
 //!
-//! Parsing only; the caller reads the tables on a thread that lives in the namespace.
+//! Parsing only; the caller reads the tables on a thread in the namespace.
 
 use std::io;
 
-/// A line per listening TCP socket of the calling thread's namespace, such as `tcp port 8080`.
+/// Returns a line per listening TCP socket of the calling thread's namespace, such as `tcp port 8080`.
 pub(crate) fn listening() -> io::Result<Vec<String>> {
     let mut found = parse(&fs_err::read_to_string("/proc/thread-self/net/tcp")?, "tcp");
-    // Absent on a kernel without IPv6.
+    // the file does not exist on a kernel without IPv6
     if let Ok(table) = fs_err::read_to_string("/proc/thread-self/net/tcp6") {
         found.extend(parse(&table, "tcp6"));
     }

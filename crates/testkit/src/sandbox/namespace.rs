@@ -1,8 +1,8 @@
-//! A network namespace with only loopback, and the thread that lives in it.
+//! A network namespace with only loopback, and its thread.
 //!
-//! A namespace belongs to a thread, and what that thread makes stays in it: sockets it binds may be served by any runtime, children
-//! it forks see no other network. The thread lives as long as the namespace does, because the kernel ties a child's parent-death
-//! signal to the thread that forked it.
+//! A namespace belongs to a thread, and what that thread creates stays in it: any runtime may serve sockets that it binds, and children
+//! that it forks see no other network. The thread lives as long as the namespace, because the kernel ties a child's parent-death signal to
+//! the thread that forked it.
 
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, SyncSender};
@@ -38,11 +38,11 @@ impl Namespace {
                 }
             }
         })?;
-        let id = opened.recv().context("the namespace thread died")??;
+        let id = opened.recv().context("the namespace thread has ended")??;
         Ok(Self { jobs: Some(Arc::new(jobs)), thread: Some(thread), id })
     }
 
-    /// The kernel's name of it, as `/proc/PID/ns/net` links to it.
+    /// Returns the kernel's name of the namespace, as `/proc/PID/ns/net` links to it.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
@@ -53,7 +53,7 @@ impl Namespace {
         let runtime = Handle::try_current().ok();
         let job = Box::new(move || {
             let _guard = runtime.as_ref().map(Handle::enter);
-            // The caller waits below; if it is gone, so is the interest in the answer.
+            // the caller waits below; if it is gone, the result is not needed
             done.send(job()).ok();
         });
         let jobs = self.jobs.as_ref().context("the sandbox is closed")?;
@@ -62,7 +62,7 @@ impl Namespace {
     }
 }
 
-/// Forks on the namespace thread, while there is one.
+/// Forks on the namespace thread, while it exists.
 #[derive(Debug)]
 pub(crate) struct ForksInside(Weak<SyncSender<Job>>);
 
@@ -74,7 +74,7 @@ impl Namespace {
 
 impl Spawner for ForksInside {
     fn run(&self, job: Job) {
-        // without the namespace nothing may be started: the job is dropped, and its caller told so
+        // without the namespace, nothing may be started: dropping the job reports an error to its caller
         if let Some(jobs) = self.0.upgrade() {
             jobs.send(job).ok();
         }
@@ -97,7 +97,7 @@ fn open() -> Result<String> {
             "a sandbox needs the right to make a network namespace (root or CAP_SYS_ADMIN): \
              run the whole command as root of a user namespace, `unshare --map-root-user cargo ...`"
         ),
-        Err(error) => return Err(error).context("cannot make a network namespace"),
+        Err(error) => return Err(error).context("cannot create a network namespace"),
     }
     bring_loopback_up()?;
     let link = fs_err::read_link("/proc/thread-self/ns/net")?;

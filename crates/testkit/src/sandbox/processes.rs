@@ -1,7 +1,7 @@
-//! Finds and ends the processes of a sandbox by looking at `/proc`, whoever their parent is by now.
+//! Finds and ends the processes of a sandbox by searching `/proc`, whatever their parent is.
 //!
-//! A process belongs to the sandbox if it carries the marker in its environment or lives in the network namespace: a daemon that
-//! leaves its session and its parent loses neither; one that cleans its environment keeps the namespace.
+//! A process belongs to the sandbox if it has the marker in its environment or lives in the network namespace: a daemon that leaves its
+//! session and its parent keeps both; one that clears its environment keeps the namespace.
 
 use std::fmt;
 use std::path::Path;
@@ -11,24 +11,24 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-/// How often `/proc` is looked at while waiting: the kernel has no event for "none of these is left".
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// The interval of searches while waiting: the kernel has no event for "no such process is left".
+const SEARCH_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What tells the processes of one sandbox from all others.
+/// Identifies the processes of one sandbox.
 #[derive(Debug, Clone)]
 pub(crate) struct Belongs {
-    /// `NAME=value` as it stands in the environment.
+    /// `NAME=value`, as in the environment.
     pub(crate) marker: String,
     /// The namespace, as `/proc/PID/ns/net` links to it.
     pub(crate) namespace: String,
 }
 
-/// A process found alive.
+/// A living process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leftover {
-    /// Its id.
+    /// The process id.
     pub pid: i32,
-    /// Its command line, words joined by spaces.
+    /// The command line, arguments joined by spaces.
     pub command: String,
 }
 
@@ -39,7 +39,7 @@ impl fmt::Display for Leftover {
 }
 
 impl Belongs {
-    /// All living processes of the sandbox; zombies are dead.
+    /// Returns all living processes of the sandbox; zombies count as dead.
     pub(crate) fn alive(&self) -> Vec<Leftover> {
         let Ok(entries) = fs_err::read_dir("/proc") else { return Vec::new() };
         let own = i32::try_from(std::process::id()).unwrap_or(0);
@@ -51,32 +51,32 @@ impl Belongs {
             .collect()
     }
 
-    /// Waits until none is left or the time is over; gives what is left.
-    pub(crate) fn wait_gone(&self, patience: Duration) -> Vec<Leftover> {
-        let deadline = Instant::now() + patience;
+    /// Waits until no process is left or the time is over; returns the remaining ones.
+    pub(crate) fn wait_gone(&self, timeout: Duration) -> Vec<Leftover> {
+        let deadline = Instant::now() + timeout;
         loop {
             let alive = self.alive();
             if alive.is_empty() || Instant::now() >= deadline {
                 return alive;
             }
-            thread::sleep(LOOK_AGAIN);
+            thread::sleep(SEARCH_INTERVAL);
         }
     }
 
-    /// Ends all of them: politely first, then by force until none is left.
+    /// Ends all processes: SIGTERM first, then SIGKILL until none is left.
     pub(crate) fn end_all(&self, grace: Duration) {
         signal_each(&self.alive(), Signal::SIGTERM);
         let mut alive = self.wait_gone(grace);
         let deadline = Instant::now() + grace;
-        // Again and again: one that forks while it is being killed leaves a child that was not on the list.
+        // repeatedly, because a process that forks while it is being killed leaves a child that was not on the list
         while !alive.is_empty() && Instant::now() < deadline {
             signal_each(&alive, Signal::SIGKILL);
             alive = self.wait_gone(Duration::from_millis(200));
         }
     }
 
-    // A process may end between listing and reading: then it is not ours any more. Plain reads without the path in the error,
-    // because no error here is ever shown.
+    // A process may end between listing and reading; then it is skipped. Plain reads without the path in the error, because no error here
+    // is ever shown.
     fn owns(&self, proc: &Path) -> bool {
         let lives_here =
             proc.join("ns/net").read_link().is_ok_and(|link| link.as_os_str() == self.namespace.as_str());
@@ -88,7 +88,7 @@ impl Belongs {
 
 fn signal_each(processes: &[Leftover], signal: Signal) {
     for process in processes {
-        // Already gone is what we want.
+        // an error means that it is gone already
         kill(Pid::from_raw(process.pid), signal).ok();
     }
 }
@@ -97,7 +97,7 @@ fn has_entry(environ: &[u8], entry: &[u8]) -> bool {
     environ.split(|byte| *byte == 0).any(|candidate| candidate == entry)
 }
 
-/// The state is the first word after the command name, which stands in parentheses and may itself hold any character.
+/// Reads the state: the first field after the command name, which is in parentheses and may contain any character.
 fn is_dead(proc: &Path) -> bool {
     let Ok(stat) = fs_err::read(proc.join("stat")) else { return true };
     let after_name = stat.iter().rposition(|byte| *byte == b')').map_or(0, |at| at + 2);

@@ -1,11 +1,11 @@
-//! Makes the workspace an agent works in: a git repository with one file and one commit, the same every time.
+//! Creates the workspace of an agent: a git repository with one file and one commit, the same every time.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// What `README.md` of a fresh workspace says.
+/// The content of `README.md` in a new workspace.
 pub const README: &str = "# Workspace\n\nA place for an agent to work in.\n";
 
 pub(super) fn create(workspace: &Path, home: &Path) -> Result<()> {
@@ -14,14 +14,14 @@ pub(super) fn create(workspace: &Path, home: &Path) -> Result<()> {
     git(workspace, home, &["init", "--quiet", "--initial-branch=main"])?;
     git(workspace, home, &["config", "user.name", "Sandbox"])?;
     git(workspace, home, &["config", "user.email", "sandbox@example.invalid"])?;
-    // Housekeeping would go on in the background and be taken for a leak.
+    // maintenance would run in the background and count as a leftover
     git(workspace, home, &["config", "gc.auto", "0"])?;
     git(workspace, home, &["config", "maintenance.auto", "false"])?;
     git(workspace, home, &["add", "README.md"])?;
     git(workspace, home, &["commit", "--quiet", "--message", "Start"])
 }
 
-/// Fixed dates and no settings from outside, so that the commit has the same id everywhere.
+/// Fixed dates and no external settings, so that the commit has the same id everywhere.
 #[expect(clippy::disallowed_methods, reason = "a helper that ends at once, waited for here; not an agent")]
 fn git(workspace: &Path, home: &Path, args: &[&str]) -> Result<()> {
     const DATE: &str = "2026-01-01T00:00:00Z";

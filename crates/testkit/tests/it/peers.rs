@@ -1,4 +1,4 @@
-//! The real programs, one at a time. Tests in a module called `peers` share few places (`.config/nextest.toml`).
+//! The real programs, one at a time. Few tests in modules named `peers` run at once (`.config/nextest.toml`).
 
 mod acp_sdk;
 mod capture;

@@ -1,4 +1,4 @@
-//! What the sandbox promises: no way out, a clean place, and that nothing stays behind unnoticed.
+//! The guarantees of the sandbox: no network access, a clean environment, and reported leftovers.
 
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -39,7 +39,7 @@ fn only_loopback_exists_inside() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_program_sees_its_own_home_and_workspace_and_no_other_variable() -> anyhow::Result<()> {
+async fn program_sees_its_own_home_and_workspace_and_no_other_variable() -> anyhow::Result<()> {
     let sandbox = Sandbox::new()?;
     let launch = sandbox
         .launch("sh")
@@ -59,7 +59,7 @@ async fn a_program_sees_its_own_home_and_workspace_and_no_other_variable() -> an
 }
 
 #[tokio::test]
-async fn a_daemon_that_left_its_session_is_found_and_killed() -> anyhow::Result<()> {
+async fn daemon_that_left_its_session_is_found_and_killed() -> anyhow::Result<()> {
     let sandbox = Sandbox::new()?;
     let launch = sandbox.launch("sh").args(["-c", "setsid sleep 3217 </dev/null >/dev/null 2>&1 &"]);
     sandbox.output(&launch).await?;
@@ -73,7 +73,7 @@ async fn a_daemon_that_left_its_session_is_found_and_killed() -> anyhow::Result<
 }
 
 #[tokio::test]
-async fn a_daemon_with_an_empty_environment_that_ignores_sigterm_is_killed_too() -> anyhow::Result<()> {
+async fn daemon_with_an_empty_environment_that_ignores_sigterm_is_killed_too() -> anyhow::Result<()> {
     let sandbox = Sandbox::new()?;
     let stubborn = "trap '' TERM; exec sleep 3218";
     let script = format!("setsid env -i sh -c \"{stubborn}\" </dev/null >/dev/null 2>&1 &");
@@ -103,7 +103,7 @@ fn dropping_an_unchecked_sandbox_with_a_leak_panics() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_listener_left_open_fails_the_check() -> anyhow::Result<()> {
+async fn listener_left_open_fails_the_check() -> anyhow::Result<()> {
     let sandbox = Sandbox::new()?;
     let forgotten = sandbox.listen()?;
     let port = forgotten.local_addr()?.port();
@@ -113,16 +113,17 @@ async fn a_listener_left_open_fails_the_check() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_program_that_ignores_the_end_of_its_input_is_killed_and_reported() -> anyhow::Result<()> {
+async fn program_that_ignores_the_end_of_its_input_is_killed_and_reported() -> anyhow::Result<()> {
     let sandbox = Sandbox::new()?;
-    let program = sandbox.spawn(&sandbox.launch("sleep").arg("3220"))?.patience(Duration::from_millis(200));
+    let program =
+        sandbox.spawn(&sandbox.launch("sleep").arg("3220"))?.wait_timeout(Duration::from_millis(200));
     let error = program.end().await.unwrap_err().to_string();
     assert!(error.contains("did not end when its input did"), "{error}");
     sandbox.finish().await
 }
 
 #[tokio::test]
-async fn a_program_nobody_told_to_end_counts_as_left_over() -> anyhow::Result<()> {
+async fn program_that_was_not_ended_counts_as_leftover() -> anyhow::Result<()> {
     let sandbox = Sandbox::new()?;
     let _running = sandbox.spawn(&sandbox.launch("sleep").arg("3221"))?;
     let error = sandbox.finish().await.unwrap_err().to_string();
@@ -130,7 +131,7 @@ async fn a_program_nobody_told_to_end_counts_as_left_over() -> anyhow::Result<()
     Ok(())
 }
 
-/// The daemon is started in the background: wait until it is there and nothing else is.
+/// The daemon starts in the background: wait until it is the only process.
 async fn wait_for_one_process(sandbox: &Sandbox) -> i32 {
     let appear = async {
         loop {

@@ -1,4 +1,4 @@
-//! The built-in tools, one folder each: `mod.rs` runs it, `spec.rs` describes it to the model, `tests.rs` tries it.
+//! The built-in tools, one directory each: `mod.rs` runs the tool, `spec.rs` describes it to the model, `tests.rs` tests it.
 
 mod ask_user;
 mod create;
@@ -40,18 +40,18 @@ pub use task_stop::TaskStop;
 pub use todo::{Todo, TodoStatus, TodoWrite};
 pub use tool_search::ToolSearch;
 
-/// Runs what may block on a thread for such things. If it is cancelled, nobody waits for it any more.
+/// Runs blocking work on a thread. Returns early if the call is cancelled.
 async fn on_thread(
     cancel: CancellationToken,
     work: impl FnOnce(&CancellationToken) -> ToolOutput + Send + 'static,
 ) -> ToolOutput {
     let token = cancel.child_token();
-    // nobody waits for it either if this is let go of
-    let _let_go = token.clone().drop_guard();
+    // also cancels the work if this future is dropped
+    let _cancel_on_drop = token.clone().drop_guard();
     let working = tokio::task::spawn_blocking(move || work(&token));
     tokio::select! {
         done = working => done.unwrap_or_else(|error| {
-            let reason = format!("the tool failed (this is a bug): {error}");
+            let reason = format!("the tool failed because of a bug in it: {error}. Try another way.");
             ToolOutput::error(&reason, &reason)
         }),
         () = cancel.cancelled() => ToolOutput::cancelled(),

@@ -1,4 +1,4 @@
-//! A workspace in a temporary folder, and a call of a tool in it; an editor that has files open.
+//! A test workspace in a temporary directory, tool calls in it, and an editor with open files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -69,14 +69,14 @@ impl Scene {
     }
 }
 
-/// An editor that never saves: it tells the texts it was given, and refuses files that are locked.
+/// An editor that never saves: it returns the texts it was given, and rejects writes to locked files.
 #[derive(Debug, Default)]
 pub(crate) struct Drafts {
     texts: Mutex<BTreeMap<PathBuf, String>>,
 }
 
 impl Drafts {
-    /// Puts one into a scene.
+    /// Adds an editor to a scene.
     pub(crate) fn open(scene: &mut Scene, texts: &[(&str, &str)]) -> Arc<Self> {
         let texts = texts.iter().map(|(name, text)| (scene.path(name), (*text).to_owned())).collect();
         let drafts = Arc::new(Self { texts: Mutex::new(texts) });
@@ -95,7 +95,7 @@ impl Editor for Drafts {
     }
 
     fn read_text(&self, path: PathBuf) -> EditorAnswer<'_, String> {
-        Box::pin(async move { self.text(&path).ok_or_else(|| "it is not open".to_owned()) })
+        Box::pin(async move { self.text(&path).ok_or_else(|| "the file is not open".to_owned()) })
     }
 
     fn write_text(&self, path: PathBuf, text: String) -> EditorAnswer<'_, ()> {

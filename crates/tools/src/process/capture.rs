@@ -1,4 +1,4 @@
-//! Keeps the output of a command: beginning and end in memory, all of it in a file once it is long, and the count of lines.
+//! Captures the output of a command: beginning and end in memory, everything in a file once it is long, and the number of lines.
 
 use std::collections::VecDeque;
 use std::fs::{DirBuilder, File};
@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-use crate::limits::{OUTPUT_KEPT, OUTPUT_LINES, OUTPUT_SAVED, OUTPUT_SHOWN};
+use crate::limits::{
+    MAX_KEPT_OUTPUT_BYTES, MAX_SAVED_OUTPUT_BYTES, MAX_SHOWN_OUTPUT_BYTES, MAX_SHOWN_OUTPUT_LINES,
+};
 
 #[derive(Debug)]
 pub(super) struct Capture {
@@ -16,24 +18,24 @@ pub(super) struct Capture {
     tail: VecDeque<u8>,
     total: u64,
     lines: u64,
-    news: Vec<u8>,
+    unreported: Vec<u8>,
     scratch: PathBuf,
     saved: Option<(File, PathBuf)>,
-    /// The disk does not take it: go on without.
+    /// The file could not be written; the output is kept in memory only.
     is_unsaved: bool,
 }
 
-/// All there is to tell of an output.
+/// The captured output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Captured {
     /// The output, shortened if it is long.
     pub(crate) text: String,
-    /// Where all of it is, if it was shortened, and how many bytes.
+    /// If the output was shortened: the file with everything, and its size in bytes.
     pub(crate) saved: Option<(PathBuf, u64)>,
 }
 
-/// News longer than this are shortened at their beginning.
-const MOST_NEWS: usize = 16 << 10;
+/// Unreported output longer than this is shortened at its beginning.
+const MAX_UNREPORTED_BYTES: usize = 16 << 10;
 
 impl Capture {
     pub(super) fn new(scratch: &Path) -> Self {
@@ -42,7 +44,7 @@ impl Capture {
             tail: VecDeque::new(),
             total: 0,
             lines: 0,
-            news: Vec::new(),
+            unreported: Vec::new(),
             scratch: scratch.to_owned(),
             saved: None,
             is_unsaved: false,
@@ -52,39 +54,39 @@ impl Capture {
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         self.lines += memchr::memchr_iter(b'\n', bytes).count() as u64;
-        self.news.extend_from_slice(bytes);
-        if self.news.len() > MOST_NEWS {
-            self.news.drain(..self.news.len() - MOST_NEWS);
+        self.unreported.extend_from_slice(bytes);
+        if self.unreported.len() > MAX_UNREPORTED_BYTES {
+            self.unreported.drain(..self.unreported.len() - MAX_UNREPORTED_BYTES);
         }
-        let to_head = bytes.len().min(OUTPUT_KEPT - self.head.len());
+        let to_head = bytes.len().min(MAX_KEPT_OUTPUT_BYTES - self.head.len());
         let (first, rest) = bytes.split_at(to_head);
         self.head.extend_from_slice(first);
         if self.saved.is_some() {
             self.save(bytes);
         } else if !rest.is_empty() {
-            self.begin_to_save();
+            self.start_saving();
             self.save(rest);
         }
-        let keep = rest.len().min(OUTPUT_KEPT);
-        let surplus = (self.tail.len() + keep).saturating_sub(OUTPUT_KEPT);
+        let keep = rest.len().min(MAX_KEPT_OUTPUT_BYTES);
+        let surplus = (self.tail.len() + keep).saturating_sub(MAX_KEPT_OUTPUT_BYTES);
         self.tail.drain(..surplus);
         self.tail.extend(&rest[rest.len() - keep..]);
     }
 
-    pub(super) fn has_news(&self) -> bool {
-        !self.news.is_empty()
+    pub(super) fn has_unreported(&self) -> bool {
+        !self.unreported.is_empty()
     }
 
-    pub(super) fn take_news(&mut self) -> String {
-        String::from_utf8_lossy(&std::mem::take(&mut self.news)).into_owned()
+    pub(super) fn take_unreported(&mut self) -> String {
+        String::from_utf8_lossy(&std::mem::take(&mut self.unreported)).into_owned()
     }
 
     pub(super) fn finish(mut self) -> Captured {
-        if self.total <= OUTPUT_SHOWN as u64 {
+        if self.total <= MAX_SHOWN_OUTPUT_BYTES as u64 {
             return Captured { text: String::from_utf8_lossy(&self.head).into_owned(), saved: None };
         }
         if self.saved.is_none() {
-            self.begin_to_save();
+            self.start_saving();
         }
         let first = first_lines(&self.head);
         let last_kept: Vec<u8> = if self.tail.is_empty() { self.head.clone() } else { self.joined_end() };
@@ -94,7 +96,7 @@ impl Capture {
         let all = self.lines + ends_open;
         let shown = newlines(first) + u64::from(!first.ends_with(b"\n")) + newlines(last) + ends_open;
         let note = match all.checked_sub(shown) {
-            // one endless line
+            // one very long line
             None | Some(0) => "[... part of a long line skipped ...]".to_owned(),
             Some(skipped) => format!("[... {skipped} lines skipped ...]"),
         };
@@ -104,15 +106,15 @@ impl Capture {
         Captured { text, saved: self.saved.map(|(_, path)| (path, total)) }
     }
 
-    /// The end of the output; where little has come after the head, with the end of that.
+    /// Returns the end of the output. If little came after the head, it starts with the end of the head.
     fn joined_end(&self) -> Vec<u8> {
-        let from_head = OUTPUT_SHOWN.saturating_sub(self.tail.len()).min(self.head.len());
+        let from_head = MAX_SHOWN_OUTPUT_BYTES.saturating_sub(self.tail.len()).min(self.head.len());
         let mut end = self.head[self.head.len() - from_head..].to_vec();
         end.extend(&self.tail);
         end
     }
 
-    fn begin_to_save(&mut self) {
+    fn start_saving(&mut self) {
         if self.is_unsaved {
             return;
         }
@@ -127,34 +129,35 @@ impl Capture {
 
     fn save(&mut self, bytes: &[u8]) {
         let Some((file, _)) = &mut self.saved else { return };
-        let is_full = self.total > OUTPUT_SAVED;
+        let is_full = self.total > MAX_SAVED_OUTPUT_BYTES;
         if !is_full && let Err(error) = file.write_all(bytes) {
             self.give_up(&error);
         }
     }
 
     fn give_up(&mut self, error: &io::Error) {
-        tracing::warn!(%error, "the output of a command cannot be saved");
+        tracing::warn!(%error, "cannot save the output of a command");
         self.is_unsaved = true;
         self.saved = None;
     }
 }
 
-/// Characters of the beginning and of the end that are shown, however long their lines are.
-const SHOWN_EACH: usize = OUTPUT_SHOWN / 2 - 512;
+/// Maximum number of bytes of the beginning, and of the end, that are shown, however long the lines are.
+const SHOWN_PART_LIMIT: usize = MAX_SHOWN_OUTPUT_BYTES / 2 - 512;
 
 fn first_lines(bytes: &[u8]) -> &[u8] {
-    let end = memchr::memchr_iter(b'\n', bytes).nth(OUTPUT_LINES - 1).map_or(bytes.len(), |at| at + 1);
-    &bytes[..end.min(SHOWN_EACH)]
+    let end =
+        memchr::memchr_iter(b'\n', bytes).nth(MAX_SHOWN_OUTPUT_LINES - 1).map_or(bytes.len(), |at| at + 1);
+    &bytes[..end.min(SHOWN_PART_LIMIT)]
 }
 
 fn last_lines(bytes: &[u8]) -> &[u8] {
     let within = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-    let start = memchr::memrchr_iter(b'\n', within).nth(OUTPUT_LINES - 1).map_or(0, |at| at + 1);
-    &bytes[start.max(bytes.len().saturating_sub(SHOWN_EACH))..]
+    let start = memchr::memrchr_iter(b'\n', within).nth(MAX_SHOWN_OUTPUT_LINES - 1).map_or(0, |at| at + 1);
+    &bytes[start.max(bytes.len().saturating_sub(SHOWN_PART_LIMIT))..]
 }
 
-/// A new private file in a private folder.
+/// Creates a private file in a private directory.
 pub(super) fn new_file(scratch: &Path, ending: &str) -> io::Result<(File, PathBuf)> {
     DirBuilder::new().recursive(true).mode(0o700).create(scratch)?;
     let path = scratch.join(format!("{}.{ending}", Uuid::new_v4()));
@@ -179,13 +182,13 @@ mod tests {
     }
 
     #[test]
-    fn a_short_output_is_shown_whole_and_not_saved() {
+    fn short_output_is_shown_whole_and_not_saved() {
         let (captured, saved) = captured(&["one\n", "tw", "o"]);
         assert_eq!((captured.text.as_str(), saved), ("one\ntwo", None));
     }
 
     #[test]
-    fn a_long_output_is_cut_in_the_middle_and_counted_exactly() {
+    fn long_output_is_shortened_in_the_middle_and_lines_are_counted() {
         for count in [8_000, 20_000, 300_000] {
             let all: Vec<String> = (1..=count).map(|number| number.to_string()).collect();
             let all = all.join("\n") + "\n";
@@ -205,16 +208,16 @@ mod tests {
     }
 
     #[test]
-    fn one_endless_line_stays_within_the_limit() {
+    fn output_of_one_long_line_stays_within_the_limit() {
         let piece = "x".repeat(10_000);
         let (captured, saved) = captured(&vec![piece.as_str(); 100]);
-        assert!(captured.text.len() <= OUTPUT_SHOWN, "{}", captured.text.len());
+        assert!(captured.text.len() <= MAX_SHOWN_OUTPUT_BYTES, "{}", captured.text.len());
         assert!(captured.text.contains("[... part of a long line skipped ...]"));
         assert_eq!(saved.unwrap().len(), 1_000_000);
     }
 
     #[test]
-    fn memory_stays_flat_and_the_file_has_its_limit() {
+    fn memory_and_file_size_are_bounded() {
         let folder = tempfile::tempdir().unwrap();
         let mut capture = Capture::new(folder.path());
         let piece = vec![b'y'; 1 << 20];
@@ -222,16 +225,16 @@ mod tests {
             capture.push(&piece);
         }
         assert!(
-            capture.head.capacity() + capture.tail.capacity() + capture.news.capacity()
-                < 8 * OUTPUT_KEPT + (2 << 20)
+            capture.head.capacity() + capture.tail.capacity() + capture.unreported.capacity()
+                < 8 * MAX_KEPT_OUTPUT_BYTES + (2 << 20)
         );
         let (path, total) = capture.finish().saved.unwrap();
         assert_eq!(total, 80 << 20);
-        assert!(fs_err::metadata(path).unwrap().len() <= OUTPUT_SAVED);
+        assert!(fs_err::metadata(path).unwrap().len() <= MAX_SAVED_OUTPUT_BYTES);
     }
 
     #[test]
-    fn an_output_that_cannot_be_saved_is_shown_all_the_same() {
+    fn output_is_shown_if_it_cannot_be_saved() {
         let mut capture = Capture::new(Path::new("/dev/null/nowhere"));
         capture.push("line\n".repeat(10_000).as_bytes());
         let captured = capture.finish();

@@ -1,10 +1,10 @@
-//! The environment of commands: ours without keys, and with the manners of a program nobody watches.
+//! The environment of commands: that of this process, without keys, with variables that make programs non-interactive.
 
 use std::ffi::{OsStr, OsString};
 
-/// What makes programs neither ask nor page: nobody could answer. And what keeps a repository from running programs of its
-/// own when git only looks at it: consent for such commands rests on that.
-pub(super) const MANNERS: [(&str, &str); 15] = [
+/// Variables that keep programs from asking questions and paging, and that keep a repository from running its own programs when git only
+/// reads it. Permission for git commands relies on the latter.
+pub(super) const NON_INTERACTIVE: [(&str, &str); 15] = [
     ("TERM", "dumb"),
     ("GIT_EDITOR", "true"),
     ("GIT_SEQUENCE_EDITOR", "true"),
@@ -22,8 +22,8 @@ pub(super) const MANNERS: [(&str, &str); 15] = [
     ("GIT_CONFIG_VALUE_1", "explicit"),
 ];
 
-/// What would make the shell do other things than its command line says.
-const SHELL_TRICKS: [&str; 4] = ["BASH_ENV", "CDPATH", "ENV", "SHELLOPTS"];
+/// Variables that change what the shell does for a command line.
+const SHELL_BEHAVIOUR: [&str; 4] = ["BASH_ENV", "CDPATH", "ENV", "SHELLOPTS"];
 
 /// Keys of model vendors and of the agents themselves.
 const KEYS: [&str; 8] = [
@@ -54,9 +54,9 @@ const VENDORS: [&str; 15] = [
     "AZURE_OPENAI",
 ];
 
-/// The environment for commands, made of the one we were given.
+/// Returns the environment for commands, made from the environment of this process.
 ///
-/// `secret` names more variables to leave out: those that the settings take keys from.
+/// `secret` lists more variables to leave out: those that the settings take keys from.
 ///
 /// ```
 /// use musher_tools::command_environment;
@@ -71,16 +71,16 @@ pub fn command_environment(
     ours: impl IntoIterator<Item = (OsString, OsString)>,
     secret: &[String],
 ) -> Vec<(OsString, OsString)> {
-    let is_ours = |name: &OsStr| MANNERS.iter().any(|(manner, _)| name == *manner);
-    let is_left_out = |name: &OsStr| is_secret(name, secret) || is_ours(name) || is_shell_trick(name);
+    let is_ours = |name: &OsStr| NON_INTERACTIVE.iter().any(|(ours, _)| name == *ours);
+    let is_left_out = |name: &OsStr| is_secret(name, secret) || is_ours(name) || changes_shell(name);
     let kept = ours.into_iter().filter(|(name, _)| !is_left_out(name));
-    kept.chain(MANNERS.map(|(name, value)| (name.into(), value.into()))).collect()
+    kept.chain(NON_INTERACTIVE.map(|(name, value)| (name.into(), value.into()))).collect()
 }
 
-fn is_shell_trick(name: &OsStr) -> bool {
-    // exported functions are named so; one could be called `ls`
+fn changes_shell(name: &OsStr) -> bool {
+    // the prefix of exported functions; one of them could be named `ls`
     let is_function = name.to_str().is_some_and(|name| name.starts_with("BASH_FUNC_"));
-    is_function || SHELL_TRICKS.iter().any(|trick| name == *trick)
+    is_function || SHELL_BEHAVIOUR.iter().any(|variable| name == *variable)
 }
 
 fn is_secret(name: &OsStr, secret: &[String]) -> bool {

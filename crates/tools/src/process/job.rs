@@ -1,4 +1,4 @@
-//! One running command: waited for on a thread of its own, and ended with everything below it when its handle is dropped.
+//! One running command: waited for on its own thread, and ended with all its descendants when the handle is dropped.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
@@ -17,7 +17,7 @@ use super::{Ended, Shell};
 #[derive(Debug)]
 pub(crate) struct Job {
     process: Arc<Process>,
-    /// Nobody has to end it any more.
+    /// The command does not have to be ended on drop.
     is_released: AtomicBool,
 }
 
@@ -28,7 +28,7 @@ struct Process {
 }
 
 impl Job {
-    /// Without an input there is nothing to read.
+    /// Starts a command. Without `stdin` its input is empty.
     pub(super) async fn start(
         shell: Shell<'_>,
         stdin: Option<OwnedFd>,
@@ -40,7 +40,7 @@ impl Job {
             shell.program().spawn(Streams { stdin, stdout: stdout.into(), stderr: stderr.into() }).await?;
         let process = Arc::new(Process { child, ended: watch::Sender::new(None) });
         let job = Self { process: Arc::clone(&process), is_released: AtomicBool::new(false) };
-        // if there is no thread, the job is dropped, which kills the command
+        // if the thread cannot start, the job is dropped, which kills the command
         thread::Builder::new().name("shell-keeper".to_owned()).spawn(move || process.keep())?;
         Ok(job)
     }
@@ -58,19 +58,19 @@ impl Job {
         self.process.ended.borrow().is_none()
     }
 
-    /// Waits until the command itself has ended. What it has started may go on.
+    /// Waits until the command itself has ended. Its background processes may continue.
     pub(super) async fn exited(&self) -> Ended {
         let mut changes = self.process.ended.subscribe();
         match changes.wait_for(Option::is_some).await.as_deref() {
             Ok(Some(ended)) => *ended,
-            // not possible: the value was checked, and we hold the sending half
+            // not possible: the value was checked, and the sender lives in this job
             Ok(None) | Err(_) => Ended::Cancelled,
         }
     }
 
-    /// Asks the group to end, and then ends everything.
+    /// Asks the process group to end, then kills everything.
     pub(super) async fn end(&self, grace: Duration) {
-        // each fails only if the runtime is shutting down: then dropping the job does it
+        // both fail only if the runtime is shutting down; then dropping the job kills the command
         let process = Arc::clone(&self.process);
         tokio::task::spawn_blocking(move || process.child.terminate()).await.ok();
         timeout(grace, self.exited()).await.ok();
@@ -80,7 +80,7 @@ impl Job {
         }
     }
 
-    /// The job is over, or somebody else takes care of what is left of it.
+    /// The job is over, or another owner takes care of the remaining processes.
     pub(super) fn release(&self) {
         self.is_released.store(true, Ordering::Relaxed);
     }
@@ -92,7 +92,7 @@ impl Drop for Job {
             return;
         }
         let process = Arc::clone(&self.process);
-        // on a thread: looking for all processes takes a while, and this may be a task's
+        // on a thread, because searching all processes takes a while and this may run in a task
         let kill = move || process.child.kill();
         if thread::Builder::new().name("shell-end".to_owned()).spawn(kill).is_err() {
             self.process.child.kill();

@@ -1,4 +1,4 @@
-//! A command that somebody else talks to: hooks, and servers on standard input and output. Started and ended like every other one.
+//! A command with piped streams: hooks, and MCP servers on stdio. Started and ended like every other command.
 
 use std::ffi::OsString;
 use std::io;
@@ -6,22 +6,22 @@ use std::path::Path;
 
 use tokio::net::unix::pipe;
 
-use super::{Ended, GRACE, Job, Shell};
+use super::{Ended, GRACE_TIMEOUT, Job, Shell};
 
-/// A running command with its three pipes. Dropping it ends the command with everything below it.
+/// A running command with its three pipes. Dropping it ends the command with all its descendants.
 #[derive(Debug)]
 pub struct Piped {
     job: Job,
-    /// What it reads. Taking and dropping this tells it that nothing more comes.
+    /// The command's input. Dropping it signals the end of input.
     pub stdin: Option<pipe::Sender>,
-    /// What it says. Somebody has to read it, or the command will wait.
+    /// The command's output. It must be read, or the command blocks.
     pub stdout: Option<pipe::Receiver>,
-    /// What it complains about. The same.
+    /// The command's error output. It must be read, or the command blocks.
     pub stderr: Option<pipe::Receiver>,
 }
 
 impl Piped {
-    /// Starts a command of the shell. `exec` before a program spares the shell.
+    /// Starts a shell command. `exec` before a program replaces the shell.
     pub async fn start(command: &str, cwd: &Path, environment: &[(OsString, OsString)]) -> io::Result<Self> {
         let (their_input, our_input) = io::pipe()?;
         let (our_output, their_output) = io::pipe()?;
@@ -37,19 +37,19 @@ impl Piped {
         })
     }
 
-    /// Its process id.
+    /// Returns the process id.
     pub fn id(&self) -> u32 {
         self.job.id()
     }
 
-    /// Waits until the command itself has ended. What it has started may go on.
+    /// Waits until the command itself has ended. Its background processes may continue.
     pub async fn exited(&self) -> Ended {
         self.job.exited().await
     }
 
-    /// Asks it to end, and then ends it with everything below it. Done when this returns.
+    /// Asks the command to end, then kills it with all its descendants. They are gone when this returns.
     pub async fn end(self) {
-        self.job.end(GRACE).await;
+        self.job.end(GRACE_TIMEOUT).await;
         self.job.release();
     }
 }
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_command_reads_what_is_written_and_is_ended_with_its_children() {
+    async fn command_reads_its_input_and_ends_with_its_children() {
         let environment = [("PATH".into(), "/usr/bin:/bin".into())];
         let command = "read line; echo got $line; echo bad >&2; sleep 1000 & echo $!; wait";
         let mut piped = Piped::start(command, Path::new("/"), &environment).await.unwrap();
@@ -74,13 +74,13 @@ mod tests {
         assert!(text.starts_with("got hello\n"));
         piped.end().await;
         let mut rest = String::new();
-        // ends only when nobody holds the other end any more
+        // ends only when all processes have closed the other end
         output.read_to_string(&mut rest).await.unwrap();
         assert_eq!(rest, "");
     }
 
     #[tokio::test]
-    async fn the_end_of_a_command_is_told_with_its_code() {
+    async fn exited_returns_the_exit_code() {
         let piped = Piped::start("exec false", Path::new("/"), &[]).await.unwrap();
         assert_eq!(piped.exited().await, Ended::Exited(1));
     }

@@ -1,6 +1,6 @@
-//! What a terminal shows, as plain text: without colours and moves, and of lines that were written over only the last words. Pure.
+//! Converts terminal output to plain text: removes escape sequences, and keeps only the final text of overwritten lines. Pure.
 
-/// The plain text of a terminal's output.
+/// Returns the plain text of a terminal's output.
 pub(super) fn plain(output: &str) -> String {
     let text = without_sequences(output);
     let mut plain = String::with_capacity(text.len());
@@ -22,9 +22,9 @@ fn without_sequences(output: &str) -> String {
             continue;
         }
         match rest.next() {
-            // parameters, then one letter
+            // CSI: parameters, then one letter
             Some('[') => while rest.next().is_some_and(|c| !('@'..='~').contains(&c)) {},
-            // a text that ends with a bell, or with ESC and a backslash
+            // OSC: a text that ends with BEL, or with ESC and a backslash
             Some(']') => {
                 while let Some(c) = rest.next() {
                     if c == '\u{7}' || c == '\u{1b}' && rest.next_if_eq(&'\\').is_some() {
@@ -32,7 +32,7 @@ fn without_sequences(output: &str) -> String {
                     }
                 }
             }
-            // which set of characters: one more
+            // selects a character set: one more character
             Some('(' | ')') => drop(rest.next()),
             _ => {}
         }
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_can_be_read_is_left() {
+    fn escape_sequences_and_overwritten_text_are_removed() {
         for (shown, expected) in [
             ("one\r\ntwo\r\n", "one\ntwo\n"),
             ("\u{1b}[1;31mred\u{1b}[0m\n", "red\n"),

@@ -1,4 +1,4 @@
-//! What a session has started and not ended: background commands, and what other commands have left running.
+//! Tracks what a session has started and not ended: background commands, and processes that other commands left running.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -11,43 +11,43 @@ use tokio::net::unix::pipe;
 
 use super::Job;
 
-/// The processes of a session. They end when it is dropped.
+/// The processes of a session. They are ended when this is dropped.
 #[derive(Default)]
 pub struct Processes {
-    // both are held for a few instructions only, never across an await
+    // both mutexes are held for a few instructions only, never across an await
     kept: Mutex<Vec<Kept>>,
-    /// The marks of commands that have ended. What they may have left is silent, so nobody looks for it before the session ends.
+    /// The marks of commands that have ended. Processes they may have left are searched for only when the session ends.
     over: Mutex<VecDeque<Mark>>,
 }
 
-/// A command that goes on by itself.
+/// A background command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Background {
-    /// Its process id; 0 if it was started by somebody else.
+    /// The process id; 0 if the editor started the command.
     pub pid: u32,
     /// The command as it was given.
     pub command: String,
-    /// Where its output goes; `None` if nobody reads it.
+    /// The file with its output; `None` if the output is discarded.
     pub output: Option<PathBuf>,
-    /// Whether it still runs.
+    /// Whether it is still running.
     pub is_running: bool,
 }
 
 struct Kept {
     background: Background,
     mark: Mark,
-    /// Absent if the command itself has ended and only what it left is kept.
+    /// `None` if the command itself has ended and only processes that it left are tracked.
     job: Option<Job>,
 }
 
-/// No more than this many are listed; of those that have ended the oldest are forgotten first.
-const MOST: usize = 256;
-/// Of so many commands that have ended the marks are remembered. What older ones have left ends with this process.
-const MOST_MARKS: usize = 4096;
+/// Maximum number of tracked commands. The oldest ended command is removed first.
+const MAX_TRACKED: usize = 256;
+/// Maximum number of marks of ended commands. Processes that older commands left end with this process.
+const MAX_MARKS: usize = 4096;
 
 impl Processes {
-    /// What runs in the background, oldest first. What has ended is told once more and then forgotten.
+    /// Returns the background commands, oldest first. An ended command is listed once more, then removed.
     pub fn list(&self) -> Vec<Background> {
         let mut kept = self.kept();
         for one in kept.iter_mut() {
@@ -63,7 +63,7 @@ impl Processes {
         all
     }
 
-    /// Ends everything, with all that it started. Done when this returns.
+    /// Ends everything, with all descendants. They are gone when this returns.
     pub async fn end_all(&self) {
         let marks = self.forget();
         // fails only if the runtime is shutting down
@@ -76,32 +76,32 @@ impl Processes {
         background
     }
 
-    /// Keeps what a command has left running, and reads on: a pipe nobody reads would end it.
+    /// Tracks what a command left running, and keeps reading its output: writing to a closed pipe would kill it.
     pub(super) fn keep_remains(&self, job: &Job, command: &str, mut output: pipe::Receiver) {
         let background =
             Background { pid: job.id(), command: command.to_owned(), output: None, is_running: true };
         self.add(Kept { background, mark: job.mark().clone(), job: None });
         tokio::spawn(async move {
             let mut nowhere = tokio::io::sink();
-            // ends when all who hold the other end are gone
+            // ends when all writers are gone
             tokio::io::copy(&mut output, &mut nowhere).await.ok();
         });
     }
 
-    /// Keeps what a command of somebody else's has left running. Nobody knows which process that is, only its mark.
+    /// Tracks what a command in an editor's terminal left running. Its process id is unknown; it is found by its mark.
     pub(super) fn keep_marked(&self, mark: &Mark, command: &str) {
         let background = Background { pid: 0, command: command.to_owned(), output: None, is_running: true };
         self.add(Kept { background, mark: mark.clone(), job: None });
     }
 
-    /// Keeps in mind a command that has ended: it may have left something that holds on to nothing of ours.
+    /// Remembers the mark of an ended command, which may have left processes that hold no pipe of musher's.
     pub(super) fn remember(&self, job: &Job) {
         self.remember_mark(job.mark().clone());
     }
 
     fn remember_mark(&self, mark: Mark) {
         let mut over = self.over();
-        if over.len() >= MOST_MARKS {
+        if over.len() >= MAX_MARKS {
             over.pop_front();
         }
         over.push_back(mark);
@@ -109,10 +109,10 @@ impl Processes {
 
     fn add(&self, one: Kept) {
         let mut kept = self.kept();
-        if kept.len() >= MOST {
+        if kept.len() >= MAX_TRACKED {
             let oldest_ended = kept.iter().position(|one| !one.mark.is_alive());
             let forgotten = kept.remove(oldest_ended.unwrap_or(0));
-            // it may go on, and is only not listed any more
+            // the process may continue; it is only not listed any more
             forgotten.job.iter().for_each(Job::release);
             self.remember_mark(forgotten.mark);
         }
@@ -141,7 +141,7 @@ impl Drop for Processes {
         if marks.is_empty() {
             return;
         }
-        // without a thread the guard does it in the end
+        // without a thread, they end with this process
         thread::Builder::new().name("shell-end".to_owned()).spawn(move || kill_marked(&marks)).ok();
     }
 }

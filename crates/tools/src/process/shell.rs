@@ -1,11 +1,11 @@
-//! The shell that runs commands, and what holds for each of them: our environment only, no start-up files, no core dumps.
+//! The shell that runs commands, and what applies to each of them: only the given environment, no start-up files, no core dumps.
 
 use std::ffi::OsString;
 use std::path::Path;
 
 use musher_process::Command;
 
-/// A command to be run by the shell.
+/// A command for the shell.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shell<'a> {
     pub(crate) command: &'a str,
@@ -14,7 +14,7 @@ pub(crate) struct Shell<'a> {
 }
 
 impl Shell<'_> {
-    /// The program to start. What it leaves running lives on until the session ends.
+    /// Returns the program to start. Processes that it leaves running continue until the session ends.
     pub(super) fn program(&self) -> Command {
         let environment = self.environment.iter().map(|(name, value)| (name, value));
         Command::new(path())
@@ -24,7 +24,7 @@ impl Shell<'_> {
             .envs(environment)
             .no_core_dumps()
             .adopt_orphans()
-            .keep_remains()
+            .keep_descendants()
     }
 
     pub(super) fn arguments(&self) -> [&str; 4] {
@@ -32,7 +32,7 @@ impl Shell<'_> {
     }
 }
 
-/// Where the shell is.
+/// Returns the path of the shell.
 pub(super) fn path() -> &'static str {
     let there = ["/bin/bash", "/usr/bin/bash"].into_iter().find(|path| Path::new(path).exists());
     there.unwrap_or("bash")

@@ -1,8 +1,8 @@
-//! Commands in the editor's terminals, with as much of what holds for our own as the editor lets us keep.
+//! Runs commands in the editor's terminals, with the guarantees of musher's own commands as far as the editor allows.
 //!
-//! The command gets the same environment and nothing to read: a file that the shell reads first takes away what the editor has added.
-//! It carries our marks, in its environment and in its limits, so it is ended with everything below it, also by the guard, wherever the
-//! editor has started it. What an editor cannot give: all of a very long output, for it keeps only the end.
+//! The command gets the same environment and empty input: a prelude that the shell reads first removes what the editor added. The command
+//! carries musher's marks in its environment and its limits, so it is ended with all its descendants, also if this process is killed, wherever the
+//! editor started it. One guarantee is missing: an editor keeps only the end of a very long output.
 
 use std::io;
 use std::path::Path;
@@ -15,23 +15,23 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::capture::Capture;
-use super::environment::MANNERS;
-use super::first::First;
-use super::{Ended, Finished, GRACE, Processes, Shell, plain, shell};
+use super::environment::NON_INTERACTIVE;
+use super::shell_prelude::ShellPrelude;
+use super::{Ended, Finished, GRACE_TIMEOUT, Processes, Shell, plain, shell};
 use crate::{Editor, TerminalExit, TerminalOrder};
 
 /// How long the editor may take to open a terminal.
-const OPENING: Duration = Duration::from_secs(10);
-/// How long one is waited for that nobody wants any more, so that it can be closed.
-const TOO_LATE: Duration = Duration::from_mins(1);
-/// How long it may take for what follows the end of a command.
-const ANSWERING: Duration = Duration::from_secs(2);
-/// So much of the output an editor keeps for us.
-const KEPT: u64 = 1 << 20;
+const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a cancelled terminal is awaited, so that it can be closed.
+const CANCELLED_OPEN_TIMEOUT: Duration = Duration::from_mins(1);
+/// How long the editor may take for each request after a command has ended.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
+/// The number of bytes of output that an editor keeps.
+const KEPT_OUTPUT_BYTES: u64 = 1 << 20;
 
-/// Runs a command to its end, its limit, or its cancellation. `None` if the editor refused before anything began.
+/// Runs a command until it ends, its timeout passes, or it is cancelled. Returns `None` if the editor refused before anything started.
 ///
-/// `begun` is told the id of the terminal.
+/// `on_start` receives the id of the terminal.
 pub(crate) async fn run_in_terminal(
     editor: &Arc<dyn Editor>,
     shell: Shell<'_>,
@@ -39,48 +39,47 @@ pub(crate) async fn run_in_terminal(
     scratch: &Path,
     processes: &Processes,
     cancel: &CancellationToken,
-    begun: impl FnOnce(&str),
+    on_start: impl FnOnce(&str),
 ) -> io::Result<Option<Finished>> {
     let mark = Mark::random();
-    let first = match First::write(scratch, shell.environment, &mark) {
-        Ok(first) => first,
+    let prelude = match ShellPrelude::write(scratch, shell.environment, &mark) {
+        Ok(prelude) => prelude,
         Err(error) => {
-            tracing::warn!(%error, "a terminal cannot be prepared: the command runs without one");
+            tracing::warn!(%error, "cannot prepare a terminal: the command runs without one");
             return Ok(None);
         }
     };
-    let order = order(shell, &mark, first.path());
-    // should we die, it ends what carries our mark
+    let order = order(shell, &mark, prelude.path());
+    // if this process is killed, everything that carries the mark is ended
     tokio::task::spawn_blocking(start_guard).await.ok();
     let mut terminal =
-        Terminal { editor: Arc::clone(editor), id: None, mark, is_over: false, first: Some(first) };
+        Terminal { editor: Arc::clone(editor), id: None, mark, is_over: false, prelude: Some(prelude) };
     let mut opening = Opening::begin(Arc::clone(editor), order);
     let opened = tokio::select! {
         biased;
         () = cancel.cancelled() => {
-            terminal.call_off(opening);
+            terminal.cancel(opening);
             return Ok(Some(finished(Ended::Cancelled, Capture::new(scratch))));
         }
-        opened = timeout(OPENING, &mut opening.0) => opened,
+        opened = timeout(OPEN_TIMEOUT, &mut opening.0) => opened,
     };
     let id = match opened {
         Ok(Ok(Ok(id))) => id,
         Ok(Ok(Err(reason))) => {
-            tracing::warn!(reason, "the editor opens no terminal: the command runs without one");
+            tracing::warn!(reason, "the editor cannot open a terminal: the command runs without one");
             terminal.is_over = true;
             return Ok(None);
         }
-        // what waits for the editor does not fail; should it, there is no terminal
+        // only a panic or a runtime shutdown leads here; then there is no terminal
         Ok(Err(failed)) => return Err(io::Error::other(failed)),
         Err(_elapsed) => {
-            terminal.call_off(opening);
-            let reason =
-                "the editor has not answered in time; the command was called off, but may have begun";
+            terminal.cancel(opening);
+            let reason = "the editor did not answer in time; the command was cancelled, but may have started";
             return Err(io::Error::new(io::ErrorKind::TimedOut, reason));
         }
     };
     terminal.id = Some(id.clone());
-    begun(&id);
+    on_start(&id);
     let ended = tokio::select! {
         exit = editor.terminal_exit(id.clone()) => how(&exit.map_err(|reason| lost(&reason))?),
         () = cancel.cancelled() => Ended::Cancelled,
@@ -103,38 +102,38 @@ fn finished(ended: Ended, capture: Capture) -> Finished {
 }
 
 fn lost(reason: &str) -> io::Error {
-    io::Error::other(format!("the editor has lost the terminal: {reason}"))
+    io::Error::other(format!("the editor lost the terminal: {reason}"))
 }
 
-pub(super) fn order(shell: Shell<'_>, mark: &Mark, first: &Path) -> TerminalOrder {
+pub(super) fn order(shell: Shell<'_>, mark: &Mark, prelude: &Path) -> TerminalOrder {
     let (name, value) = mark.variable();
     let ours = [
         (name.to_owned(), value),
-        // read by the shell before its command
-        ("BASH_ENV".to_owned(), first.to_string_lossy().into_owned()),
+        // the shell reads this file before its command
+        ("BASH_ENV".to_owned(), prelude.to_string_lossy().into_owned()),
     ];
-    let manners = MANNERS.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let non_interactive = NON_INTERACTIVE.map(|(name, value)| (name.to_owned(), value.to_owned()));
     TerminalOrder {
         program: shell::path().to_owned(),
         arguments: shell.arguments().map(str::to_owned).into(),
-        // the rest is in the file
-        variables: ours.into_iter().chain(manners).collect(),
+        // all other variables are in the file
+        variables: ours.into_iter().chain(non_interactive).collect(),
         cwd: shell.cwd.to_owned(),
-        kept: KEPT,
+        kept: KEPT_OUTPUT_BYTES,
     }
 }
 
-/// A terminal of the editor's. Whatever becomes of the run, its command is ended and the editor told that nobody asks any more.
+/// A terminal of the editor. When it is dropped, its command is ended and the terminal released.
 struct Terminal {
     editor: Arc<dyn Editor>,
     id: Option<String>,
     mark: Mark,
-    /// Nothing is left to be ended.
+    /// Nothing is left to end.
     is_over: bool,
-    first: Option<First>,
+    prelude: Option<ShellPrelude>,
 }
 
-/// A terminal that is being opened. Letting go of it takes the request back.
+/// A terminal that is being opened. Dropping it cancels the request.
 struct Opening(JoinHandle<Result<String, String>>);
 
 impl Opening {
@@ -150,37 +149,37 @@ impl Drop for Opening {
 }
 
 impl Terminal {
-    /// The command is not wanted before it is known whether it has begun: if it begins now it does nothing, and the terminal is closed.
-    fn call_off(&mut self, mut opening: Opening) {
-        let Some(first) = self.first.take() else { return };
-        first.call_off();
+    /// Cancels a command that may or may not have started: if it starts now, it exits at once, and the terminal is closed.
+    fn cancel(&mut self, mut opening: Opening) {
+        let Some(prelude) = self.prelude.take() else { return };
+        prelude.cancel();
         let editor = Arc::clone(&self.editor);
         tokio::spawn(async move {
-            if let Ok(Ok(Ok(id))) = timeout(TOO_LATE, &mut opening.0).await {
-                timeout(ANSWERING, editor.release_terminal(id)).await.ok();
+            if let Ok(Ok(Ok(id))) = timeout(CANCELLED_OPEN_TIMEOUT, &mut opening.0).await {
+                timeout(REQUEST_TIMEOUT, editor.release_terminal(id)).await.ok();
             }
-            drop(first);
+            drop(prelude);
         });
     }
 
     async fn output(&self, id: &str) -> String {
-        match timeout(ANSWERING, self.editor.terminal_output(id.to_owned())).await {
+        match timeout(REQUEST_TIMEOUT, self.editor.terminal_output(id.to_owned())).await {
             Ok(Ok(output)) => {
                 let text = plain::plain(&output.text);
                 if !output.is_cut {
                     return text;
                 }
                 format!(
-                    "[... the beginning is gone: the editor has kept the last {} KB ...]\n{text}",
-                    KEPT >> 10
+                    "[... the beginning is missing: the editor keeps only the last {} KB ...]\n{text}",
+                    KEPT_OUTPUT_BYTES >> 10
                 )
             }
-            Ok(Err(reason)) => format!("[The editor has not told the output: {reason}]\n"),
-            Err(_elapsed) => "[The editor has not told the output in time]\n".to_owned(),
+            Ok(Err(reason)) => format!("[The editor did not return the output: {reason}]\n"),
+            Err(_elapsed) => "[The editor did not return the output in time]\n".to_owned(),
         }
     }
 
-    /// What the command has left running ends with the session, like everything else.
+    /// Tracks what the command left running, so that it ends with the session.
     async fn keep_remains(&self, processes: &Processes, command: &str) {
         let mark = self.mark.clone();
         let is_alive = tokio::task::spawn_blocking(move || mark.is_alive()).await;
@@ -192,10 +191,10 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        if let Some(first) = self.first.take().filter(|_| self.id.is_none() && !self.is_over) {
-            // nobody will know whether it begins: the few bytes that keep it from that stay
-            first.call_off();
-            std::mem::forget(first);
+        if let Some(prelude) = self.prelude.take().filter(|_| self.id.is_none() && !self.is_over) {
+            // unknown whether the shell starts later: the small file that makes it exit stays
+            prelude.cancel();
+            std::mem::forget(prelude);
         }
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (editor, id, mark, is_over) =
@@ -205,17 +204,17 @@ impl Drop for Terminal {
                 end(&editor, id.as_deref(), mark).await;
             }
             if let Some(id) = id {
-                timeout(ANSWERING, editor.release_terminal(id)).await.ok();
+                timeout(REQUEST_TIMEOUT, editor.release_terminal(id)).await.ok();
             }
         });
     }
 }
 
-/// Ends a command with everything below it.
+/// Ends a command with all its descendants.
 async fn end(editor: &Arc<dyn Editor>, id: Option<&str>, mark: Mark) {
     if let Some(id) = id {
-        // an editor that does not do it has done nothing worse than we do next
-        timeout(GRACE, editor.kill_terminal(id.to_owned())).await.ok();
+        // the result does not matter: everything with the mark is killed next
+        timeout(GRACE_TIMEOUT, editor.kill_terminal(id.to_owned())).await.ok();
     }
     tokio::task::spawn_blocking(move || kill_marked([&mark])).await.ok();
 }
@@ -248,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_a_terminal_is_told_like_any_other() {
+    fn exit_of_a_terminal_is_converted_like_that_of_a_process() {
         let exit = |code, signal: Option<&str>| TerminalExit { code, signal: signal.map(str::to_owned) };
         for (exit, expected) in [
             (exit(Some(0), None), Ended::Exited(0)),

@@ -1,6 +1,6 @@
 //! Test helper: a process that runs a command with the tool `Execute` and waits to be killed. Usage: `musher-tools-command-host COMMAND`.
 //!
-//! It prints what the command prints.
+//! Prints the output of the command.
 
 use std::io::{self, Write as _};
 
@@ -20,12 +20,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     });
     let Value::Object(input) = input else { return Err("not an object".into()) };
     let output = Execute.run(input, &context, CancellationToken::new()).await;
-    Err(format!("the command has ended: {}", output.wire_text()).into())
+    Err(format!("the command has ended: {}", output.client_text()).into())
 }
 
 fn say(text: &str) {
     #[expect(clippy::disallowed_methods, reason = "the test reads this")]
     let mut stdout = io::stdout();
-    // fails if the test is gone, and then nobody reads
+    // fails if the test has ended
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).ok();
 }

@@ -1,4 +1,4 @@
-//! Tools in a process of their own.
+//! Tests of tools in a process of their own.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 

@@ -1,13 +1,13 @@
-//! The death of the whole process, tried on a helper that is killed: no command survives.
+//! Kills the host process of a command: no command survives.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Waits until the last process in the background sleeps, and prints its id.
+/// Waits until the last background process sleeps, and prints its id.
 const TELL: &str = "until grep -q '(sleep)' /proc/$!/stat; do :; done; echo pid $!";
 
-/// Runs the command in a helper and kills that; the process whose id the command has printed ends, too.
+/// Runs the command in a helper and kills the helper; the process whose id the command printed must end too.
 fn ends_with_its_host(command: &str) {
     #[expect(clippy::disallowed_methods, reason = "the helper is to be killed, and not by us")]
     let mut host = Command::new(env!("CARGO_BIN_EXE_musher-tools-command-host"))
@@ -24,7 +24,7 @@ fn ends_with_its_host(command: &str) {
     host.wait().unwrap();
     let started = Instant::now();
     while is_asleep(&pid) {
-        assert!(started.elapsed() < Duration::from_secs(30), "it lives on");
+        assert!(started.elapsed() < Duration::from_secs(30), "it is still running");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -35,12 +35,12 @@ fn is_asleep(pid: &str) -> bool {
 }
 
 #[test]
-fn nothing_survives_when_we_are_killed() {
+fn commands_end_when_the_host_is_killed() {
     ends_with_its_host(&format!("setsid sleep 3600 & {TELL}; wait"));
 }
 
 #[test]
-fn what_hides_from_us_does_not_survive_us_either() {
-    // no mark in its environment, a session of its own, none of our files
+fn hidden_processes_end_when_the_host_is_killed() {
+    // no mark in its environment, its own session, no shared file descriptors
     ends_with_its_host(&format!("env -i setsid sleep 3600 <&- >&- 2>&- & {TELL}; wait"));
 }

@@ -1,52 +1,66 @@
-//! Questions of the model to the person.
+//! Questions of the agent to the user.
 
 use crate::Count;
 use crate::object::object;
 
 object! {
-    /// Arguments of `ask_user`.
+    /// Parameters of `ask_user`.
     pub struct AskUserParams {
+        /// Id of the tool call that asks.
         tool_call_id: String = "toolCallId",
+        /// The questions, in display order.
         questions: Vec<Question> = "questions",
     }
 }
 
 object! {
-    /// One question.
+    /// A question.
     pub struct Question {
-        /// Counted from 1.
+        /// Position of the question, counted from 1. Repeated in the answer.
         index: Count = "index",
+        /// Text of the question.
         question: String = "question",
     } optional {
+        /// Short heading for the question.
         topic: String = "topic",
+        /// Suggested answers. Free text is accepted as well.
         options: Vec<String> = "options",
+        /// Whether several options may be selected. Default: false.
         multi_select: bool = "multiSelect",
     }
 }
 
 object! {
-    /// Answer of `ask_user`. The answers are objects: plain strings make 0.57 hang.
+    /// Result of `ask_user`. Answers must be objects: plain strings make 0.57 hang.
     pub struct AskUserResult {
+        /// One answer per question; empty if cancelled.
         answers: Vec<Answer> = "answers",
     } optional {
+        /// Whether the user declined to answer, which ends the turn. Default: false.
         cancelled: bool = "cancelled",
     }
 }
 
 object! {
-    /// One answer. Several choices are joined by `, `.
+    /// The answer to one question. Several selected options are joined by `, `.
     pub struct Answer {
+        /// Index of the question that is answered.
         index: Count = "index",
+        /// Text of the question that is answered.
         question: String = "question",
+        /// The user's answer.
         answer: String = "answer",
     }
 }
 
 object! {
-    /// A question that waits, in the answer to `load_session`. Answer it under `requestId`.
+    /// A pending question, in the result of `load_session`. Respond to it with the JSON-RPC id `requestId`.
     pub struct PendingAskUser {
+        /// JSON-RPC id to use in the response.
         request_id: String = "requestId",
+        /// Id of the tool call that asks.
         tool_call_id: String = "toolCallId",
+        /// The questions, in display order.
         questions: Vec<Question> = "questions",
     }
 }

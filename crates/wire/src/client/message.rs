@@ -4,34 +4,44 @@ use crate::object::object;
 use crate::{Json, MessageRole, SessionOrigin, Source, Visibility};
 
 object! {
-    /// Arguments of `add_user_message`, which starts a turn, or queues one while another runs.
+    /// Parameters of `add_user_message`, which starts a turn, or queues one if a turn is running.
     pub struct AddUserMessageParams {
+        /// The prompt; may be empty. A leading `/name` invokes a custom slash command.
         text: String = "text",
     } optional {
-        /// Becomes the id of the message and of the turn. 0.99 and older make their own.
+        /// Id to use for the message and for the turn; generated if absent. 0.99 and older ignore it.
         message_id: String = "messageId",
+        /// Images (JPEG, PNG, GIF or WebP), base64.
         images: Vec<Source> = "images",
+        /// Documents: PDF as base64, or plain text.
         files: Vec<Source> = "files",
+        /// Form that the final answer must have. Applies to this turn only.
         output_format: OutputFormat = "outputFormat",
+        /// Where the message comes from; repeated in the stored message.
         user_message_source: SessionOrigin = "userMessageSource",
+        /// When to process the message if a turn is running; a daemon adds `end_of_turn` if absent.
         queue_placement: String = "queuePlacement",
+        /// Whether to add the message without starting a turn; declared for daemons. Default: false.
         skip_agent_loop: bool = "skipAgentLoop",
+        /// Role of the message; declared for daemons. Default: `user`.
         role: MessageRole = "role",
+        /// Audience of the message; declared for daemons.
         visibility: Visibility = "visibility",
     }
 }
 
 object! {
-    /// The form the final answer of a turn must have.
+    /// The form that the final answer of a turn must have.
     pub struct OutputFormat {
-        /// `json_schema`
+        /// Always `json_schema`.
         kind: String = "type",
+        /// The JSON Schema that the answer must satisfy.
         schema: Json = "schema",
     }
 }
 
 impl OutputFormat {
-    /// Answers must fit `schema`.
+    /// Requires answers that satisfy the JSON Schema `schema`.
     pub fn json_schema(schema: impl Into<Json>) -> Self {
         Self::new("json_schema", schema)
     }
@@ -40,13 +50,18 @@ impl OutputFormat {
 object! {
     /// A message that waits for the running turn to end.
     pub struct QueuedMessage {
+        /// The prompt.
         text: String = "text",
-        /// The id of the `add_user_message` call.
+        /// Id of the `add_user_message` request.
         request_id: String = "requestId",
     } optional {
+        /// Id that the message will have.
         message_id: String = "messageId",
+        /// When the message is processed, such as `end_of_turn`.
         queue_placement: String = "queuePlacement",
+        /// Attached images.
         images: Vec<Source> = "images",
+        /// Attached documents.
         files: Vec<Source> = "files",
     }
 }

@@ -1,4 +1,4 @@
-//! Calls from the client to the agent, by family: the params and results of each.
+//! Calls from the client to the agent, by family: parameters and results.
 
 mod catalog;
 mod context;
@@ -19,13 +19,14 @@ pub use settings::*;
 use crate::object::object;
 
 object! {
-    /// No arguments: `{}`.
+    /// The empty object `{}`: no parameters, or no result.
     pub struct Empty {}
 }
 
 object! {
-    /// The answer of calls that only say whether they worked.
+    /// Result of calls that report success or failure only.
     pub struct Success {
+        /// Whether the call succeeded.
         success: bool = "success",
     }
 }

@@ -1,13 +1,13 @@
-//! Numbers of the protocol: counts, durations, points in time.
+//! Numbers of the protocol: counts, durations, timestamps.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
-/// A number that ought to be whole and not negative, kept as it was sent.
+/// A number that should be a non-negative integer, preserved as it was sent.
 ///
-/// Peers written in a language without integers may one day send `12.5` for a duration. That must not cost a message.
+/// Peers written in a language without integers may send `12.5` for a duration; the message must still parse.
 ///
 /// ```
 /// use musher_wire::Count;
@@ -21,12 +21,12 @@ use serde_json::Number;
 pub struct Count(Number);
 
 impl Count {
-    /// The number as a whole one: fractions are cut off, negative numbers are 0.
+    /// Returns the number as an integer: fractions are truncated, negative numbers become 0.
     pub fn get(&self) -> u64 {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "a cast from float saturates, which is what is wanted"
+            reason = "a cast from float saturates, which is intended"
         )]
         let of_float = |float: f64| float as u64;
         self.0.as_u64().or_else(|| self.0.as_f64().map(of_float)).unwrap_or_default()

@@ -1,55 +1,75 @@
-//! Enums of strings. All are open: a value we do not know is kept.
+//! Enums of strings. All are open: unknown values are preserved.
 
 use crate::object::open_enum;
 
 open_enum! {
-    /// What the agent is doing.
+    /// The working state of the agent.
     pub enum DroidWorkingState {
+        /// No turn is running.
         Idle = "idle",
-        /// Not in 0.99 and older.
+        /// The model is reasoning. Not sent by 0.99 and older.
         Thinking = "thinking",
+        /// The model is called, or writes its answer.
         StreamingAssistantMessage = "streaming_assistant_message",
+        /// A permission request or a question is pending.
         WaitingForToolConfirmation = "waiting_for_tool_confirmation",
+        /// Tools are running.
         ExecutingTool = "executing_tool",
+        /// The conversation is being compacted.
         CompactingConversation = "compacting_conversation",
     }
 }
 
 open_enum! {
-    /// How a session works: doing, planning, or running missions.
+    /// How a session works: executing, planning, or running missions.
     pub enum InteractionMode {
+        /// The agent executes prompts. The default.
         Auto = "auto",
+        /// The agent plans and changes nothing until the plan is approved.
         Spec = "spec",
+        /// The agent runs missions.
         Agi = "agi",
     }
 }
 
 open_enum! {
-    /// How much runs without asking. 0.57 used [`AutonomyMode`] values here; they are kept as `Unrecognized`.
+    /// Which tool calls run without a permission request. 0.57 sent [`AutonomyMode`] values here; they read as `Unrecognized`.
     pub enum AutonomyLevel {
+        /// Read-only tools and commands run without a permission request.
         Off = "off",
+        /// File edits and low-impact commands run as well.
         Low = "low",
+        /// Medium-impact commands run as well.
         Medium = "medium",
+        /// Everything except deny-listed commands runs.
         High = "high",
     }
 }
 
 open_enum! {
-    /// Interaction mode and autonomy level in one, as older versions had it.
+    /// Legacy form of interaction mode and autonomy level in one value.
     pub enum AutonomyMode {
+        /// Executes prompts at autonomy level off.
         Normal = "normal",
+        /// Plans.
         Spec = "spec",
+        /// Executes prompts at autonomy level low.
         AutoLow = "auto-low",
+        /// Executes prompts at autonomy level medium.
         AutoMedium = "auto-medium",
+        /// Executes prompts at autonomy level high.
         AutoHigh = "auto-high",
     }
 }
 
 open_enum! {
-    /// How long a model may think.
+    /// How much reasoning a model does.
     pub enum ReasoningEffort {
+        /// No reasoning effort applies.
         None = "none",
+        /// The model decides.
         Dynamic = "dynamic",
+        /// No reasoning.
         Off = "off",
         Minimal = "minimal",
         Low = "low",
@@ -61,45 +81,71 @@ open_enum! {
 }
 
 open_enum! {
-    /// An answer to a permission request.
+    /// A decision on a permission request.
     pub enum ToolConfirmationOutcome {
+        /// Run this tool call.
         ProceedOnce = "proceed_once",
+        /// Run this tool call and raise the autonomy level to the one it requires.
         ProceedAlways = "proceed_always",
+        /// Run this tool call and later ones on the same file.
         ProceedAlwaysFile = "proceed_always_file",
+        /// Approve the plan and run tool calls without permission requests.
         ProceedAutoRun = "proceed_auto_run",
+        /// Approve the plan and set autonomy level low.
         ProceedAutoRunLow = "proceed_auto_run_low",
+        /// Approve the plan and set autonomy level medium.
         ProceedAutoRunMedium = "proceed_auto_run_medium",
+        /// Approve the plan and set autonomy level high.
         ProceedAutoRunHigh = "proceed_auto_run_high",
+        /// Execute the plan in a new session.
         ProceedNewSession = "proceed_new_session",
+        /// Execute the plan in a new session at autonomy level low.
         ProceedNewSessionLow = "proceed_new_session_low",
+        /// Execute the plan in a new session at autonomy level medium.
         ProceedNewSessionMedium = "proceed_new_session_medium",
+        /// Execute the plan in a new session at autonomy level high.
         ProceedNewSessionHigh = "proceed_new_session_high",
+        /// Approve the plan as edited in `editedSpecContent`.
         ProceedEdit = "proceed_edit",
+        /// Run this tool call and later calls of the same MCP tool.
         ProceedAlwaysTools = "proceed_always_tools",
+        /// Run this tool call and later calls of all tools of its MCP server.
         ProceedAlwaysServer = "proceed_always_server",
+        /// Deny the tool call, which ends the turn.
         Cancel = "cancel",
     }
 }
 
 open_enum! {
-    /// What a permission request is about.
+    /// The kind of a permission request.
     pub enum ToolConfirmationType {
+        /// Editing a file.
         Edit = "edit",
+        /// Running a command.
         Exec = "exec",
+        /// Creating a file.
         Create = "create",
+        /// Questions to the user; 0.225 sends `droid.ask_user` instead.
         AskUser = "ask_user",
+        /// Approval of a plan.
         ExitSpecMode = "exit_spec_mode",
+        /// Approval of a mission.
         ProposeMission = "propose_mission",
+        /// Start of a mission.
         StartMissionRun = "start_mission_run",
+        /// Applying a patch.
         ApplyPatch = "apply_patch",
+        /// Calling a tool of an MCP server.
         McpTool = "mcp_tool",
+        /// An operation that the sandbox blocked.
         SandboxViolation = "sandbox_violation",
+        /// A command that the secret scanner blocked.
         DroidShieldViolation = "droid_shield_violation",
     }
 }
 
 open_enum! {
-    /// How much harm a tool call could do.
+    /// The risk of a tool call.
     pub enum ImpactLevel {
         Low = "low",
         Medium = "medium",
@@ -110,46 +156,75 @@ open_enum! {
 open_enum! {
     /// Why a turn ended.
     pub enum AgentTurnCompletionReason {
+        /// The model finished, or the user denied a tool call.
         Completed = "completed",
+        /// The client interrupted the turn.
         Cancelled = "cancelled",
+        /// A permission request was denied automatically.
         PermissionRejected = "permission_rejected",
+        /// The turn failed; an `error` notification says why.
         Error = "error",
+        /// The agent's process is exiting.
         ProcessExit = "process_exit",
+        /// A new session executes the plan.
         SpecHandoff = "spec_handoff",
+        /// No final answer for the requested output format.
         StructuredOutputMissing = "structured_output_missing",
+        /// The final answer is not JSON, or does not satisfy the schema.
         StructuredOutputInvalid = "structured_output_invalid",
+        /// The requested schema is not valid.
         StructuredOutputSchemaInvalid = "structured_output_schema_invalid",
+        /// The model provider's quota is used up.
         ModelUsageExhausted = "model_usage_exhausted",
+        /// The model provider rejected the credential.
         ModelAuthenticationFailed = "model_authentication_failed",
+        /// The model provider rejected the request.
         ModelRequestRejected = "model_request_rejected",
+        /// No connection to the model provider.
         ModelProviderUnreachable = "model_provider_unreachable",
+        /// The model provider did not respond after all retries.
         ModelProviderUnavailable = "model_provider_unavailable",
+        /// A hook rejected the prompt.
         PromptRejected = "prompt_rejected",
+        /// The end of the turn could not be stored.
         CompletionPersistenceFailed = "completion_persistence_failed",
+        /// A permission request could not reach any client.
         NoApproverAvailable = "no_approver_available",
     }
 }
 
 open_enum! {
-    /// Where a tool call is in its life.
+    /// The phase of a tool call.
     pub enum ToolExecutionPhase {
+        /// The model is writing the arguments.
         StreamingInput = "streaming_input",
+        /// The call waits for other calls or for permission.
         Queued = "queued",
+        /// The tool is running.
         Executing = "executing",
+        /// The tool has finished.
         SettledAfterExecution = "settled_after_execution",
+        /// The call ended before the tool ran.
         SettledWithoutExecution = "settled_without_execution",
+        /// The call ended; whether the tool ran is unknown.
         SettledUnknown = "settled_unknown",
     }
 }
 
 open_enum! {
-    /// Why the model is asked again.
+    /// Why a model call is retried.
     pub enum LlmRetryReason {
+        /// The model provider is overloaded or returned a server error.
         Overloaded = "overloaded",
+        /// The model provider limits the rate of requests.
         RateLimited = "rate_limited",
+        /// The model provider did not respond in time.
         Timeout = "timeout",
+        /// The connection failed.
         Network = "network",
+        /// The model's answer was empty.
         EmptyResponse = "empty_response",
+        /// No reason given.
         Unknown = "unknown",
     }
 }
@@ -174,15 +249,19 @@ open_enum! {
         Connected = "connected",
         Disconnected = "disconnected",
         Failed = "failed",
+        /// Switched off in the settings.
         Disabled = "disabled",
     }
 }
 
 open_enum! {
-    /// How an MCP server is reached.
+    /// The transport of an MCP server.
     pub enum McpServerType {
+        /// A child process, over its standard input and output.
         Stdio = "stdio",
+        /// Streamable HTTP.
         Http = "http",
+        /// HTTP with server-sent events, the older transport.
         Sse = "sse",
     }
 }
@@ -197,14 +276,21 @@ open_enum! {
 }
 
 open_enum! {
-    /// Which settings file something stands in.
+    /// Where a setting is defined.
     pub enum SettingsLevel {
+        /// Settings of the organization.
         Org = "org",
+        /// The settings file of one process.
         Runtime = "runtime",
+        /// Settings of the user.
         User = "user",
+        /// Settings of the project.
         Project = "project",
+        /// Settings of a folder inside the project.
         Folder = "folder",
+        /// Changed while running.
         Dynamic = "dynamic",
+        /// Built into the agent.
         Builtin = "builtin",
     }
 }
@@ -212,36 +298,47 @@ open_enum! {
 open_enum! {
     /// Where a skill or subagent is defined.
     pub enum SkillLocation {
+        /// In the project.
         Project = "project",
+        /// In the user's home directory.
         Personal = "personal",
+        /// Built into the agent.
         Builtin = "builtin",
+        /// Provided by an automation.
         Automation = "automation",
     }
 }
 
 open_enum! {
-    /// Who brings a tool.
+    /// The provider of a tool.
     pub enum ToolSource {
+        /// Built into the agent.
         Native = "native",
+        /// An MCP server.
         Mcp = "mcp",
+        /// A connector of the vendor's service.
         Connector = "connector",
     }
 }
 
 open_enum! {
-    /// What a tool does to the world.
+    /// The effect of a tool.
     pub enum ToolCategory {
+        /// Reads only.
         Read = "read",
+        /// Edits files.
         Edit = "edit",
+        /// Runs programs.
         Execute = "execute",
     }
 }
 
 open_enum! {
-    /// The API a model is reached by.
+    /// The API that serves a model.
     pub enum ModelProvider {
         Anthropic = "anthropic",
         Openai = "openai",
+        /// Any API compatible with `OpenAI` chat completions.
         GenericChatCompletionApi = "generic-chat-completion-api",
         Factory = "factory",
         Google = "google",
@@ -296,15 +393,17 @@ open_enum! {
 }
 
 open_enum! {
-    /// How commands are confined.
+    /// The scope of a sandbox.
     pub enum SandboxMode {
+        /// Each command has its own sandbox.
         PerCommand = "per-command",
+        /// The whole agent process is sandboxed.
         WholeProcess = "whole-process",
     }
 }
 
 open_enum! {
-    /// What a confined command tried.
+    /// The restriction that a sandboxed command violated.
     pub enum SandboxViolationType {
         FilesystemRead = "filesystem-read",
         FilesystemWrite = "filesystem-write",
@@ -314,7 +413,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// The operation a confined command tried.
+    /// The operation that a sandboxed command attempted.
     pub enum SandboxOperationType {
         Read = "read",
         Write = "write",
@@ -324,34 +423,43 @@ open_enum! {
 }
 
 open_enum! {
-    /// Why the sandbox refused.
+    /// Why the sandbox blocked an operation.
     pub enum SandboxViolationReason {
+        /// The target is on a deny list.
         DenyList = "deny-list",
+        /// The target is not on an allow list.
         NotAllowed = "not-allowed",
     }
 }
 
 open_enum! {
-    /// Who speaks in a message.
+    /// The author of a message.
     pub enum MessageRole {
+        /// Written by the user, or injected on the user's behalf.
         User = "user",
+        /// Written by the model.
         Assistant = "assistant",
+        /// Holds tool results; only in results of `load_session`.
         Tool = "tool",
+        /// Written by the agent, such as an error report.
         System = "system",
     }
 }
 
 open_enum! {
-    /// Who is meant to see a message.
+    /// The audience of a message.
     pub enum Visibility {
+        /// For the user and the model.
         Both = "both",
+        /// For the model only.
         LlmOnly = "llm_only",
+        /// For the user only.
         UserOnly = "user_only",
     }
 }
 
 open_enum! {
-    /// What a progress update of a tool tells.
+    /// The kind of a progress update of a tool.
     pub enum ToolProgressType {
         ToolCall = "tool_call",
         ToolResult = "tool_result",
@@ -362,16 +470,19 @@ open_enum! {
 }
 
 open_enum! {
-    /// How a session got its title.
+    /// The origin of a session title.
     pub enum SessionTitleUpdateType {
+        /// The beginning of the first prompt.
         FirstUserMessage = "first_user_message",
+        /// Written by a model.
         LlmGenerated = "llm_generated",
+        /// Set by the user.
         ManualRename = "manual_rename",
     }
 }
 
 open_enum! {
-    /// How well the context size is known.
+    /// The accuracy of context statistics.
     pub enum ContextStatsAccuracy {
         Exact = "exact",
         Estimated = "estimated",
@@ -381,9 +492,13 @@ open_enum! {
 open_enum! {
     /// Why a session is closed.
     pub enum CloseReason {
+        /// The user cleared the conversation.
         Clear = "clear",
+        /// The user logged out.
         Logout = "logout",
+        /// The user left the prompt.
         PromptInputExit = "prompt_input_exit",
+        /// Any other reason.
         Other = "other",
     }
 }
@@ -391,32 +506,41 @@ open_enum! {
 open_enum! {
     /// How a hook run ended.
     pub enum HookStatus {
+        /// All commands succeeded.
         Completed = "completed",
+        /// A command failed.
         Error = "error",
     }
 }
 
 open_enum! {
-    /// When a hook runs.
+    /// The event that triggers a hook.
     pub enum HookEventName {
+        /// A session begins or is resumed.
         SessionStart = "SessionStart",
+        /// The user sent a prompt.
         UserPromptSubmit = "UserPromptSubmit",
+        /// A tool is about to run.
         PreToolUse = "PreToolUse",
+        /// A tool has run.
         PostToolUse = "PostToolUse",
+        /// A turn is about to end.
         Stop = "Stop",
     }
 }
 
 open_enum! {
-    /// A session's part in a mission.
+    /// The role of a session in a mission.
     pub enum DecompSessionType {
+        /// Plans the mission and starts workers.
         Orchestrator = "orchestrator",
+        /// Implements one feature of the mission.
         Worker = "worker",
     }
 }
 
 open_enum! {
-    /// Where a mission stands.
+    /// The state of a mission.
     pub enum MissionState {
         AwaitingInput = "awaiting_input",
         Initializing = "initializing",
@@ -428,7 +552,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// Where one feature of a mission stands.
+    /// The state of a feature of a mission.
     pub enum FeatureStatus {
         Pending = "pending",
         InProgress = "in_progress",
@@ -438,7 +562,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// How one feature of a mission went.
+    /// The outcome of a feature of a mission.
     pub enum FeatureSuccessState {
         Success = "success",
         Partial = "partial",
@@ -447,7 +571,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// How much an issue found in a mission matters.
+    /// The severity of an issue found in a mission.
     pub enum IssueSeverity {
         Blocking = "blocking",
         NonBlocking = "non_blocking",
@@ -456,7 +580,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// What kind of handoff item was dismissed in a mission.
+    /// The kind of a handoff item dismissed in a mission.
     pub enum DismissalType {
         DiscoveredIssue = "discovered_issue",
         CriticalContext = "critical_context",
@@ -465,7 +589,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// What happened in a mission.
+    /// The kind of an entry in a mission's progress log.
     pub enum ProgressLogEntryType {
         MissionAccepted = "mission_accepted",
         MissionPaused = "mission_paused",
@@ -482,7 +606,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// What kind of program calls.
+    /// The kind of client program.
     pub enum ClientType {
         WebDesktop = "web-desktop",
         WebApp = "web-app",
@@ -495,7 +619,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// How an OAuth client names itself at the token endpoint.
+    /// How an OAuth client authenticates at the token endpoint.
     pub enum TokenEndpointAuthMethod {
         None = "none",
         ClientSecretBasic = "client_secret_basic",

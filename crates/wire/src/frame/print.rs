@@ -1,4 +1,4 @@
-//! Prints a frame as one line.
+//! Prints a frame as one line of JSON.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -9,9 +9,9 @@ pub(super) fn line(frame: &Frame) -> String {
     if let Frame::Malformed(malformed) = frame {
         return malformed.raw.to_string();
     }
-    // Maps with string keys and valid raw text: printing cannot fail.
+    // printing cannot fail: all keys are strings, and all raw values are valid JSON
     let line = serde_json::to_string(frame).unwrap_or_default();
-    // A raw payload may hold line breaks between tokens, where any space is as good; inside strings JSON forbids them.
+    // a raw payload may contain line breaks between tokens, where a space is equivalent; in strings, JSON forbids them
     if line.contains('\n') { line.replace('\n', " ") } else { line }
 }
 
@@ -42,7 +42,10 @@ impl Serialize for Frame {
                 tail(&mut map, &notification.envelope)?;
             }
             Self::Malformed(malformed) => {
-                return Err(serde::ser::Error::custom(format_args!("no message: {}", malformed.reason)));
+                return Err(serde::ser::Error::custom(format_args!(
+                    "cannot serialize a malformed frame: {}",
+                    malformed.reason
+                )));
             }
         }
         map.end()

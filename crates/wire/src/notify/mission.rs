@@ -1,13 +1,15 @@
-//! Missions. Read in the Python SDK's declarations; no capture shows them, so the inner parts are left open.
+//! Missions. Known from the declarations of the Python SDK only, not from captures, so nested values stay untyped.
 
 use crate::object::object;
 use crate::{Json, MissionState};
 
 object! {
-    /// A mission moves on.
+    /// The state of a mission changed.
     pub struct MissionStateChanged {
+        /// The new state.
         state: MissionState = "state",
     } optional {
+        /// Time of the change. Form not documented.
         updated_at: Json = "updatedAt",
     }
 }
@@ -15,27 +17,31 @@ object! {
 object! {
     /// The features of a mission changed.
     pub struct MissionFeaturesChanged {
+        /// All features of the mission. Element type not documented.
         features: Vec<Json> = "features",
     }
 }
 
 object! {
-    /// Something happened in a mission.
+    /// The progress log of a mission grew.
     pub struct MissionProgressEntry {
+        /// The progress log. Element type not documented.
         progress_log: Vec<Json> = "progressLog",
     }
 }
 
 object! {
-    /// A mission still runs.
+    /// A mission is still running.
     pub struct MissionHeartbeat {} optional {
+        /// Time of the heartbeat. Form not documented.
         timestamp: Json = "timestamp",
     }
 }
 
 object! {
-    /// A worker began.
+    /// A worker started.
     pub struct MissionWorkerStarted {
+        /// Id of the worker's session.
         worker_session_id: String = "workerSessionId",
     }
 }
@@ -43,8 +49,10 @@ object! {
 object! {
     /// A worker ended.
     pub struct MissionWorkerCompleted {
+        /// Id of the worker's session.
         worker_session_id: String = "workerSessionId",
     } optional {
+        /// Exit code of the worker's process.
         exit_code: i64 = "exitCode",
     }
 }

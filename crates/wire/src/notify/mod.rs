@@ -1,5 +1,6 @@
-//! News of a session: `droid.session_notification`, told apart by `type`.
+//! Notifications of a session: `droid.session_notification`, tagged by `type`.
 
+mod fast_path;
 mod hook;
 mod mcp;
 mod mission;
@@ -7,8 +8,8 @@ mod session;
 mod text;
 mod tool;
 mod turn;
-mod usual;
 
+pub(crate) use fast_path::{delta as fast_delta, leading_delta, plain};
 pub use hook::*;
 pub use mcp::*;
 pub use mission::*;
@@ -16,22 +17,22 @@ pub use session::*;
 pub use text::*;
 pub use tool::*;
 pub use turn::*;
-pub(crate) use usual::{delta as usual_delta, leading_delta, plain};
 
 use crate::object::{object, tagged};
 
 object! {
-    /// Params of `droid.session_notification`.
+    /// Parameters of the notification `droid.session_notification`.
     pub struct SessionNotificationParams {
+        /// The notification itself.
         notification: SessionNotification = "notification",
     } optional {
-        /// 0.225 sends it for most kinds, 0.99 and older never.
+        /// Id of the session. 0.225 sends it for most types, 0.99 and older never do.
         session_id: String = "sessionId",
     }
 }
 
 tagged! {
-    /// One piece of news.
+    /// A notification of a session.
     pub enum SessionNotification by "type" {
         DroidWorkingStateChanged(DroidWorkingStateChanged) = "droid_working_state_changed",
         CreateMessage(Box<CreateMessage>) = "create_message",

@@ -1,4 +1,4 @@
-//! The course of a turn: states, end, cost, failures.
+//! The turn: working states, end, token usage, errors, retries.
 
 use crate::object::object;
 use crate::{
@@ -7,80 +7,102 @@ use crate::{
 };
 
 object! {
-    /// The agent does something else now. The same state may come twice.
+    /// The working state changed. The same state may be sent twice.
     pub struct DroidWorkingStateChanged {
+        /// The new state.
         new_state: DroidWorkingState = "newState",
     }
 }
 
 object! {
-    /// A turn is over. Exactly one for each accepted message; not in 0.99 and older, where `idle` is all there is.
+    /// A turn ended. Sent once per accepted message; 0.99 and older send only the state `idle`.
     pub struct AgentTurnCompleted {
+        /// Why the turn ended.
         reason: AgentTurnCompletionReason = "reason",
     } optional {
-        /// The `messageId` of the message that began the turn.
+        /// Id of the turn: the `messageId` of the message that started it.
         turn_id: String = "turnId",
+        /// Tokens used by this turn, without subagents.
         token_usage: TokenUsage = "tokenUsage",
+        /// Tokens used by the session so far, without subagents.
         cumulative_token_usage: TokenUsage = "cumulativeTokenUsage",
+        /// Tokens used by subagents in this turn.
         child_token_usage: TokenUsage = "childTokenUsage",
+        /// Tokens used by subagents in the session so far.
         cumulative_child_token_usage: TokenUsage = "cumulativeChildTokenUsage",
+        /// Duration of the turn in milliseconds.
         duration_ms: Count = "durationMs",
     }
 }
 
 object! {
-    /// The session's token counts changed. May come after the end of the turn.
+    /// The token usage of the session changed. May be sent after the end of the turn.
     pub struct SessionTokenUsageChanged {
+        /// Tokens used by the session itself.
         token_usage: TokenUsage = "tokenUsage",
     } optional {
+        /// The session's id.
         session_id: String = "sessionId",
+        /// Tokens used by the session and its subagents.
         inclusive_token_usage: TokenUsage = "inclusiveTokenUsage",
+        /// Tokens of the latest model call.
         last_call_token_usage: LastCallTokenUsage = "lastCallTokenUsage",
     }
 }
 
 object! {
-    /// The answer in the form that was asked for.
+    /// The final answer in the requested output format.
     pub struct StructuredOutput {
-        /// An object, or null.
+        /// The answer as a JSON object; null if it did not satisfy the schema.
         structured_output: Json = "structuredOutput",
     } optional {
+        /// Id of the assistant message that holds the answer.
         message_id: String = "messageId",
     }
 }
 
 object! {
-    /// Something went wrong.
+    /// An error, usually one that ends the turn.
     pub struct ErrorNotification {
+        /// Text for display.
         message: String = "message",
     } optional {
+        /// Class of the error; mostly `Error`.
         error_type: DroidErrorType = "errorType",
+        /// Time of the error (ISO 8601).
         timestamp: String = "timestamp",
+        /// The underlying error; more specific than `errorType`.
         error: ErrorCause = "error",
     }
 }
 
 object! {
-    /// What went wrong, by name.
+    /// The underlying error.
     pub struct ErrorCause {} optional {
+        /// Name of the error, such as `StructuredOutputError`.
         name: String = "name",
+        /// Text of the error.
         message: String = "message",
     }
 }
 
 object! {
-    /// The model is asked again.
+    /// A failed model call is retried.
     pub struct LlmRetry {
+        /// Why the model call is repeated.
         reason: LlmRetryReason = "reason",
     } optional {
+        /// Number of the retry, counted from 1.
         attempt: Count = "attempt",
     }
 }
 
 object! {
-    /// Messages that waited for the turn were thrown away by an interrupt.
+    /// Queued messages were discarded, because the turn was interrupted or a hook rejected them.
     pub struct QueuedMessagesDiscarded {} optional {
+        /// Text of the discarded messages.
         text: String = "text",
+        /// Id of the `add_user_message` request.
         request_id: String = "requestId",
     }
 }

@@ -1,4 +1,4 @@
-//! Whatever comes in: no panic, and what is JSON prints back as the same value.
+//! Property tests: no input panics, and JSON input prints back as the same value.
 
 use musher_wire::{Frame, Json, METHODS, Side, inspect};
 use proptest::prelude::*;
@@ -6,12 +6,11 @@ use serde_json::{Map, Value, json};
 
 use crate::recorded;
 
-/// Reads a line in every way the crate offers; returns whether it is a message.
-fn read_in_every_way(line: &[u8]) -> bool {
+/// Parses a line, checks that printing and parsing round-trip, and returns whether the envelope is valid.
+fn check_round_trip(line: &[u8]) -> bool {
     let frame = Frame::parse(line);
     let printed = frame.to_line();
-    assert!(!printed.contains('\n'), "a line break inside a line");
-    // reading what we printed gives the same frame
+    assert!(!printed.contains('\n'), "line break inside a printed line");
     let again = Frame::parse(printed.as_bytes());
     match &frame {
         Frame::Malformed(malformed) => {
@@ -26,20 +25,20 @@ fn read_in_every_way(line: &[u8]) -> bool {
         Frame::Malformed(_) => None,
     };
     if let Some(payload) = payload {
-        read_as_everything(&payload);
+        check_payload_types(&payload);
     }
     frame.check_envelope().is_ok()
 }
 
-/// The same for input that may hold line breaks, which then is several lines.
-fn read_lines_in_every_way(input: &[u8]) {
+/// Does the same for input with line breaks, which is several lines.
+fn check_lines(input: &[u8]) {
     for line in input.split(|byte| *byte == b'\n') {
-        read_in_every_way(line);
+        check_round_trip(line);
     }
 }
 
-/// Reads a payload as each type of the table: a payload that reads must print back equal.
-fn read_as_everything(payload: &Json) {
+/// Reads a payload as each type of the method table. A payload that can be read must print back equal.
+fn check_payload_types(payload: &Json) {
     let notification = ["droid.session_notification", "daemon.session_notification"];
     for method in METHODS.iter().chain(&notification) {
         for side in [Side::Params, Side::Result] {
@@ -67,7 +66,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Keys of the protocol half of the time, so that typed readers get something to chew on.
+/// Generates keys of the protocol half of the time, so that typed readers get past the first field.
 fn any_key() -> impl Strategy<Value = String> {
     let known = [
         "type", "id", "method", "params", "result", "error", "jsonrpc", "_meta", "code", "message", "content",
@@ -75,7 +74,7 @@ fn any_key() -> impl Strategy<Value = String> {
     prop_oneof![prop::sample::select(known.to_vec()).prop_map(str::to_owned), ".{0,6}"]
 }
 
-/// A path into a value, and what to put there.
+/// Replaces the part of `value` at `path` by `replacement`.
 fn mutate(value: &mut Value, path: &[usize], replacement: &Value) {
     let children: Vec<&mut Value> = match value {
         Value::Array(items) => items.iter_mut().collect(),
@@ -96,13 +95,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn arbitrary_bytes_are_some_frame(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        read_lines_in_every_way(&bytes);
+    fn arbitrary_bytes_parse_as_a_frame(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        check_lines(&bytes);
     }
 
     #[test]
-    fn arbitrary_json_is_some_frame(value in any_json()) {
-        read_in_every_way(value.to_string().as_bytes());
+    fn arbitrary_json_parses_as_a_frame(value in any_json()) {
+        check_round_trip(value.to_string().as_bytes());
     }
 
     #[test]
@@ -111,20 +110,20 @@ proptest! {
             "jsonrpc": "2.0", "factoryApiVersion": "1.0.0", "type": "request", "id": "1", "method": "droid.x",
             "params": payload,
         });
-        prop_assert!(read_in_every_way(call.to_string().as_bytes()));
+        prop_assert!(check_round_trip(call.to_string().as_bytes()));
     }
 
     #[test]
-    fn recorded_lines_with_a_changed_value_are_some_frame(
+    fn recorded_lines_with_a_changed_value_parse_as_a_frame(
         pick in any::<prop::sample::Index>(), path in prop::collection::vec(any::<usize>(), 0..7), new in any_json(),
     ) {
         let mut value: Value = serde_json::from_str(pick.get(recorded_once()).as_str()).unwrap();
         mutate(&mut value, &path, &new);
-        read_in_every_way(value.to_string().as_bytes());
+        check_round_trip(value.to_string().as_bytes());
     }
 
     #[test]
-    fn recorded_lines_with_changed_bytes_are_some_frame(
+    fn recorded_lines_with_changed_bytes_parse_as_a_frame(
         pick in any::<prop::sample::Index>(), changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5),
     ) {
         let mut bytes = pick.get(recorded_once()).clone().into_bytes();
@@ -132,14 +131,13 @@ proptest! {
             let at = at.index(bytes.len());
             bytes[at] = byte;
         }
-        read_lines_in_every_way(&bytes);
+        check_lines(&bytes);
     }
 
     #[test]
-    fn recorded_lines_cut_anywhere_are_some_frame(pick in any::<prop::sample::Index>(), cut in any::<prop::sample::Index>()) {
-
+    fn truncated_recorded_lines_parse_as_a_frame(pick in any::<prop::sample::Index>(), cut in any::<prop::sample::Index>()) {
         let line = pick.get(recorded_once()).as_bytes();
-        read_in_every_way(&line[..cut.index(line.len())]);
+        check_round_trip(&line[..cut.index(line.len())]);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Each kind of bad line, by itself: what it becomes, and that its text is kept.
+//! Each kind of invalid line: how it parses, and that its text is kept.
 
 use musher_wire::{Frame, Id, MAX_DEPTH, Malformed, Reason};
 
@@ -9,13 +9,13 @@ fn malformed(line: &[u8]) -> Malformed {
     }
 }
 
-/// A list call with `fields` in place of the usual envelope.
-fn refused(line: &str) -> bool {
+/// Returns whether the envelope check rejects `line`.
+fn is_rejected(line: &str) -> bool {
     Frame::parse(line.as_bytes()).check_envelope().is_err()
 }
 
 #[test]
-fn text_that_is_not_json_says_where_it_stops_to_be() {
+fn text_that_is_not_json_is_malformed_and_keeps_its_text() {
     for text in [r#"{"jsonrpc":"2.0","#, "oops", "{'a':1}", "\u{feff}{}", "{}{}", "\0", "nul"] {
         let bad = malformed(text.as_bytes());
         assert!(matches!(bad.reason, Reason::NotJson(_)), "{text:?}: {:?}", bad.reason);
@@ -24,14 +24,14 @@ fn text_that_is_not_json_says_where_it_stops_to_be() {
 }
 
 #[test]
-fn json_that_is_no_object_is_told_apart() {
+fn json_that_is_not_an_object_has_its_own_reason() {
     for text in ["[]", "42", "\"x\"", "null", "true", " [1] "] {
         assert_eq!(malformed(text.as_bytes()).reason, Reason::NotAnObject, "{text}");
     }
 }
 
 #[test]
-fn objects_that_are_no_message_keep_their_id_where_they_have_one() {
+fn objects_that_are_not_messages_keep_their_id() {
     let with_id = [
         r#"{"id":"7"}"#,
         r#"{"id":"7","type":"request"}"#,
@@ -45,18 +45,18 @@ fn objects_that_are_no_message_keep_their_id_where_they_have_one() {
     for text in &with_id[..7] {
         assert_eq!(malformed(text.as_bytes()).id, Some(Id::from("7")), "{text}");
     }
-    assert!(matches!(malformed(with_id[7].as_bytes()).reason, Reason::NoMessage(_)));
+    assert!(matches!(malformed(with_id[7].as_bytes()).reason, Reason::NotAMessage(_)));
     for text in ["{}", r#"{"id":{},"method":"m"}"#, r#"{"id":true,"result":1}"#, r#"{"result":1}"#] {
         assert_eq!(malformed(text.as_bytes()).id, None, "{text}");
     }
 }
 
 #[test]
-fn envelopes_the_real_agent_refuses_are_frames_that_fail_the_check() {
+fn envelopes_that_the_real_agent_rejects_fail_the_check() {
     let good =
         r#"{"jsonrpc":"2.0","factoryApiVersion":"1.0.0","type":"request","id":"b","method":"m","params":{}}"#;
-    assert!(!refused(good));
-    assert!(!refused(
+    assert!(!is_rejected(good));
+    assert!(!is_rejected(
         &good.replace("}}", r#"},"extra":1,"_meta":{"foo":1},"factoryProtocolVersion":"9.9.9"}"#)
     ));
     for (part, replacement) in [
@@ -72,19 +72,19 @@ fn envelopes_the_real_agent_refuses_are_frames_that_fail_the_check() {
     ] {
         let bad = good.replacen(part, replacement, 1);
         assert_ne!(bad, good);
-        assert!(refused(&bad), "{bad}");
+        assert!(is_rejected(&bad), "{bad}");
     }
 }
 
 #[test]
-fn invalid_utf8_is_replaced_and_the_message_read() {
+fn invalid_utf8_is_replaced_and_the_message_is_read() {
     let line = b"{\"type\":\"request\",\"id\":\"c2\xff\",\"method\":\"m\",\"params\":{}}";
     let Frame::Request(request) = Frame::parse(line) else { panic!("not a request") };
     assert_eq!(request.id, Id::from("c2\u{fffd}"));
 }
 
 #[test]
-fn line_ends_of_every_kind_are_no_part_of_the_message() {
+fn line_ends_are_not_part_of_the_message() {
     let line = br#"{"id":"1","method":"m"}"#;
     let frame = Frame::parse(line);
     for end in ["\n", "\r\n", "\r", ""] {
@@ -96,15 +96,15 @@ fn line_ends_of_every_kind_are_no_part_of_the_message() {
 }
 
 #[test]
-fn nesting_is_limited_wherever_it_hides() {
+fn nesting_is_limited_in_every_field() {
     let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
     for place in [r#""params":"#, r#""_meta":"#, r#""anything":"#] {
-        // the message itself is one level
+        // the message itself is one level deep
         let line = |depth| format!(r#"{{"id":"1","method":"m",{place}{}}}"#, nested(depth));
         assert!(matches!(Frame::parse(line(MAX_DEPTH - 1).as_bytes()), Frame::Request(_)), "{place}");
         assert_eq!(malformed(line(MAX_DEPTH).as_bytes()).reason, Reason::TooDeep, "{place}");
     }
-    // deep enough to end the process, if anything recursed
+    // deep enough to overflow the stack if any code recursed
     let line = format!(r#"{{"id":"1","method":"m","params":{}}}"#, nested(1_000_000));
     assert_eq!(malformed(line.as_bytes()).reason, Reason::TooDeep);
     assert!(matches!(malformed("[".repeat(1_000_000).as_bytes()).reason, Reason::NotJson(_)));
@@ -121,10 +121,10 @@ fn one_of_result_and_error_may_be_null() {
 }
 
 #[test]
-fn a_wrong_payload_is_an_error_that_says_where() {
+fn error_of_an_invalid_payload_contains_its_path() {
     let line = br#"{"type":"notification","method":"droid.session_notification","params":{"notification":{"type":"create_message","message":{"id":"m","role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":7}]}}}}"#;
-    let Frame::Notification(news) = Frame::parse(line) else { panic!("not a notification") };
-    let error = news.session().unwrap_err();
+    let Frame::Notification(frame) = Frame::parse(line) else { panic!("not a notification") };
+    let error = frame.session().unwrap_err();
     assert_eq!(error.path.as_str(), "params.notification.message.content[1].text");
     assert!(
         error

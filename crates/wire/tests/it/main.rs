@@ -1,4 +1,4 @@
-//! The promises of the crate, over recorded traffic and over anything else.
+//! Tests of the guarantees of the crate, with recorded traffic and with generated input.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 

@@ -1,11 +1,11 @@
-//! Lines as droid 0.36 and 0.57 send them, from the notes the project began with. (0.99 and 0.225 are recorded.)
+//! Lines as sent by droid 0.36 and 0.57, from notes. (0.99 and 0.225 are covered by recordings.)
 
 use musher_wire::{
     AskUserParams, Frame, InitializeSessionResult, LoadSessionResult, Method, PermissionDetails,
-    RequestPermission, SessionNotification as News, ToolConfirmationOutcome,
+    RequestPermission, SessionNotification, ToolConfirmationOutcome,
 };
 
-fn news(notification: &str) -> News {
+fn parse(notification: &str) -> SessionNotification {
     let line = format!(
         r#"{{"type":"notification","method":"droid.session_notification","params":{{"notification":{notification}}}}}"#
     );
@@ -16,7 +16,7 @@ fn news(notification: &str) -> News {
 }
 
 #[test]
-fn notifications_of_0_57_are_all_known() {
+fn notifications_of_0_57_are_known() {
     for (kind, fields) in [
         ("settings_updated", r#""settings":{"modelId":"gpt-5.1"}"#),
         ("session_title_updated", r#""title":"...""#),
@@ -45,16 +45,18 @@ fn notifications_of_0_57_are_all_known() {
         ),
         ("permission_resolved", r#""requestId":"r","toolUseIds":["t"],"selectedOption":"proceed_once""#),
     ] {
-        let read = news(&format!(r#"{{"type":"{kind}",{fields}}}"#));
+        let read = parse(&format!(r#"{{"type":"{kind}",{fields}}}"#));
         assert_eq!(read.tag(), kind);
-        assert!(!matches!(read, News::Unknown(_)), "{kind}");
+        assert!(!matches!(read, SessionNotification::Unknown(_)), "{kind}");
     }
 }
 
 #[test]
-fn idle_of_0_36_has_no_envelope_versions() {
-    let read = news(r#"{"type":"droid_working_state_changed","newState":"idle"}"#);
-    assert!(matches!(read, News::DroidWorkingStateChanged(changed) if changed.new_state.as_str() == "idle"));
+fn idle_of_0_36_parses_without_envelope_versions() {
+    let read = parse(r#"{"type":"droid_working_state_changed","newState":"idle"}"#);
+    assert!(
+        matches!(read, SessionNotification::DroidWorkingStateChanged(changed) if changed.new_state.as_str() == "idle")
+    );
 }
 
 #[test]
@@ -80,7 +82,7 @@ fn sessions_of_0_57_open_and_load() {
 }
 
 #[test]
-fn plans_of_0_57_have_names_for_their_options() {
+fn plans_of_0_57_have_option_names() {
     let line = br##"{"type":"request","method":"droid.request_permission","id":"f8","params":{"toolUses":[{"toolUse":{"type":"tool_use","id":"functions.ExitSpecMode:1","name":"ExitSpecMode","input":{"plan":"p","optionNames":["A","B"]}},"confirmationType":"exit_spec_mode","details":{"type":"exit_spec_mode","plan":"p","optionNames":["A","B"]}}],"options":[{"label":"No","value":"cancel","selectedColor":"#E54048","selectedPrefix":"x "}]}}"##;
     let Frame::Request(request) = Frame::parse(line) else { panic!("not a request") };
     assert_eq!(request.method, RequestPermission::NAME);
@@ -91,10 +93,10 @@ fn plans_of_0_57_have_names_for_their_options() {
 }
 
 #[test]
-fn questions_of_0_57_read() {
-    let asked: AskUserParams = serde_json::from_str(
+fn questions_of_0_57_parse() {
+    let params: AskUserParams = serde_json::from_str(
         r#"{"toolCallId":"call","questions":[{"index":1,"topic":"Color","question":"Which?","options":["Red","Blue"]}]}"#,
     )
     .unwrap();
-    assert_eq!(asked.questions[0].index.get(), 1);
+    assert_eq!(params.questions[0].index.get(), 1);
 }

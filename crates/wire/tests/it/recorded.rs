@@ -1,11 +1,11 @@
-//! The recorded lines that other tests start from. That each of them reads and prints back is `cargo xtask wire-check`.
+//! The recorded lines that other tests use. `cargo xtask wire-check` reads and prints the payloads of each of them.
 
 use std::path::Path;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// Every message that the real agents sent and got, as text.
+/// Returns every message that the real agents sent or received, as text.
 pub(crate) fn lines() -> Vec<String> {
     let mut lines = Vec::new();
     collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/wire"), &mut lines);
@@ -27,7 +27,7 @@ fn collect(folder: &Path, lines: &mut Vec<String>) {
     }
 }
 
-/// The message in a line of a capture, in its own words.
+/// Returns the original text of the message in a line of a capture.
 fn message(line: &str) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Record<'a> {

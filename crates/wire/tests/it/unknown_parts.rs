@@ -1,4 +1,4 @@
-//! What a newer peer may send survives.
+//! Additions of newer peers survive reading and printing.
 
 use musher_wire::{
     AutonomyLevel, ContentBlock, Count, CreateMessage, Frame, InitializeSessionParams, SessionNotification,
@@ -16,7 +16,7 @@ fn round_trip<T: serde::Serialize + serde::de::DeserializeOwned>(value: &Value) 
 fn an_unknown_notification_keeps_its_fields() {
     let read: SessionNotification =
         round_trip(&json!({"type": "nap_taken", "minutes": 20, "deep": {"er": [1]}}));
-    let SessionNotification::Unknown(unknown) = read else { panic!("known?") };
+    let SessionNotification::Unknown(unknown) = read else { panic!("the tag is known") };
     assert_eq!(&*unknown.tag, "nap_taken");
     assert_eq!(unknown.fields.get("minutes").unwrap().text(), "20");
 }
@@ -29,7 +29,7 @@ fn an_unknown_enum_value_is_kept() {
 }
 
 #[test]
-fn an_unknown_content_block_does_not_cost_the_message() {
+fn an_unknown_content_block_does_not_fail_the_message() {
     let read: CreateMessage = round_trip(&json!({"message": {"id": "m", "role": "assistant", "content": [
         {"type": "hologram", "data": "..."}, {"type": "text", "text": "Hi", "new": null},
     ]}}));
@@ -38,14 +38,14 @@ fn an_unknown_content_block_does_not_cost_the_message() {
 }
 
 #[test]
-fn null_and_absent_stay_different() {
+fn null_and_absent_stay_distinct() {
     let cleared: UpdateSessionSettingsParams = round_trip(&json!({"specModeModelId": null}));
     assert_eq!(cleared.spec_mode_model_id, None);
     assert_ne!(cleared, UpdateSessionSettingsParams::default());
 }
 
 #[test]
-fn the_tag_may_stand_anywhere() {
+fn the_tag_may_be_any_key() {
     let text =
         r#"{"minutes":1,"textDelta":"Hi","blockIndex":0,"messageId":"m","type":"assistant_text_delta"}"#;
     let read: SessionNotification = serde_json::from_str(text).unwrap();
@@ -55,7 +55,7 @@ fn the_tag_may_stand_anywhere() {
 }
 
 #[test]
-fn tool_results_of_every_form_are_kept() {
+fn tool_results_of_every_form_are_preserved() {
     let text: ToolResult = round_trip(&json!({"toolUseId": "t", "content": "done"}));
     assert_eq!(text.content, ToolResultContent::from("done"));
     let blocks: ToolResult =
@@ -68,7 +68,7 @@ fn tool_results_of_every_form_are_kept() {
 }
 
 #[test]
-fn numbers_are_kept_as_they_came() {
+fn numbers_are_preserved_verbatim() {
     let line = r#"{"type":"request","id":12345678901234567890123,"method":"m","params":{"n":1.10,"big":1e400},"x":-0}"#;
     assert_eq!(Frame::parse(line.as_bytes()).to_line(), line);
     assert_eq!(round_trip::<Count>(&json!(12.5)).get(), 12);
@@ -76,7 +76,7 @@ fn numbers_are_kept_as_they_came() {
 }
 
 #[test]
-fn unknown_fields_print_behind_the_known_ones_and_the_later_of_two_counts() {
+fn unknown_fields_print_after_the_known_ones_and_the_last_duplicate_wins() {
     let read: ToolResult = serde_json::from_str(r#"{"a":1,"toolUseId":"t","a":2,"content":""}"#).unwrap();
     assert_eq!(read.extra.get("a").unwrap().text(), "2");
     assert_eq!(serde_json::to_string(&read).unwrap(), r#"{"toolUseId":"t","content":"","a":1,"a":2}"#);

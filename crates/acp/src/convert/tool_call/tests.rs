@@ -59,6 +59,6 @@ fn each_tool_has_its_title_kind_files_and_changes() {
 }
 
 #[test]
-fn a_fence_is_longer_than_any_in_the_text() {
+fn fence_is_longer_than_any_in_the_text() {
     assert_eq!(fenced("a ```` b\n"), words("`````\na ```` b\n`````"));
 }

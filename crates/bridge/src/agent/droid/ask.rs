@@ -1,33 +1,33 @@
 //! Questions of the agent as the front end knows them, and its answers as the agent takes them. Pure.
 //!
-//! A plan to carry out is `ExitPlanMode`, a question to the person `AskUserQuestion`: the tools that the front end's protocol
+//! A plan is `ExitPlanMode`, a question to the user `AskUserQuestion`: the tools that the front end's protocol
 //! has for them.
 
 use musher::wire::{
     PermissionDetails, PermissionOption, PermissionToolUse, Question, ToolConfirmationOutcome as Outcome,
 };
-use musher::{Decision, Reply};
+use musher::{Answers, Decision};
 use musher_claude::{Extra, Json, Permission as Verdict, PermissionMode as Mode};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::tools;
 
-/// A tool call as the front end is told of it.
+/// A tool call with the names of the front end's protocol.
 #[derive(Debug, Clone)]
-pub(super) struct Told {
+pub(super) struct ToolCall {
     pub(super) name: String,
     pub(super) input: Json,
     pub(super) id: String,
 }
 
 /// The tool call of a permission request.
-pub(super) fn told(asked: &PermissionToolUse) -> Told {
+pub(super) fn told(asked: &PermissionToolUse) -> ToolCall {
     let call = &asked.tool_use;
-    Told { name: tools::told_name(&call.name), input: call.input.clone(), id: call.id.clone() }
+    ToolCall { name: tools::told_name(&call.name), input: call.input.clone(), id: call.id.clone() }
 }
 
-/// May this tool run?
+/// Builds the payload of a permission request.
 pub(super) fn permission(asked: &PermissionToolUse) -> Extra {
     let told = told(asked);
     let mut payload = payload(&told);
@@ -57,15 +57,15 @@ pub(super) fn permission(asked: &PermissionToolUse) -> Extra {
     payload
 }
 
-/// Questions to the person.
-pub(super) fn questions(told: &Told) -> Extra {
+/// Builds the payload of questions to the user.
+pub(super) fn questions(told: &ToolCall) -> Extra {
     let mut payload = payload(told);
     payload.insert("requires_user_interaction", json!(true));
     payload
 }
 
-/// Questions to the person, as a tool call.
-pub(super) fn questions_told(asked: &[Question], call: Option<&str>) -> Told {
+/// Returns questions to the user as a tool call.
+pub(super) fn questions_told(asked: &[Question], call: Option<&str>) -> ToolCall {
     let questions: Vec<_> = asked
         .iter()
         .map(|asked| {
@@ -79,14 +79,14 @@ pub(super) fn questions_told(asked: &[Question], call: Option<&str>) -> Told {
             })
         })
         .collect();
-    Told {
+    ToolCall {
         name: tools::told_name(tools::ASK_USER),
         input: json!({"questions": questions}).into(),
         id: call.unwrap_or_default().to_owned(),
     }
 }
 
-fn payload(told: &Told) -> Extra {
+fn payload(told: &ToolCall) -> Extra {
     let mut payload = Extra::default();
     payload.insert("callback_type", json!("can_use_tool"));
     payload.insert("tool_name", json!(told.name));
@@ -98,7 +98,7 @@ fn payload(told: &Told) -> Extra {
     payload
 }
 
-/// What the front end may answer with, to be asked less.
+/// Returns grants that the front end can answer with, so that later calls need no request.
 fn suggestions(asked: &PermissionToolUse, name: &str) -> Value {
     let rule = |rule: Value| json!({"type": "addRules", "rules": [rule], "behavior": "allow", "destination": "session"});
     let mode = |mode: Mode| json!({"type": "setMode", "mode": mode.as_str(), "destination": "session"});
@@ -120,19 +120,19 @@ fn suggestions(asked: &PermissionToolUse, name: &str) -> Value {
     }
 }
 
-/// What an answer means.
+/// The effect of the front end's answer.
 #[derive(Debug, PartialEq)]
 pub(super) struct Ruling {
     pub(super) decision: Decision,
-    /// Whether it is a no.
-    pub(super) is_no: bool,
-    /// What shall hold from now on.
+    /// Whether the request is denied.
+    pub(super) is_denial: bool,
+    /// Permission changes for later calls.
     pub(super) updates: Vec<Update>,
     /// Why the answer could not be carried out as it is.
     pub(super) complaint: Option<String>,
 }
 
-/// What shall hold from now on.
+/// A permission change for later calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Update {
     Allow { tool: String, content: Option<String> },
@@ -144,7 +144,7 @@ pub(super) enum Update {
 pub(super) fn ruling(options: &[PermissionOption], asked: &PermissionToolUse, verdict: &Verdict) -> Ruling {
     let no = |complaint: Option<String>| Ruling {
         decision: Decision::deny(),
-        is_no: true,
+        is_denial: true,
         updates: Vec::new(),
         complaint,
     };
@@ -165,16 +165,16 @@ pub(super) fn ruling(options: &[PermissionOption], asked: &PermissionToolUse, ve
                 None => plan_outcome(options, &mut updates).into(),
             }
         }
-        // to run what was not agreed to would be worse than to run nothing
+        // running an input that was not approved would be worse than running nothing
         _ if is_changed => {
             return no(Some("this agent cannot run a tool with another input: it was refused".to_owned()));
         }
         _ => Decision::allow_once(),
     };
-    Ruling { decision, is_no: false, updates, complaint: None }
+    Ruling { decision, is_denial: false, updates, complaint: None }
 }
 
-/// A plan can be agreed to together with a mode.
+/// Returns the approval of a plan, with the autonomy level that the answer sets, if any.
 fn plan_outcome(options: &[PermissionOption], updates: &mut Vec<Update>) -> Outcome {
     let outcome = updates.iter().find_map(|update| match update {
         Update::Mode(Mode::AcceptEdits) => Some(Outcome::ProceedAutoRunLow),
@@ -229,13 +229,13 @@ fn read_updates(given: &Json) -> Vec<Update> {
 }
 
 /// The answers to questions: those in `answers` of the input, by the text of the question.
-pub(super) fn reply(asked: &[Question], verdict: &Verdict) -> Reply {
-    let Verdict::Allow { updated_input: Some(input), .. } = verdict else { return Reply::Declined };
+pub(super) fn reply(asked: &[Question], verdict: &Verdict) -> Answers {
+    let Verdict::Allow { updated_input: Some(input), .. } = verdict else { return Answers::Declined };
     let input = input.to_value().unwrap_or_default();
     let Some(answers) = input["answers"].as_object().filter(|answers| !answers.is_empty()) else {
-        return Reply::Declined;
+        return Answers::Declined;
     };
-    Reply::Answers(asked.iter().map(|asked| answer(answers, &asked.question)).collect())
+    Answers::Given(asked.iter().map(|asked| answer(answers, &asked.question)).collect())
 }
 
 fn answer(answers: &Map<String, Value>, question: &str) -> String {

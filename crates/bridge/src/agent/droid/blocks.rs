@@ -38,12 +38,12 @@ pub(super) fn block(block: &ContentBlock) -> Value {
         ContentBlock::Document(it) => {
             json!({"type": "document", "source": source(&it.source), "title": it.source.name})
         }
-        // what a newer agent has is passed on as it is
+        // blocks of newer agents are passed on unchanged
         other => serde_json::to_value(other).unwrap_or_default(),
     }
 }
 
-/// What came of a tool call.
+/// The result of a tool call.
 pub(super) fn tool_result(tool_use_id: &str, content: &ToolResultContent, is_error: bool) -> Value {
     let content = match content {
         ToolResultContent::Text(text) => json!(text),

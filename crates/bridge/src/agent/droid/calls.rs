@@ -16,7 +16,7 @@ pub(super) struct Done {
     pub(super) effect: Effect,
 }
 
-/// What a call changes here.
+/// The change of our own state that a call causes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
     None,
@@ -24,7 +24,7 @@ pub(super) enum Effect {
     Mode(Standing),
 }
 
-/// What calls need to know.
+/// The session data that calls need.
 #[derive(Debug, Clone)]
 pub(super) struct Basis {
     pub(super) session: Session,
@@ -33,7 +33,7 @@ pub(super) struct Basis {
     pub(super) servers: Vec<McpServerConfig>,
 }
 
-/// What a call will change, if it succeeds.
+/// Returns the change that a call causes if it succeeds.
 pub(super) fn effect(call: &Call) -> Effect {
     match call {
         Call::Interrupt => Effect::Interrupt,
@@ -92,8 +92,9 @@ fn check_model(session: &Session, wanted: &str) -> Result<(), String> {
 
 async fn rewind(session: &Session, message_id: String, dry_run: bool) -> Result<Json, String> {
     let failed = |error: musher::Error| describe(&error);
-    let id = session.id();
+    let id = session.id().to_string();
     let info = session
+        .client()
         .get_rewind_info(GetRewindInfoParams::new(id.clone(), message_id.clone()))
         .await
         .map_err(failed)?;
@@ -104,11 +105,11 @@ async fn rewind(session: &Session, message_id: String, dry_run: bool) -> Result<
         return Ok(json!({"canRewind": false, "error": "no file was changed since this message"}).into());
     }
     if !dry_run {
-        // the agent makes a copy of the conversation as well; this session goes on as it is
+        // the agent also forks the conversation; this session continues unchanged
         let title = format!("Before {message_id}");
         let params =
             ExecuteRewindParams::new(id, message_id, info.available_files, info.created_files, title);
-        session.execute_rewind(params).await.map_err(failed)?;
+        session.client().execute_rewind(params).await.map_err(failed)?;
     }
     Ok(json!({"canRewind": true, "filesChanged": changed}).into())
 }

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 /// The MCP servers and how they stand. Those given to the session are not in the agent's list; their tools are.
 pub(super) async fn servers(session: &Session, given: &[McpServerConfig]) -> musher::Result<Value> {
-    let configured = session.list_mcp_servers().await?.servers;
-    let tools = session.list_mcp_tools().await?.tools;
+    let configured = session.client().list_mcp_servers().await?.servers;
+    let tools = session.client().list_mcp_tools().await?.tools;
     Ok(list(&configured, &tools, given))
 }
 
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn servers_of_the_session_are_told_by_their_tools() {
+    fn servers_of_the_session_are_recognized_by_their_tools() {
         let configured: Vec<McpServerInfo> = serde_json::from_value(json!([
             {"name": "a", "status": "connecting"}, {"name": "b", "status": "disconnected", "error": "gone"},
             {"name": "c", "status": "connected", "requiresAuth": true}

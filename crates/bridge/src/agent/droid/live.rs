@@ -1,6 +1,6 @@
-//! A session at work: turns one after the other, questions, calls. The thin shell around what is pure.
+//! An open session: turns in order, requests, calls. A thin shell around the pure modules.
 //!
-//! Messages that come while a turn runs wait for its end. What is said stands in the order of the agent: a question after the
+//! Messages that arrive during a turn are queued until it ends. Events keep the order of the agent: a question comes after the
 //! tool call it is about, the answer to an interrupt before the result of the turn.
 
 mod questions;
@@ -10,51 +10,57 @@ use std::future::pending;
 use std::pin::Pin;
 use std::time::Duration;
 
-use musher::{ErrorKind, Event as TurnEvent, Session, SessionState, Turn, TurnResult};
+use musher::{
+    ErrorKind, Event as TurnEvent, PendingRequest, Requests, Session, SessionState, Turn, TurnResult,
+};
 use musher_claude::Call;
 use serde_json::Value;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 use uuid::Uuid;
 
 use super::calls::{self, Basis, Done, Effect};
 use super::describe;
-use super::desk::Asked;
 use super::modes::{self, Standing};
 use super::plan::Plan;
-use super::scribe::{Scene, Scribe, Stopped, Wishes};
 use super::tools::Rules;
-use super::words::Words;
+use super::translate::{OutputOptions, SessionInfo, Stopped, Translator};
+use super::user_message::UserMessage;
 use crate::agent::{Event, Gone, ended_details};
 use crate::wire::request::Said;
-use questions::{Open, withdrawn};
+use questions::Open;
 
-/// How many messages, and how many bytes of them, may wait for the running turn.
-const WAITING: usize = 256;
-const WAITING_BYTES: usize = 64 * 1024 * 1024;
-/// How long a question waits for the message with its tool call. A subagent's never comes.
-const HELD: Duration = Duration::from_secs(1);
-/// How long a busy agent may take to stop before it is ended all the same.
-const STOP: Duration = Duration::from_millis(500);
+/// Maximum number of messages that wait for the running turn, and of their bytes.
+const MAX_WAITING: usize = 256;
+const MAX_WAITING_BYTES: usize = 64 * 1024 * 1024;
+/// How long a request waits for the message with its tool call. A subagent's never comes.
+const HELD_TIMEOUT: Duration = Duration::from_secs(1);
+/// Maximum number of requests that wait for such messages; more are shown at once.
+const MAX_HELD: usize = 64;
+/// How long a busy agent may take to stop its turn before it is ended anyway.
+const INTERRUPT_TIMEOUT: Duration = Duration::from_millis(500);
 
 pub(super) struct Live {
     basis: Basis,
     schema: Option<Value>,
     states: watch::Receiver<SessionState>,
-    scribe: Scribe,
+    translator: Translator,
     rules: Rules,
     standing: Standing,
 
     phase: Phase,
-    waiting: VecDeque<Words>,
+    waiting: VecDeque<UserMessage>,
     /// An interrupt that came while a turn began.
     postponed: Vec<u64>,
 
-    asks: mpsc::Receiver<Asked>,
-    /// A question that waits for the message with its tool call.
-    held: Option<(Asked, Instant)>,
+    /// The requests that come while no turn runs.
+    requests: Requests,
+    /// Requests that wait for the message with their tool call, in order.
+    held: VecDeque<(PendingRequest, Instant)>,
     open: BTreeMap<u64, Open>,
+    /// Each open question, until the agent needs no answer any more.
+    settlements: JoinSet<u64>,
 
     calls: JoinSet<Done>,
     interrupts: usize,
@@ -68,16 +74,16 @@ enum Phase {
     Idle,
     Starting(Starting),
     Running(Turn),
-    /// Its result is told when the interrupts are answered.
+    /// The result is emitted after the interrupts are answered.
     Ending(Box<TurnResult>),
 }
 
-enum Happened {
+enum Input {
     Called(Done),
     Withdrawn(u64),
     Started(musher::Result<Turn>),
     Turn(Option<musher::Result<TurnEvent>>),
-    Asked(Asked),
+    Requested(PendingRequest),
     HeldTooLong,
     Ended(musher::Error),
     /// A bug: the task of a call broke off.
@@ -85,29 +91,25 @@ enum Happened {
 }
 
 impl Live {
-    pub(super) fn new(
-        session: Session,
-        scene: Scene,
-        plan: Plan,
-        asks: mpsc::Receiver<Asked>,
-        notes: Vec<String>,
-    ) -> Self {
-        let wishes = Wishes { partial: plan.is_partial, echo: plan.echoes_user, max_turns: plan.max_turns };
-        let states = session.watch_state();
-        let first_model = scene.model.clone();
+    pub(super) fn new(session: Session, info: SessionInfo, plan: Plan, notes: Vec<String>) -> Self {
+        let options =
+            OutputOptions { partial: plan.is_partial, echo: plan.echoes_user, max_turns: plan.max_turns };
+        let (states, requests) = (session.watch_state(), session.requests());
+        let first_model = info.model.clone();
         Self {
             basis: Basis { session, first_model, may_bypass: plan.may_bypass, servers: plan.servers },
             schema: plan.schema,
             states,
-            scribe: Scribe::new(scene, wishes, || Uuid::new_v4().to_string()),
+            translator: Translator::new(info, options, || Uuid::new_v4().to_string()),
             rules: plan.rules,
             standing: plan.mode.map_or(Standing::Ask, Standing::of),
             phase: Phase::Idle,
             waiting: VecDeque::new(),
             postponed: Vec::new(),
-            asks,
-            held: None,
+            requests,
+            held: VecDeque::new(),
             open: BTreeMap::new(),
+            settlements: JoinSet::new(),
             calls: JoinSet::new(),
             interrupts: 0,
             made: 0,
@@ -122,16 +124,16 @@ impl Live {
             }
             self.begin_turn();
             match self.wait().await {
-                Happened::Called(done) => self.called(done),
-                Happened::Withdrawn(key) => self.withdraw(key),
-                Happened::Started(Ok(turn)) => self.started(turn),
-                Happened::Started(Err(error)) | Happened::Turn(Some(Err(error))) => self.broken(&error)?,
-                Happened::Turn(Some(Ok(event))) => self.event(event),
-                Happened::Turn(None) => self.phase = Phase::Idle,
-                Happened::Asked(asked) => self.asked(asked),
-                Happened::HeldTooLong => self.release(),
-                Happened::Ended(error) => return Err(gone(&error)),
-                Happened::CallLost => {
+                Input::Called(done) => self.called(done),
+                Input::Withdrawn(key) => self.withdraw(key),
+                Input::Started(Ok(turn)) => self.started(turn),
+                Input::Started(Err(error)) | Input::Turn(Some(Err(error))) => self.broken(&error)?,
+                Input::Turn(Some(Ok(event))) => self.event(event),
+                Input::Turn(None) => self.phase = Phase::Idle,
+                Input::Requested(request) => self.requested(request),
+                Input::HeldTooLong => self.release_first(),
+                Input::Ended(error) => return Err(gone(&error)),
+                Input::CallLost => {
                     self.interrupts = 0;
                     self.finish_if_ending();
                 }
@@ -139,18 +141,18 @@ impl Live {
         }
     }
 
-    /// What is said already.
+    /// Returns the next queued event, without waiting.
     pub(super) fn more(&mut self) -> Option<Event<u64>> {
         self.ready.pop_front()
     }
 
     pub(super) fn user(&mut self, said: Said) -> Result<(), String> {
-        let words = Words::new(said)?;
-        let bytes: usize = self.waiting.iter().map(Words::size).sum();
-        if self.waiting.len() >= WAITING || bytes.saturating_add(words.size()) > WAITING_BYTES {
+        let message = UserMessage::new(said)?;
+        let bytes: usize = self.waiting.iter().map(UserMessage::size).sum();
+        if self.waiting.len() >= MAX_WAITING || bytes.saturating_add(message.size()) > MAX_WAITING_BYTES {
             return Err("too many messages wait for the running turn".to_owned());
         }
-        self.waiting.push_back(words);
+        self.waiting.push_back(message);
         Ok(())
     }
 
@@ -168,25 +170,25 @@ impl Live {
         let session = self.basis.session;
         if !matches!(self.phase, Phase::Idle) {
             // the agent would finish its turn before it ends
-            timeout(STOP, session.interrupt()).await.ok();
+            timeout(INTERRUPT_TIMEOUT, session.interrupt()).await.ok();
         }
-        // it says yes in any case
+        // closing is best effort
         session.close().await.ok();
     }
 
-    /// Waits for the next thing that happens; loses nothing if dropped.
-    async fn wait(&mut self) -> Happened {
+    /// Waits for the next input. Cancel-safe.
+    async fn wait(&mut self) -> Input {
         let is_idle = matches!(self.phase, Phase::Idle);
-        let deadline = self.held.as_ref().map(|(_, deadline)| *deadline);
+        let deadline = self.held.front().map(|(_, deadline)| *deadline);
         let (session, states) = (&self.basis.session, &mut self.states);
         tokio::select! {
             biased;
-            Some(done) = self.calls.join_next() => done.map_or(Happened::CallLost, Happened::Called),
-            key = withdrawn(&mut self.open) => Happened::Withdrawn(key),
+            Some(done) = self.calls.join_next() => done.map_or(Input::CallLost, Input::Called),
+            Some(Ok(key)) = self.settlements.join_next() => Input::Withdrawn(key),
             happened = progress(&mut self.phase) => happened,
-            Some(asked) = self.asks.recv(), if deadline.is_none() => Happened::Asked(asked),
-            () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => Happened::HeldTooLong,
-            error = ended(session, states), if is_idle => Happened::Ended(error),
+            Some(request) = self.requests.next() => Input::Requested(request),
+            () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => Input::HeldTooLong,
+            error = ended(session, states), if is_idle => Input::Ended(error),
         }
     }
 
@@ -194,8 +196,8 @@ impl Live {
         if !matches!(self.phase, Phase::Idle) {
             return;
         }
-        let Some(words) = self.waiting.pop_front() else { return };
-        let mut prompt = words.prompt(&self.basis.session);
+        let Some(message) = self.waiting.pop_front() else { return };
+        let mut prompt = message.prompt(&self.basis.session).ask_on_stream();
         if let Some(schema) = &self.schema {
             prompt = prompt.output_schema(schema.clone());
         }
@@ -204,7 +206,7 @@ impl Live {
 
     fn started(&mut self, turn: Turn) {
         self.learn();
-        let init = self.scribe.begin(turn.id());
+        let init = self.translator.begin(turn.id());
         self.ready.push_back(Event::Message(init));
         self.phase = Phase::Running(turn);
         for key in std::mem::take(&mut self.postponed) {
@@ -218,20 +220,22 @@ impl Live {
             TurnEvent::Result(result) => self.finish(result),
             TurnEvent::Settings(_) => self.tell_mode(),
             TurnEvent::HandlerFailed { reason } => self.ready.push_back(Event::Note(reason)),
+            TurnEvent::Permission(pending) => self.requested(PendingRequest::Permission(pending)),
+            TurnEvent::Question(pending) => self.requested(PendingRequest::Question(pending)),
             event => {
                 self.tell(&event);
                 self.look_at_held();
-                if self.scribe.is_spent()
+                if self.translator.is_spent()
                     && let Phase::Running(turn) = &self.phase
                 {
-                    self.scribe.stopping(Stopped::MaxTurns);
+                    self.translator.stopping(Stopped::MaxTurns);
                     turn.cancel_token().cancel();
                 }
             }
         }
     }
 
-    /// The turn is over: its questions are, too.
+    /// Ends the turn and its open questions.
     fn finish(&mut self, result: Box<TurnResult>) {
         self.close_questions();
         self.tell(&TurnEvent::Result(result));
@@ -246,7 +250,7 @@ impl Live {
         if error.is_connection() {
             return Err(gone(error));
         }
-        for message in self.scribe.failed(&describe(error)) {
+        for message in self.translator.failed(&describe(error)) {
             self.ready.push_back(Event::Message(message));
         }
         for key in std::mem::take(&mut self.postponed) {
@@ -268,7 +272,7 @@ impl Live {
         self.finish_if_ending();
     }
 
-    /// The result that was held back, when all interrupts are answered.
+    /// Emits the delayed result once all interrupts are answered.
     fn finish_if_ending(&mut self) {
         if self.interrupts == 0 && matches!(self.phase, Phase::Ending(_)) {
             let Phase::Ending(result) = std::mem::replace(&mut self.phase, Phase::Idle) else { return };
@@ -284,7 +288,7 @@ impl Live {
     }
 
     fn tell(&mut self, event: &TurnEvent) {
-        for message in self.scribe.event(event) {
+        for message in self.translator.event(event) {
             self.ready.push_back(Event::Message(message));
         }
     }
@@ -292,14 +296,14 @@ impl Live {
     fn learn(&mut self) {
         let state = self.basis.session.state();
         if let Some(model) = state.settings.model_id {
-            self.scribe.scene.model = model;
+            self.translator.info.model = model;
         }
-        self.scribe.scene.session_id = state.id;
+        self.translator.info.session_id = state.id.to_string();
     }
 
     fn tell_mode(&mut self) {
         let settings = self.basis.session.state().settings;
-        if let Some(message) = self.scribe.mode_is(modes::current(&settings, self.standing)) {
+        if let Some(message) = self.translator.mode_is(modes::current(&settings, self.standing)) {
             self.ready.push_back(Event::Message(message));
         }
     }
@@ -310,10 +314,10 @@ impl Live {
     }
 }
 
-async fn progress(phase: &mut Phase) -> Happened {
+async fn progress(phase: &mut Phase) -> Input {
     match phase {
-        Phase::Starting(starting) => Happened::Started(starting.await),
-        Phase::Running(turn) => Happened::Turn(turn.next().await),
+        Phase::Starting(starting) => Input::Started(starting.await),
+        Phase::Running(turn) => Input::Turn(turn.next().await),
         Phase::Idle | Phase::Ending(_) => pending().await,
     }
 }
@@ -322,7 +326,7 @@ async fn progress(phase: &mut Phase) -> Happened {
 async fn ended(session: &Session, states: &mut watch::Receiver<SessionState>) -> musher::Error {
     while states.changed().await.is_ok() {}
     loop {
-        // how it ended is known to whoever calls it
+        // a call to an ended agent returns how it ended
         if let Err(error) = session.interrupt().await {
             return error;
         }

@@ -1,21 +1,20 @@
 //! An agent of the Droid protocol as an agent of the front end: droid itself, or the engine.
 //!
-//! `plan` reads the options, `scribe` and `stream` write what the front end sees, `ask` translates questions and answers: all
-//! pure. `live` brings them together with a session of the SDK; here is only the way from the start to the end.
+//! `plan` reads the options, `translate` and `stream` write what the front end sees, `ask` translates questions and answers:
+//! all pure. `live` brings them together with a session of the SDK; here is only the way from the start to the end.
 
 mod ask;
 mod blocks;
 mod calls;
 mod catalog;
-mod desk;
 mod live;
 mod modes;
 mod open;
 mod plan;
-mod scribe;
 mod stream;
 mod tools;
-mod words;
+mod translate;
+mod user_message;
 
 use std::path::Path;
 use std::time::Duration;
@@ -31,17 +30,17 @@ use live::Live;
 use open::{Opened, open, too_slow};
 pub(crate) use plan::Plan;
 
-/// The words that make droid speak its protocol.
+/// The arguments that make droid serve its protocol.
 const PROTOCOL: [&str; 5] = ["exec", "--input-format", "stream-jsonrpc", "--output-format", "stream-jsonrpc"];
-/// How long it may take to end by itself, and again after a signal.
+/// How long droid may take to exit by itself, and again after a signal.
 const GRACE: Duration = Duration::from_millis(1500);
-/// How long an opening that nobody wants any more may take; then it is given up.
-const LAST_CHANCE: Duration = Duration::from_secs(1);
+/// Time limit for a session that still opens when it is closed; then opening is aborted.
+const ABANDONED_OPEN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A session with such an agent.
 pub(crate) struct Droid {
     stage: Stage,
-    patience: Duration,
+    start_timeout: Duration,
 }
 
 enum Stage {
@@ -51,22 +50,21 @@ enum Stage {
 }
 
 impl Droid {
-    /// The program, started in the folder of a session. It ends soon when it shall.
+    /// Returns the agent program, started in the directory of a session, with short grace periods.
     pub(crate) fn program(program: &Path, cwd: &Path) -> musher::Agent {
         let launch = Launch::new(program).args(PROTOCOL).cwd(cwd);
         musher::Agent::launch(launch.grace(GRACE).grace_after_term(GRACE))
     }
 
     /// Begins to open a session.
-    pub(crate) fn start(agent: musher::Agent, plan: Plan, patience: Duration) -> Self {
-        let (desk, asks) = desk::desk();
+    pub(crate) fn start(agent: musher::Agent, plan: Plan, start_timeout: Duration) -> Self {
         let opening = async move {
-            let opened = open(agent, &plan, &desk).await?;
+            let opened = open(agent, &plan).await?;
             let greeting = opened.greeting.clone();
-            let Opened { session, scene, notes, .. } = opened;
-            Ok((Live::new(session, scene, plan, asks, notes), greeting))
+            let Opened { session, info, notes, .. } = opened;
+            Ok((Live::new(session, info, plan, notes), greeting))
         };
-        Self { stage: Stage::Opening(tokio::spawn(opening)), patience }
+        Self { stage: Stage::Opening(tokio::spawn(opening)), start_timeout }
     }
 
     fn live(&mut self) -> Result<&mut Live, String> {
@@ -81,8 +79,10 @@ impl Agent for Droid {
     type Key = u64;
 
     async fn greet(&mut self) -> Result<Greeting, Failure> {
-        let Stage::Opening(opening) = &mut self.stage else { return Err(too_slow(self.patience)) };
-        let Ok(opened) = timeout(self.patience, opening).await else { return Err(too_slow(self.patience)) };
+        let Stage::Opening(opening) = &mut self.stage else { return Err(too_slow(self.start_timeout)) };
+        let Ok(opened) = timeout(self.start_timeout, opening).await else {
+            return Err(too_slow(self.start_timeout));
+        };
         self.stage = Stage::Over;
         match opened {
             Ok(Ok((live, greeting))) => {
@@ -117,7 +117,7 @@ impl Agent for Droid {
     }
 
     fn forget(&mut self, _key: &u64) {
-        // the SDK gives up by itself, and an answer that nobody waits for is dropped above
+        // the SDK times out by itself, and late answers are dropped by the caller
     }
 
     fn answer(&mut self, key: &u64, answer: &Answer) -> Result<(), String> {
@@ -127,10 +127,10 @@ impl Agent for Droid {
     async fn end(self) {
         match self.stage {
             Stage::Live(live) => live.end().await,
-            Stage::Opening(mut opening) => match timeout(LAST_CHANCE, &mut opening).await {
+            Stage::Opening(mut opening) => match timeout(ABANDONED_OPEN_TIMEOUT, &mut opening).await {
                 Ok(Ok(Ok((live, _)))) => live.end().await,
                 Ok(_) => {}
-                // what was started ends when it is let go
+                // dropping the task ends the process
                 Err(_elapsed) => opening.abort(),
             },
             Stage::Over => {}
@@ -140,13 +140,7 @@ impl Agent for Droid {
 
 /// An error of the SDK in one line, with all its causes.
 fn describe(error: &musher::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
-    text
+    error.with_causes().to_string()
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! How much may be done without asking: the front end's modes in the words of the Droid protocol, and back. Pure.
+//! Permission modes of the front end as autonomy settings of the Droid protocol, and back. Pure.
 
 use musher::Autonomy;
 use musher::wire::{InteractionMode, SessionSettings, UpdateSessionSettingsParams};
 use musher_claude::PermissionMode as Mode;
 
-/// What the bridge answers by itself, where the agent has no mode for it.
+/// Requests that the bridge answers itself, because the agent has no such mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
     Ask,

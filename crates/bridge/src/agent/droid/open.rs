@@ -1,4 +1,4 @@
-//! Opens a session of the SDK as a plan wants it, and learns what there is to tell about it.
+//! Opens a session of the SDK by a plan, and collects its models, tools and commands.
 
 use std::time::Duration;
 
@@ -6,23 +6,22 @@ use musher::wire::{ListToolsParams, ModelInfo};
 use musher::{Agent, ErrorKind, Session};
 use serde_json::{Value, json};
 
-use super::desk::Desk;
 use super::modes::{self, Standing};
 use super::plan::{Plan, Start};
-use super::scribe::Scene;
+use super::translate::SessionInfo;
 use super::{catalog, describe};
 use crate::agent::{Failure, Greeting, ended_details};
 
 /// A session that is ready.
 pub(super) struct Opened {
     pub(super) session: Session,
-    pub(super) scene: Scene,
+    pub(super) info: SessionInfo,
     pub(super) greeting: Greeting,
     pub(super) notes: Vec<String>,
 }
 
-pub(super) async fn open(agent: Agent, plan: &Plan, desk: &Desk) -> Result<Opened, Failure> {
-    let session = start(agent, plan, desk).await.map_err(|error| failure(&error))?;
+pub(super) async fn open(agent: Agent, plan: &Plan) -> Result<Opened, Failure> {
+    let session = start(agent, plan).await.map_err(|error| failure(&error))?;
     let state = session.state();
     let mut notes = Vec::new();
     let model = state.settings.model_id.clone().unwrap_or_default();
@@ -33,15 +32,19 @@ pub(super) async fn open(agent: Agent, plan: &Plan, desk: &Desk) -> Result<Opene
     }
     let cwd = state.cwd.clone().unwrap_or_else(|| plan.cwd.clone());
     if cwd != plan.cwd {
-        notes.push(format!("the session goes on where it was made, in `{}`", cwd.display()));
+        notes.push(format!(
+            "the session continues in the directory where it was created, `{}`",
+            cwd.display()
+        ));
     }
     // old agents do not have all of these lists
-    let tools = session.list_tools(ListToolsParams::default()).await.map(|it| it.tools).unwrap_or_default();
-    let commands = session.list_commands().await.map(|it| it.commands).unwrap_or_default();
-    let skills = session.list_skills().await.map(|it| it.skills).unwrap_or_default();
+    let client = session.client();
+    let tools = client.list_tools(ListToolsParams::default()).await.map(|it| it.tools).unwrap_or_default();
+    let commands = client.list_commands().await.map(|it| it.commands).unwrap_or_default();
+    let skills = client.list_skills().await.map(|it| it.skills).unwrap_or_default();
     let servers = catalog::servers(&session, &plan.servers).await.unwrap_or_else(|_| json!([]));
-    let scene = Scene {
-        session_id: state.id.clone(),
+    let info = SessionInfo {
+        session_id: state.id.to_string(),
         cwd: cwd.to_string_lossy().into_owned(),
         model,
         mode: modes::current(&state.settings, plan.mode.map_or(Standing::Ask, Standing::of)),
@@ -51,22 +54,19 @@ pub(super) async fn open(agent: Agent, plan: &Plan, desk: &Desk) -> Result<Opene
         servers: catalog::names_and_states(&servers),
     };
     let greeting = Greeting {
-        session_id: state.id,
+        session_id: state.id.to_string(),
         models: state.models.iter().map(model_info).collect::<Value>().into(),
         commands: catalog::commands(&commands).into(),
         account: None,
     };
-    Ok(Opened { session, scene, greeting, notes })
+    Ok(Opened { session, info, greeting, notes })
 }
 
-async fn start(agent: Agent, plan: &Plan, desk: &Desk) -> musher::Result<Session> {
-    let (on_permission, on_question) = (desk.permission_handler(), desk.question_handler());
+async fn start(agent: Agent, plan: &Plan) -> musher::Result<Session> {
     match &plan.start {
-        Start::New { system_prompt } => {
-            plan.builder(system_prompt.as_ref(), on_permission, on_question).agent(agent).open().await
-        }
+        Start::New { system_prompt } => plan.builder(system_prompt.as_ref()).agent(agent).open().await,
         Start::Resume { id, as_copy } => {
-            let mut session = plan.resume_builder(id, on_permission, on_question).agent(agent).open().await?;
+            let mut session = plan.resume_builder(id).agent(agent).open().await?;
             if *as_copy {
                 let copy = session.fork().await?;
                 session.close().await?;
@@ -92,15 +92,15 @@ fn model_info(model: &ModelInfo) -> Value {
     })
 }
 
-/// It is not ready in time.
-pub(super) fn too_slow(patience: Duration) -> Failure {
+/// Returns the error for an agent that does not start in time.
+pub(super) fn too_slow(timeout: Duration) -> Failure {
     Failure {
-        message: format!("the agent was not ready within {patience:?}"),
+        message: format!("timed out after {timeout:?} waiting for the agent to start"),
         details: json!({"phase": "initialize"}),
     }
 }
 
-/// Why a session did not open.
+/// Returns why a session did not open.
 pub(super) fn failure(error: &musher::Error) -> Failure {
     let mut details = serde_json::Map::new();
     let phase = match error.kind() {

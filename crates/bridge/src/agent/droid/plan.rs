@@ -1,13 +1,13 @@
-//! The options of a front end in the words of the SDK, and what the bridge has to do itself. Pure.
+//! The options of a front end as options of the SDK, and the part that the bridge does itself. Pure.
 //!
-//! What the agent has nothing for is told in the log. What limits the agent and cannot be held is an error: a session that
-//! was asked for with a lock must not begin without it.
+//! An option without a counterpart is logged. A restriction that cannot be enforced is an error: a session that was requested
+//! with a restriction must not start without it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use musher::wire::{HttpHeader, McpServerConfig, McpServerType, UpdateSessionSettingsParams};
-use musher::{PermissionHandler, QuestionHandler, ResumeBuilder, Session, SessionBuilder};
+use musher::{ResumeBuilder, Session, SessionBuilder};
 use musher_claude::PermissionMode as Mode;
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,26 +17,26 @@ use super::tools::{self, Rules};
 use crate::options::mode;
 use crate::wire::payload::{self, SessionOptions, SystemPrompt};
 
-/// What a session is opened with, and what is kept of its options.
+/// The options to open a session, and those that the bridge keeps.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(super) cwd: PathBuf,
     pub(super) start: Start,
-    /// Absent: what the session had, or the most careful one.
+    /// Default: the mode the session had, or the most restrictive one.
     pub(super) mode: Option<Mode>,
     pub(super) may_bypass: bool,
     pub(super) model: Option<String>,
     pub(super) rules: Rules,
-    /// Ids of tools that shall not be there.
+    /// Ids of disabled tools.
     disabled: Vec<String>,
-    /// Ids of the only tools that shall be there.
+    /// Ids of the only enabled tools.
     only: Option<Vec<String>>,
     pub(super) servers: Vec<McpServerConfig>,
     pub(super) schema: Option<Value>,
     pub(super) max_turns: Option<u64>,
     pub(super) is_partial: bool,
     pub(super) echoes_user: bool,
-    /// What was asked for and has no meaning here.
+    /// Requested options without a meaning here.
     pub(crate) notes: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ pub(super) enum Start {
 impl Plan {
     /// Reads the options; the error is for the front end.
     pub(crate) fn new(it: SessionOptions, cwd: &str) -> Result<Self, String> {
-        refuse_locks(&it)?;
+        refuse_unsupported_restrictions(&it)?;
         let mut notes = notes(&it);
         let mut rules = Rules::default();
         for rule in it.allowed_tools.unwrap_or_default() {
@@ -114,19 +114,9 @@ impl Plan {
     }
 
     /// The options of a new session.
-    pub(super) fn builder(
-        &self,
-        system_prompt: Option<&SystemPrompt>,
-        on_permission: impl PermissionHandler,
-        on_question: impl QuestionHandler,
-    ) -> SessionBuilder {
+    pub(super) fn builder(&self, system_prompt: Option<&SystemPrompt>) -> SessionBuilder {
         let (interaction, autonomy) = modes::levels(self.mode.unwrap_or(Mode::Default));
-        let mut builder = Session::builder()
-            .cwd(&self.cwd)
-            .interaction_mode(interaction)
-            .autonomy(autonomy)
-            .on_permission(on_permission)
-            .on_question(on_question);
+        let mut builder = Session::builder().cwd(&self.cwd).interaction_mode(interaction).autonomy(autonomy);
         builder = match system_prompt {
             Some(SystemPrompt::Custom(text)) => builder.system_prompt(text.clone()),
             Some(SystemPrompt::Preset(payload::Preset { append: Some(more), .. })) => {
@@ -146,21 +136,16 @@ impl Plan {
         self.servers.iter().cloned().fold(builder, SessionBuilder::mcp_server)
     }
 
-    /// The options of a session that goes on.
-    pub(super) fn resume_builder(
-        &self,
-        id: &str,
-        on_permission: impl PermissionHandler,
-        on_question: impl QuestionHandler,
-    ) -> ResumeBuilder {
-        let mut builder = Session::resume(id).on_permission(on_permission).on_question(on_question);
+    /// The options of a resumed session.
+    pub(super) fn resume_builder(&self, id: &str) -> ResumeBuilder {
+        let mut builder = Session::resume(id);
         if !self.disabled.is_empty() {
             builder = builder.disabled_tools(self.disabled.clone());
         }
         self.servers.iter().cloned().fold(builder, ResumeBuilder::mcp_server)
     }
 
-    /// What a session that goes on has to be told afterwards.
+    /// The settings to change after a session was resumed.
     pub(super) fn changes(&self) -> Option<UpdateSessionSettingsParams> {
         if self.mode.is_none() && self.model.is_none() && self.only.is_none() {
             return None;
@@ -171,8 +156,8 @@ impl Plan {
     }
 }
 
-/// What limits an agent and cannot be held here.
-fn refuse_locks(it: &SessionOptions) -> Result<(), String> {
+/// Returns an error for restrictions that cannot be enforced here.
+fn refuse_unsupported_restrictions(it: &SessionOptions) -> Result<(), String> {
     let refused = |what: &str| Err(format!("this agent cannot do `{what}`"));
     if it.hooks.as_ref().is_some_and(|hooks| !hooks.is_empty()) {
         return refused("hooks");
@@ -261,10 +246,7 @@ mod tests {
         }))
         .unwrap();
         let Start::New { system_prompt } = &plan.start else { panic!("it is new") };
-        let no_one =
-            || (musher::sync(|_| musher::Decision::deny()), musher::sync(|_| musher::Reply::Declined));
-        let (permission, question) = no_one();
-        let mut builder = plan.builder(system_prompt.as_ref(), permission, question);
+        let mut builder = plan.builder(system_prompt.as_ref());
         let params = builder.params_mut();
         assert_eq!(params.model_id.as_deref(), Some("m"));
         assert_eq!(params.autonomy_level, Some(Autonomy::Low));
@@ -284,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_cannot_be_held_is_refused_and_the_rest_is_noted() {
+    fn a_restriction_that_cannot_be_enforced_is_refused_and_the_rest_is_noted() {
         for lock in [
             json!({"hooks": {"PreToolUse": [{}]}}),
             json!({"sandbox": {"enabled": true}}),

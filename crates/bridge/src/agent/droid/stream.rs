@@ -1,13 +1,13 @@
 //! Pieces of a message as the events of the vendor's API that front ends know from `stream_event`. Pure.
 //!
-//! Droid tells pieces of text and thought and, later, the whole message. A tool call comes in one piece, with the message.
+//! Droid sends pieces of text and thinking and, later, the whole message. A tool call comes in one piece, with the message.
 
 use musher::wire::{ContentBlock, Message};
 use serde_json::{Value, json};
 
 use super::blocks;
 
-/// The message that is being told piece by piece.
+/// The message that is emitted piece by piece.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
     open: Option<Open>,
@@ -19,11 +19,11 @@ struct Open {
     /// How many blocks there were, with the one that is open.
     blocks: u64,
     block: Option<Block>,
-    /// The text that was told, for who is interrupted in the middle.
+    /// The text emitted so far; an interrupted turn returns it.
     text: String,
 }
 
-/// A block that is being told: its kind and its number for the agent.
+/// The open block: its kind and the agent's number for it.
 #[derive(Debug, PartialEq, Eq)]
 struct Block {
     kind: Kind,
@@ -70,7 +70,7 @@ impl Stream {
         events
     }
 
-    /// The whole message has come: what is left to tell of it before, and after.
+    /// Takes the whole message. Returns the events that are left to emit before and after it.
     pub(super) fn whole(&mut self, message: &Message, model: &str) -> (Vec<Value>, Vec<Value>) {
         let mut before = self.begin(&message.id, model);
         let Some(mut open) = self.open.take() else { return (before, Vec::new()) };
@@ -91,13 +91,13 @@ impl Stream {
         (before, open.close(Some(reason)))
     }
 
-    /// What was said of the message is void.
+    /// Discards the open message.
     pub(super) fn retract(&mut self) {
         // the next one begins with a start of its own, as after every broken stream
         self.open = None;
     }
 
-    /// Nothing more comes of an open message: its text so far, and what ends it.
+    /// Ends an open message early. Returns its id, its text so far, and the closing events.
     pub(super) fn cut(&mut self) -> Option<(String, String, Vec<Value>)> {
         let mut open = self.open.take()?;
         let events = open.close(None);

@@ -1,4 +1,4 @@
-//! Sessions over captures: what the shell adds to the translation.
+//! Sessions over captures: the shell around the translation.
 //!
 //! A capture has the calls of its own client; the lists that a session asks for when it opens are put in between.
 
@@ -99,7 +99,7 @@ async fn the_greeting_lists_models_and_commands_as_the_cli_does() {
 }
 
 #[tokio::test]
-async fn a_question_stands_behind_its_tool_call_and_its_answer_goes_back() {
+async fn a_request_follows_its_tool_call_and_its_answer_goes_back() {
     let (mut droid, _) = droid("tool_permission_allow", json!({})).await;
     droid.user(go()).unwrap();
     let (key, payload, is_called) = question(&mut droid).await;
@@ -112,7 +112,7 @@ async fn a_question_stands_behind_its_tool_call_and_its_answer_goes_back() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_in_the_result_and_ends_the_turn_as_an_error_only_if_that_is_wished() {
+async fn a_denial_is_in_the_result_and_ends_the_turn_as_an_error_only_if_requested() {
     for (interrupt, subtype) in [(None, "success"), (Some(true), "error_during_execution")] {
         let (mut droid, _) = droid("tool_permission_cancel", json!({})).await;
         droid.user(go()).unwrap();
@@ -132,7 +132,7 @@ async fn a_refusal_is_in_the_result_and_ends_the_turn_as_an_error_only_if_that_i
 }
 
 #[tokio::test]
-async fn what_is_allowed_or_refused_beforehand_is_not_asked() {
+async fn allowed_or_denied_tools_are_not_asked_for() {
     for (capture, options, denials) in [
         ("tool_permission_allow", json!({"allowed_tools": ["Bash"]}), 0),
         ("tool_permission_allow", json!({"permission_mode": "bypassPermissions"}), 0),
@@ -154,7 +154,7 @@ async fn what_is_allowed_or_refused_beforehand_is_not_asked() {
 }
 
 #[tokio::test]
-async fn a_question_to_the_person_is_answered_by_its_text() {
+async fn a_question_to_the_user_is_answered_by_its_text() {
     let (mut droid, _) = droid("ask_user", json!({})).await;
     droid.user(go()).unwrap();
     let (key, payload, is_called) = question(&mut droid).await;
@@ -197,7 +197,7 @@ async fn an_interrupt_takes_back_the_question_and_is_answered_before_the_result(
 }
 
 #[tokio::test]
-async fn calls_without_meaning_and_words_that_cannot_be_said_are_refused() {
+async fn unsupported_calls_and_content_are_refused() {
     let (mut droid, _) = droid("text_turn", json!({})).await;
     for call in [
         Call::SetMaxThinkingTokens(Some(5)),
@@ -218,7 +218,7 @@ async fn calls_without_meaning_and_words_that_cannot_be_said_are_refused() {
 }
 
 #[tokio::test]
-async fn an_agent_that_is_not_there_is_no_session() {
+async fn a_missing_agent_opens_no_session() {
     let plan = Plan::new(crate::wire::payload::SessionOptions::default(), "/").unwrap();
     let agent = Droid::program(Path::new("/no/such/droid"), plan.cwd());
     let failure = Droid::start(agent, plan, Duration::from_mins(1)).greet().await.unwrap_err();

@@ -50,7 +50,7 @@ pub(super) const EXIT_SPEC_MODE: &str = "ExitSpecMode";
 pub(super) fn name(theirs: &str) -> String {
     if let Some(rest) = theirs.strip_prefix("mcp__") {
         let (server, tool) = rest.split_once("__").unwrap_or((rest, ""));
-        // of a whole server this is what all its tools begin with
+        // the name of a server is the prefix of all its tools
         return format!("{server}___{}", if tool == "*" { "" } else { tool });
     }
     NAMES.iter().find(|(claude, _)| *claude == theirs).map_or(theirs, |(_, ours)| ours).to_owned()
@@ -86,7 +86,7 @@ pub(super) fn all_ids() -> Vec<String> {
     ids
 }
 
-/// What may run without a question.
+/// Rules that allow tool calls without a permission request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Rules(Vec<Rule>);
 
@@ -104,7 +104,7 @@ enum What {
     Command(String),
     /// Commands that begin so.
     Commands(String),
-    /// What is not understood.
+    /// A rule that is not understood.
     Nothing,
 }
 

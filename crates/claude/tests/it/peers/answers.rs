@@ -1,4 +1,4 @@
-//! What our side answers: permissions, hooks, and tools of our own.
+//! Answers of the host: permissions, hooks, and in-process tools.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,11 +10,11 @@ use testkit::peers::Installed;
 use super::stage::{Stage, on_both, soon};
 
 on_both! {
-    an_allowed_tool_runs, old_claude_an_allowed_tool_runs => allowed;
-    a_denied_tool_does_not_run, old_claude_a_denied_tool_does_not_run => denied;
-    a_denial_can_end_the_turn, old_claude_a_denial_can_end_the_turn => denied_and_interrupted;
-    a_hook_sees_and_blocks, old_claude_a_hook_sees_and_blocks => hooked;
-    a_tool_of_our_own_is_called, old_claude_a_tool_of_our_own_is_called => own_tool;
+    allowed_tool_runs, old_claude_allowed_tool_runs => allowed;
+    denied_tool_does_not_run, old_claude_denied_tool_does_not_run => denied;
+    denial_with_interrupt_ends_the_turn, old_claude_denial_with_interrupt_ends_the_turn => denied_and_interrupted;
+    hook_blocks_a_tool, old_claude_hook_blocks_a_tool => hooked;
+    in_process_tool_is_called, old_claude_in_process_tool_is_called => own_tool;
 }
 
 fn touches(path: &str) -> Script {

@@ -1,4 +1,4 @@
-//! Calls while a session lives: interrupt, model, mode, thinking, files put back.
+//! Calls during a session: interrupt, model, mode, thinking, restored files.
 
 use musher_claude::{Call, Error, Handlers, Options, Permission, PermissionMode, UserMessage, View};
 use musher_rehearse::{Reply, Script, when};
@@ -8,9 +8,9 @@ use testkit::peers::Installed;
 use super::stage::{Stage, on_both, soon};
 
 on_both! {
-    a_streaming_turn_is_interrupted, old_claude_a_streaming_turn_is_interrupted => interrupt_streaming;
+    streaming_turn_is_interrupted, old_claude_streaming_turn_is_interrupted => interrupt_streaming;
     settings_change_during_a_session, old_claude_settings_change_during_a_session => settings;
-    files_are_put_back, old_claude_files_are_put_back => rewind;
+    files_are_rewound, old_claude_files_are_rewound => rewind;
 }
 
 async fn interrupt_streaming(claude: Installed) -> anyhow::Result<()> {

@@ -1,4 +1,4 @@
-//! How sessions end: nothing is left, whatever runs.
+//! The end of a session: nothing is left, whatever is running.
 
 use musher_claude::{Error, Handlers, Options, Permission, View};
 use musher_rehearse::{Reply, Script, when};
@@ -9,12 +9,12 @@ use testkit::peers::Installed;
 use super::stage::{Stage, on_both, soon};
 
 on_both! {
-    a_running_tool_ends_with_the_session, old_claude_a_running_tool_ends_with_the_session => busy_tool;
-    a_dropped_session_leaves_nothing, old_claude_a_dropped_session_leaves_nothing => dropped;
-    a_killed_cli_is_told, old_claude_a_killed_cli_is_told => killed;
+    running_tool_ends_with_the_session, old_claude_running_tool_ends_with_the_session => busy_tool;
+    dropped_session_leaves_nothing, old_claude_dropped_session_leaves_nothing => dropped;
+    killed_cli_is_reported, old_claude_killed_cli_is_reported => killed;
 }
 
-/// A script file that says when it runs and then runs for a long time: a plain `sleep` is refused by newer versions.
+/// A script that signals its start and then runs for a long time: newer versions reject a plain `sleep`.
 fn long_tool(stage: &Stage) -> anyhow::Result<()> {
     let script = "#!/bin/sh\ntouch running\nsleep 1000\n";
     fs_err::write(stage.sandbox.workspace().join("long.sh"), script)?;
@@ -76,7 +76,7 @@ async fn killed(claude: Installed) -> anyhow::Result<()> {
         Ok::<_, Error>(())
     })
     .await?;
-    // the guard runs there, too
+    // the guard of the process runs there too
     let is_cli = |process: &&Leftover| process.command.contains("--input-format=stream-json");
     let pid = stage.sandbox.processes().iter().find(is_cli).map(|cli| cli.pid).unwrap();
     rustix::process::kill_process(

@@ -1,4 +1,4 @@
-//! Where a test plays: a sandbox, a scripted model, and a way to start sessions inside.
+//! The environment of a test: a sandbox, a scripted model, and a way to start sessions inside.
 
 use std::fmt;
 use std::path::Path;
@@ -26,7 +26,7 @@ impl Stage {
         Self::scripted(claude, |_workspace| script)
     }
 
-    /// With a script that has to know the workspace.
+    /// Creates a stage with a script that depends on the workspace.
     pub(crate) fn scripted(claude: Installed, script: impl FnOnce(&Path) -> Script) -> Result<Self> {
         let sandbox = Arc::new(Sandbox::new()?);
         let model = sandbox.model(script(&sandbox.workspace()))?;
@@ -53,7 +53,7 @@ impl Stage {
     /// Ends everything and fails if something is left.
     pub(crate) async fn finish(self) -> Result<()> {
         self.model.shutdown().await;
-        // the last forks hold it for a moment
+        // the last forks keep it alive for a moment
         let sandbox = soon(async {
             let mut shared = self.sandbox;
             loop {
@@ -89,7 +89,7 @@ pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(DEADLINE, future).await.expect("it should have happened long ago")
 }
 
-/// Runs a test on both versions.
+/// Runs a test with both versions.
 macro_rules! on_both {
     ($($name:ident, $old_name:ident => $test:ident;)*) => {
         $(

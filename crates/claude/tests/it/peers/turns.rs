@@ -1,6 +1,6 @@
-//! Turns: text, images, pieces, structured results, and sessions that go on later.
+//! Turns: text, images, partial messages, structured results, and resumed sessions.
 
-use musher_claude::{Handlers, Options, UserMessage, View, Which};
+use musher_claude::{Handlers, Options, SessionSource, UserMessage, View};
 use musher_rehearse::{Reply, Script, when};
 use serde_json::json;
 use testkit::peers::Installed;
@@ -8,18 +8,18 @@ use testkit::peers::Installed;
 use super::stage::{Stage, on_both, soon};
 
 on_both! {
-    a_text_turn, old_claude_a_text_turn => text_turn;
-    pieces_and_an_image, old_claude_pieces_and_an_image => pieces_and_image;
-    a_structured_result, old_claude_a_structured_result => structured;
-    a_session_goes_on_and_is_forked, old_claude_a_session_goes_on_and_is_forked => resume_and_fork;
-    an_unknown_session_does_not_begin, old_claude_an_unknown_session_does_not_begin => unknown_session;
+    turn_with_text, old_claude_turn_with_text => text_turn;
+    partial_messages_and_an_image, old_claude_partial_messages_and_an_image => pieces_and_image;
+    structured_output_is_in_the_result, old_claude_structured_output_is_in_the_result => structured;
+    session_is_resumed_and_forked, old_claude_session_is_resumed_and_forked => resume_and_fork;
+    unknown_session_fails_to_start, old_claude_unknown_session_fails_to_start => unknown_session;
 }
 
 async fn text_turn(claude: Installed) -> anyhow::Result<()> {
     let version = claude.peer.version;
     let stage = Stage::new(claude, Script::new().otherwise(Reply::text("Hello from the script.")))?;
     let id = uuid::Uuid::new_v4().to_string();
-    let options = Options::new().session(Which::NewWithId(id.clone()));
+    let options = Options::new().session(SessionSource::NewWithId(id.clone()));
     let (session, mut messages) = soon(stage.start(options, Handlers::new())).await?;
     assert!(!session.models()?.is_empty() && !session.commands()?.is_empty());
     for _ in 0..2 {
@@ -41,7 +41,7 @@ async fn text_turn(claude: Installed) -> anyhow::Result<()> {
     }
     let exit = soon(session.close()).await?;
     assert!(exit.status.unwrap().success(), "{exit:?}");
-    // what it said to the end can still be read
+    // buffered output can still be read
     soon(async { while messages.next().await.is_ok() {} }).await;
     stage.finish().await
 }
@@ -79,7 +79,7 @@ async fn structured(claude: Installed) -> anyhow::Result<()> {
         json!({"type": "object", "properties": {"color": {"type": "string"}}, "required": ["color"]});
     let options = Options::new().output_schema(schema.into());
     let (session, mut messages) = soon(stage.start(options, Handlers::new())).await?;
-    session.send("Which color?").await?;
+    session.send("SessionSource color?").await?;
     let result = soon(messages.until_result(|_| {})).await?;
     assert_eq!(result.structured_output.map(|it| it.to_value().unwrap()), Some(answer));
     soon(session.close()).await?;
@@ -92,9 +92,13 @@ async fn resume_and_fork(claude: Installed) -> anyhow::Result<()> {
     let first = uuid::Uuid::new_v4().to_string();
     let copy = uuid::Uuid::new_v4().to_string();
     let starts = [
-        (Which::NewWithId(first.clone()), &first, "The word is amber."),
-        (Which::Resume { id: first.clone(), at: None }, &first, "Which word?"),
-        (Which::Fork { id: first.clone(), at: None, new_id: Some(copy.clone()) }, &copy, "And again?"),
+        (SessionSource::NewWithId(first.clone()), &first, "The word is amber."),
+        (SessionSource::Resume { id: first.clone(), at: None }, &first, "SessionSource word?"),
+        (
+            SessionSource::Fork { id: first.clone(), at: None, new_id: Some(copy.clone()) },
+            &copy,
+            "And again?",
+        ),
     ];
     for (which, id, text) in starts {
         let (session, mut messages) =
@@ -111,9 +115,9 @@ async fn resume_and_fork(claude: Installed) -> anyhow::Result<()> {
 
 async fn unknown_session(claude: Installed) -> anyhow::Result<()> {
     let stage = Stage::new(claude, Script::new().otherwise(Reply::text("Hello.")))?;
-    let which = Which::Resume { id: uuid::Uuid::new_v4().to_string(), at: None };
+    let which = SessionSource::Resume { id: uuid::Uuid::new_v4().to_string(), at: None };
     let outcome = soon(stage.start(Options::new().session(which), Handlers::new())).await;
-    let Err(musher_claude::Error::NotBegun { exit: Some(exit), .. }) = outcome else {
+    let Err(musher_claude::Error::NotStarted { exit: Some(exit), .. }) = outcome else {
         panic!("not refused: {outcome:?}")
     };
     assert_eq!(exit.status.unwrap().code(), Some(1));

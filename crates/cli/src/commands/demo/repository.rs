@@ -1,4 +1,4 @@
-//! A small repository with a failing test, in a folder that goes away.
+//! A small repository with a failing test, in a temporary directory.
 //!
 //! It needs `sh` only. With git it is a git repository, too.
 
@@ -19,10 +19,10 @@ pub(super) struct Repository {
     folder: TempDir,
 }
 
-/// How the test went.
+/// The outcome of the test.
 #[derive(Debug)]
-pub(super) struct Tested {
-    pub(super) is_well: bool,
+pub(super) struct TestRun {
+    pub(super) passed: bool,
     pub(super) output: String,
 }
 
@@ -38,12 +38,12 @@ impl Repository {
         Ok(repository)
     }
 
-    /// Where the agent works.
+    /// Returns the working directory of the agent.
     pub(super) fn path(&self) -> PathBuf {
         self.folder.path().join("leap-years")
     }
 
-    /// Where it keeps its sessions.
+    /// Returns the home of the agent, with its sessions.
     pub(super) fn home(&self) -> PathBuf {
         self.folder.path().join("home")
     }
@@ -53,25 +53,25 @@ impl Repository {
     }
 
     /// Runs the test.
-    pub(super) fn test(&self) -> io::Result<Tested> {
+    pub(super) fn test(&self) -> io::Result<TestRun> {
         let output = self.command("sh", ["test.sh"]).output()?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        Ok(Tested { is_well: output.status.success(), output: text })
+        Ok(TestRun { passed: output.status.success(), output: text })
     }
 
-    /// Where the conversation was written.
+    /// Returns the path of the stored session.
     pub(super) fn session_file(&self, id: &str) -> Option<PathBuf> {
         let folders = fs_err::read_dir(self.home().join("sessions")).ok()?;
         let files = folders.flatten().map(|folder| folder.path().join(format!("{id}.jsonl")));
         files.into_iter().find(|file| file.is_file())
     }
 
-    /// Leaves everything where it is.
+    /// Keeps the directory.
     pub(super) fn keep(self) -> PathBuf {
         self.folder.keep()
     }
 
-    /// Makes it a git repository, if there is git; it is not needed.
+    /// Creates a git repository if git is installed; git is optional.
     fn commit(&self) {
         let git = |arguments: &[&str]| {
             let author = ["-c", "user.name=musher", "-c", "user.email=musher@localhost"];
@@ -99,7 +99,7 @@ mod tests {
     fn the_test_fails_until_the_fault_is_fixed() {
         let repository = Repository::create().unwrap();
         let before = repository.test().unwrap();
-        assert!(!before.is_well, "{}", before.output);
+        assert!(!before.passed, "{}", before.output);
         assert!(before.output.contains("1900"), "{}", before.output);
         assert!(super::super::SCRIPT.contains("leap.sh"));
     }

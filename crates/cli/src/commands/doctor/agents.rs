@@ -1,4 +1,4 @@
-//! Which agents there are, and of which version.
+//! The installed agents and their versions.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -12,10 +12,10 @@ use crate::sanitize::sanitized;
 use crate::variables::value;
 
 const AREA: &str = "agents";
-/// How long a program may take to say its version.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Time limit for a program to print its version.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A program that can do the work.
+/// An agent program.
 struct Program {
     name: &'static str,
     variable: &'static str,
@@ -27,7 +27,7 @@ const PROGRAMS: [Program; 2] = [
     Program {
         name: "droid",
         variable: DROID_VARIABLE,
-        wanted_by: "`--agent droid`, `musher acp` and `musher bridge`",
+        wanted_by: "`--agent droid` and for droid sessions of `musher bridge`",
         source: "https://docs.factory.ai",
     },
     Program {
@@ -57,8 +57,7 @@ async fn look_at(program: &Program, named: Option<OsString>, path: Option<&OsStr
     let Some(found) = resolve::program(&wanted, path) else {
         return match named {
             Some(named) => {
-                let text =
-                    format!("{} is `{}`, and there is no such program", program.variable, named.display());
+                let text = format!("cannot find the program `{}` of {}", named.display(), program.variable);
                 Check::error(AREA, program.name, text)
                     .advice(format!("correct or unset {}", program.variable))
             }
@@ -72,19 +71,19 @@ async fn look_at(program: &Program, named: Option<OsString>, path: Option<&OsStr
     match version(&found).await {
         Ok(version) => Check::ok(AREA, program.name, format!("{version} at {place}")),
         Err(problem) => Check::error(AREA, program.name, format!("`{place} --version` {problem}"))
-            .advice(format!("install it again, or set {} to another", program.variable)),
+            .advice(format!("reinstall it, or set {} to another program", program.variable)),
     }
 }
 
-/// The agent that commands use without `--agent`.
+/// Returns the default agent of commands without `--agent`.
 fn chosen(agent: &OsStr, droid: Option<OsString>, path: Option<&OsStr>) -> Check {
     let name = format!("{AGENT_VARIABLE}={}", sanitized(&agent.to_string_lossy(), 80));
     let wanted = if agent == "droid" { droid.unwrap_or_else(|| agent.to_owned()) } else { agent.to_owned() };
     if agent == "engine" || resolve::program(&wanted, path).is_some() {
-        return Check::ok(AREA, name, "the agent of commands without --agent");
+        return Check::ok(AREA, name, "default agent");
     }
     let advice = format!("unset {AGENT_VARIABLE}, or set it to `engine`, `droid` or the path of an agent");
-    Check::error(AREA, name, "there is no such program").advice(advice)
+    Check::error(AREA, name, "program not found").advice(advice)
 }
 
 /// The first line that `--version` prints.
@@ -93,7 +92,7 @@ async fn version(program: &Path) -> Result<String, String> {
         Launch::new(program).arg("--version").grace(Duration::ZERO).grace_after_term(Duration::from_secs(1));
     let (child, mut lines) =
         Child::spawn_lines(launch).await.map_err(|error| format!("cannot be run: {error}"))?;
-    let said = tokio::time::timeout(PATIENCE, lines.incoming.recv()).await;
+    let said = tokio::time::timeout(VERSION_TIMEOUT, lines.incoming.recv()).await;
     let exit = child.close().await;
     match said {
         Ok(Ok(line)) => Ok(sanitized(String::from_utf8_lossy(line.bytes()).trim(), 80)),
@@ -101,6 +100,6 @@ async fn version(program: &Path) -> Result<String, String> {
             let status = exit.status.map_or_else(|| "nothing".to_owned(), |status| status.to_string());
             Err(format!("printed no version and ended with {status}"))
         }
-        Err(_elapsed) => Err(format!("said nothing for {} s", PATIENCE.as_secs())),
+        Err(_elapsed) => Err(format!("timed out after {} s", VERSION_TIMEOUT.as_secs())),
     }
 }

@@ -1,31 +1,31 @@
-//! One thing that was looked at, and the report of all. Pure.
+//! A check, and the report of all checks. Pure.
 
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::look::{Look, padded};
 use crate::sanitize::sanitized;
+use crate::style::{Style, padded};
 use crate::styled::Styled;
 
-/// The longest text of a check: some of it comes from outside.
-const LONGEST: usize = 1000;
+/// Maximum length of a text in a check; some of it comes from outside.
+const MAX_LENGTH: usize = 1000;
 
-/// Something that was looked at.
+/// A check and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Check {
     pub(super) area: &'static str,
     pub(super) name: String,
     pub(super) state: State,
     pub(super) text: String,
-    /// What to do.
+    /// What the user can do.
     pub(super) advice: Option<String>,
 }
 
-/// How it is.
+/// The status of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     Ok,
-    /// It works, but something is missing or not as it should be.
+    /// It works, but something is missing or misconfigured.
     Warning,
     /// It does not work.
     Error,
@@ -40,12 +40,12 @@ impl State {
         }
     }
 
-    fn painted(self, look: Look) -> Styled {
+    fn painted(self, style: Style) -> Styled {
         let name = padded(self.name(), 7);
         match self {
-            Self::Ok => look.good(&name),
-            Self::Warning => look.notable(&name),
-            Self::Error => look.bad(&name),
+            Self::Ok => style.good(&name),
+            Self::Warning => style.notable(&name),
+            Self::Error => style.bad(&name),
         }
     }
 }
@@ -74,8 +74,8 @@ impl Check {
     }
 }
 
-/// All checks by area, with a sum at the end.
-pub(super) fn report(checks: &[Check], look: Look) -> Vec<Styled> {
+/// Renders all checks by area, with totals at the end.
+pub(super) fn report(checks: &[Check], style: Style) -> Vec<Styled> {
     let mut out = Vec::new();
     let mut area = "";
     let names = checks.iter().map(|check| check.name.width()).filter(|width| *width <= 24).max().unwrap_or(0);
@@ -85,14 +85,14 @@ pub(super) fn report(checks: &[Check], look: Look) -> Vec<Styled> {
             if !out.is_empty() {
                 out.push(Styled::default());
             }
-            out.push(look.strong(area));
+            out.push(style.strong(area));
         }
-        let state = check.state.painted(look);
-        let name = padded(&sanitized(&check.name, LONGEST), names);
-        let text = format!("  {name}  {}", sanitized(&check.text, LONGEST));
+        let state = check.state.painted(style);
+        let name = padded(&sanitized(&check.name, MAX_LENGTH), names);
+        let text = format!("  {name}  {}", sanitized(&check.text, MAX_LENGTH));
         out.push(Styled::from("  ") + state + text);
         if let Some(advice) = &check.advice {
-            out.push(format!("{}-> {}", " ".repeat(11), sanitized(advice, LONGEST)).into());
+            out.push(format!("{}-> {}", " ".repeat(11), sanitized(advice, MAX_LENGTH)).into());
         }
     }
     let count = |state| checks.iter().filter(|check| check.state == state).count();
@@ -124,6 +124,6 @@ models
   error    custom:big  no key
 
 1 error, 1 warning";
-        assert_eq!(Styled::lines(report(&checks, Look::PLAIN)), expected);
+        assert_eq!(Styled::lines(report(&checks, Style::PLAIN)), expected);
     }
 }

@@ -1,4 +1,4 @@
-//! `musher doctor --settings`: which file says what about which setting, and what of it counts.
+//! `musher doctor --settings`: each setting with the files that set it, and the value in effect.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use musher_engine::config::{Config, Problem, Source, Standing};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
-use crate::look::{Look, padded};
 use crate::printer::Printer;
 use crate::sanitize::sanitized;
+use crate::style::{Style, padded};
 use crate::styled::Styled;
 use crate::variables::{VARIABLES, Variable};
 
-/// How much of a value is shown.
-const LONGEST: usize = 300;
+/// Maximum length of a shown value.
+const MAX_LENGTH: usize = 300;
 
 pub(super) fn run(
     config: &Config,
@@ -35,42 +35,42 @@ pub(super) fn run(
         printer.json(&serde_json::to_string_pretty(&object)?)?;
         return Ok(exit);
     }
-    for line in report(&config.sources, &set, Look::of_stdout()) {
+    for line in report(&config.sources, &set, Style::of_stdout()) {
         printer.data(line)?;
     }
     Ok(exit)
 }
 
-/// The settings by name; for each the places, the one that counts most first.
-fn report(sources: &[Source], variables: &[&Variable], look: Look) -> Vec<Styled> {
+/// The settings by name; for each its sources, highest precedence first.
+fn report(sources: &[Source], variables: &[&Variable], style: Style) -> Vec<Styled> {
     let mut by_setting: BTreeMap<&str, Vec<&Source>> = BTreeMap::new();
     for source in sources.iter().rev() {
         by_setting.entry(source.setting()).or_default().push(source);
     }
     let mut out = Vec::new();
     for (setting, sources) in by_setting {
-        out.push(look.strong(setting));
+        out.push(style.strong(setting));
         for source in sources {
-            let value = sanitized(&source.value.to_string(), LONGEST);
-            let file = sanitized(&source.file.to_string_lossy(), LONGEST);
+            let value = sanitized(&source.value.to_string(), MAX_LENGTH);
+            let file = sanitized(&source.file.to_string_lossy(), MAX_LENGTH);
             let word = padded(word(source.standing), 10);
             let word = match source.standing {
-                Standing::Counts => look.good(&word),
-                Standing::Overridden => look.dim(&word),
-                Standing::Untrusted => look.notable(&word),
+                Standing::Counts => style.good(&word),
+                Standing::Overridden => style.dim(&word),
+                Standing::Untrusted => style.notable(&word),
             };
-            out.push(Styled::from("  ") + word + format!("  {value}  ") + look.dim(&file));
+            out.push(Styled::from("  ") + word + format!("  {value}  ") + style.dim(&file));
         }
     }
     if out.is_empty() {
-        out.push("no settings file says anything; everything is as it comes".into());
+        out.push("no settings files found; using defaults".into());
     }
     out.push(Styled::default());
     if variables.is_empty() {
-        out.push("no variable of the environment is set that musher knows".into());
+        out.push("no musher environment variables are set".into());
     }
     for Variable { name, meaning, otherwise } in variables {
-        out.push(look.strong(name) + format!(" is set: {meaning} (otherwise: {otherwise})"));
+        out.push(style.strong(name) + format!(" is set: {meaning} (default: {otherwise})"));
     }
     out
 }

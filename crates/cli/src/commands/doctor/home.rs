@@ -1,4 +1,4 @@
-//! The home: whether it is there, can be written to, and is private.
+//! Checks the home: it exists, is writable, and is private.
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use super::check::Check;
 
 const AREA: &str = "home";
-/// What may have keys or conversations in it.
+/// Files that can contain keys or conversations.
 const PRIVATE: [&str; 5] = ["settings.json", "settings.local.json", "mcp.json", "sessions", "trust.json"];
 
 pub(super) fn checks(home: &Path) -> Vec<Check> {
@@ -14,20 +14,20 @@ pub(super) fn checks(home: &Path) -> Vec<Check> {
     let metadata = match fs_err::metadata(home) {
         Ok(metadata) if metadata.is_dir() => metadata,
         Ok(_) => {
-            let check = Check::error(AREA, "folder", format!("{shown} is no folder"));
-            return vec![check.advice("move it away, or set MUSHER_HOME to a folder")];
+            let check = Check::error(AREA, "folder", format!("{shown} is not a directory"));
+            return vec![check.advice("move it, or set MUSHER_HOME to a directory")];
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return vec![Check::ok(
                 AREA,
                 "folder",
-                format!("{shown} is not there yet, and made when it is needed"),
+                format!("{shown} does not exist yet; created when needed"),
             )];
         }
         Err(error) => {
             return vec![
                 Check::error(AREA, "folder", error.to_string())
-                    .advice("set MUSHER_HOME to a folder of yours"),
+                    .advice("set MUSHER_HOME to a directory you own"),
             ];
         }
     };
@@ -35,10 +35,10 @@ pub(super) fn checks(home: &Path) -> Vec<Check> {
     let user = rustix::process::geteuid();
     if metadata.uid() != user.as_raw() && !user.is_root() {
         let check = Check::error(AREA, "folder", format!("{shown} belongs to another user"));
-        checks.push(check.advice("set MUSHER_HOME to a folder of yours"));
+        checks.push(check.advice("set MUSHER_HOME to a directory you own"));
     } else if rustix::fs::access(home, rustix::fs::Access::WRITE_OK).is_err() {
         let check =
-            Check::error(AREA, "folder", format!("{shown} cannot be written to: sessions are not kept"));
+            Check::error(AREA, "folder", format!("{shown} is not writable: sessions cannot be saved"));
         checks.push(check.advice(format!("chmod u+rwx {shown}")));
     }
     checks.extend(open_to_others(home, metadata.permissions().mode()));
@@ -56,7 +56,7 @@ pub(super) fn checks(home: &Path) -> Vec<Check> {
     checks
 }
 
-/// Others can read it if the folders above let them.
+/// Warns about a file that other users can access.
 fn open_to_others(path: &Path, mode: u32) -> Option<Check> {
     let open = mode & 0o077;
     if open == 0 {
@@ -65,6 +65,6 @@ fn open_to_others(path: &Path, mode: u32) -> Option<Check> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let shown = path.display();
     let check =
-        Check::warning(AREA, name, format!("{shown} is open to other users (mode {:o})", mode & 0o777));
+        Check::warning(AREA, name, format!("{shown} is accessible to other users (mode {:o})", mode & 0o777));
     Some(check.advice(format!("chmod go= {shown}")))
 }

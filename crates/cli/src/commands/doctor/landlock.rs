@@ -1,6 +1,6 @@
-//! Asks the kernel which version of Landlock it has.
+//! Queries the Landlock version of the kernel.
 
-/// The version of the interface; nothing if there is none, or if it is switched off.
+/// Returns the ABI version; `None` if Landlock is unsupported or disabled.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "only the bare call tells the version, and no crate we use wraps it")]
 pub(super) fn abi() -> Option<u32> {
@@ -18,7 +18,7 @@ pub(super) fn abi() -> Option<u32> {
     u32::try_from(version).ok().filter(|version| *version > 0)
 }
 
-/// There is none elsewhere.
+/// Returns `None` on other systems.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn abi() -> Option<u32> {
     None

@@ -1,4 +1,4 @@
-//! What the kernel offers to fence commands in. Facts only, read from files; nothing is tried.
+//! The sandboxing features of the kernel, as reported by files; nothing is executed.
 
 use std::path::Path;
 
@@ -12,12 +12,12 @@ pub(super) fn checks(root: &Path, landlock: Option<u32>) -> Vec<Check> {
         Check::ok(
             AREA,
             "commands",
-            "this version uses none of this: commands run with consent, and without a sandbox",
+            "not used by this version: commands run after approval, without a sandbox",
         ),
         match landlock {
-            Some(version) => Check::ok(AREA, "landlock", format!("version {version} of its interface")),
-            None => Check::warning(AREA, "landlock", "the kernel has none, or it is switched off")
-                .advice("use Linux 5.13 or newer with `landlock` in its list of security modules"),
+            Some(version) => Check::ok(AREA, "landlock", format!("ABI version {version}")),
+            None => Check::warning(AREA, "landlock", "not supported by the kernel, or disabled")
+                .advice("use Linux 5.13 or newer with `landlock` in the list of security modules"),
         },
         user_namespaces(root),
         cgroups(root),
@@ -30,15 +30,15 @@ fn user_namespaces(root: &Path) -> Check {
         |path: &str| -> Option<u64> { fs_err::read_to_string(root.join(path)).ok()?.trim().parse().ok() };
     let most = number("proc/sys/user/max_user_namespaces");
     if most.is_none_or(|most| most == 0) {
-        let check = Check::warning(AREA, NAME, "the kernel allows none");
+        let check = Check::warning(AREA, NAME, "disabled by the kernel");
         return check.advice("sysctl user.max_user_namespaces=15000");
     }
     if number("proc/sys/kernel/unprivileged_userns_clone") == Some(0) {
-        let check = Check::warning(AREA, NAME, "only root may make them");
+        let check = Check::warning(AREA, NAME, "restricted to root");
         return check.advice("sysctl kernel.unprivileged_userns_clone=1");
     }
     if number("proc/sys/kernel/apparmor_restrict_unprivileged_userns") == Some(1) {
-        let check = Check::warning(AREA, NAME, "AppArmor restricts them to programs with a profile");
+        let check = Check::warning(AREA, NAME, "restricted by AppArmor to programs with a profile");
         return check
             .advice("sysctl kernel.apparmor_restrict_unprivileged_userns=0, or give musher a profile");
     }
@@ -49,7 +49,7 @@ fn cgroups(root: &Path) -> Check {
     const NAME: &str = "cgroup v2";
     let controllers = fs_err::read_to_string(root.join("sys/fs/cgroup/cgroup.controllers"));
     let Ok(controllers) = controllers else {
-        let check = Check::warning(AREA, NAME, "it is not mounted at /sys/fs/cgroup");
+        let check = Check::warning(AREA, NAME, "not mounted at /sys/fs/cgroup");
         return check.advice("start the system with systemd.unified_cgroup_hierarchy=1");
     };
     let own = fs_err::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
@@ -63,9 +63,9 @@ fn cgroups(root: &Path) -> Check {
     let controllers = controllers.split_whitespace().collect::<Vec<_>>().join(" ");
     let is_ours = rustix::fs::access(&folder, rustix::fs::Access::WRITE_OK).is_ok();
     if is_ours {
-        return Check::ok(AREA, NAME, format!("our group can be divided; controllers: {controllers}"));
+        return Check::ok(AREA, NAME, format!("delegated; controllers: {controllers}"));
     }
-    let check = Check::warning(AREA, NAME, "there, but our group belongs to somebody else");
+    let check = Check::warning(AREA, NAME, "available, but not delegated to this user");
     check.advice("start musher with `systemd-run --user --scope -p Delegate=yes musher ...`")
 }
 
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_with_everything_is_fine_and_one_with_nothing_is_told() {
+    fn a_kernel_with_everything_is_fine_and_one_with_nothing_is_reported() {
         let full = [
             ("proc/sys/user/max_user_namespaces", "15000\n"),
             ("sys/fs/cgroup/cgroup.controllers", "cpu memory pids\n"),

@@ -1,4 +1,4 @@
-//! Which models the engine can ask, and with whose key. Keys are not even looked at: only whether there is one.
+//! The models of the engine, and which vendors have a key. Only the presence of a key is checked.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,7 +24,7 @@ pub(super) fn checks(config: &Config, problems: &[Problem]) -> Vec<Check> {
     }
     for ((vendor, variable), models) in by_variable {
         let noun = if models == 1 { "model" } else { "models" };
-        checks.push(Check::ok(AREA, vendor, format!("{models} {noun}, with {variable} of the environment")));
+        checks.push(Check::ok(AREA, vendor, format!("{models} {noun}, key from {variable}")));
     }
     for problem in problems.iter().filter(|problem| problem.file == Path::new("environment")) {
         checks.push(
@@ -32,9 +32,9 @@ pub(super) fn checks(config: &Config, problems: &[Problem]) -> Vec<Check> {
         );
     }
     if checks.is_empty() {
-        checks.push(Check::warning(AREA, "engine", "it has no model to ask").advice(
+        checks.push(Check::warning(AREA, "engine", "no model configured").advice(
             "set ANTHROPIC_API_KEY, OPENAI_API_KEY or another vendor's key, or add `customModels` to settings.json; \
-             `musher exec -m rehearsal` needs none",
+             `musher run -m rehearsal` needs no model",
         ));
     }
     checks.extend(chosen(config));
@@ -47,19 +47,19 @@ fn custom(entry: &ModelEntry, file: &str) -> Check {
     Check::ok(AREA, &entry.id, format!("{} at {host}, {key}, from {file}", entry.display_name))
 }
 
-/// The models that settings name must be there.
+/// Checks that the models named in settings exist.
 fn chosen(config: &Config) -> Vec<Check> {
     let settings = &config.settings;
     let named = [("model", &settings.model), ("specModeModel", &settings.spec_model)];
     let missing = named.into_iter().filter_map(|(field, model)| {
         let model = model.as_deref().filter(|model| config.models.find(model).is_none())?;
-        let check = Check::error(AREA, field, format!("the settings name `{model}`, and there is no such model"));
-        Some(check.advice("`musher doctor --settings` says which file; name a model of this list, or add it to `customModels`"))
+        let check = Check::error(AREA, field, format!("unknown model `{model}` in the settings"));
+        Some(check.advice("`musher doctor --settings` shows the file; choose a model listed here, or add it to `customModels`"))
     });
     missing.collect()
 }
 
-/// Only the host: an address may have a key in it.
+/// Returns only the host: an address may contain a key.
 fn host(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
@@ -69,7 +69,7 @@ fn host(url: &str) -> &str {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn of_an_address_only_the_host_is_told() {
+    fn of_an_address_only_the_host_is_shown() {
         for (url, expected) in [
             ("https://api.example.com/v1?key=secret", "api.example.com"),
             ("https://user:secret@host:8080/v1", "host:8080"),

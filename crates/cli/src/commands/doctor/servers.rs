@@ -1,4 +1,4 @@
-//! The MCP servers of `mcp.json` files. None is started and none is asked.
+//! The MCP servers of `mcp.json` files. No server is started or contacted.
 
 use std::ffi::OsStr;
 
@@ -24,12 +24,12 @@ pub(super) fn checks(config: &Config, problems: &[Problem]) -> Vec<Check> {
         settings::check(problem, AREA, name)
     }));
     if checks.is_empty() {
-        checks.push(Check::ok(AREA, "mcp.json", "no MCP servers are set up"));
+        checks.push(Check::ok(AREA, "mcp.json", "no MCP servers configured"));
     }
     checks
 }
 
-/// Whether it is told here.
+/// Whether the problem belongs to this area.
 pub(super) fn is_of_servers(problem: &Problem) -> bool {
     problem.file.file_name() == Some(OsStr::new("mcp.json"))
 }
@@ -37,23 +37,25 @@ pub(super) fn is_of_servers(problem: &Problem) -> bool {
 fn check(server: &McpServer, path: Option<&OsStr>) -> Check {
     let level = server.level.map_or("session", |level| level.name());
     if server.is_disabled {
-        return Check::ok(AREA, &server.name, format!("switched off ({level})"));
+        return Check::ok(AREA, &server.name, format!("disabled ({level})"));
     }
     match &server.transport {
         Transport::Stdio { command, .. } => match resolve::program(OsStr::new(command), path) {
             Some(found) => Check::ok(AREA, &server.name, format!("{} ({level})", found.display())),
-            None => Check::error(AREA, &server.name, format!("there is no program `{command}` ({level})"))
-                .advice("install it, or correct `command` in mcp.json"),
+            None => {
+                Check::error(AREA, &server.name, format!("cannot find the program `{command}` ({level})"))
+                    .advice("install it, or correct `command` in mcp.json")
+            }
         },
         Transport::Http { url, .. } | Transport::Sse { url, .. } => {
             if url.starts_with("http://") || url.starts_with("https://") {
                 return Check::ok(
                     AREA,
                     &server.name,
-                    format!("over {}, not asked ({level})", server.transport.name()),
+                    format!("{}, not contacted ({level})", server.transport.name()),
                 );
             }
-            Check::error(AREA, &server.name, format!("its `url` is no http address ({level})"))
+            Check::error(AREA, &server.name, format!("invalid `url`: not an HTTP URL ({level})"))
                 .advice("correct `url` in mcp.json")
         }
     }

@@ -28,12 +28,12 @@ pub(super) fn checks(config: &Config, problems: &[Problem]) -> Vec<Check> {
         checks.push(check(problem, AREA, &name));
     }
     if checks.is_empty() {
-        checks.push(Check::ok(AREA, "files", "there are none; everything is as it comes"));
+        checks.push(Check::ok(AREA, "files", "no settings files found; using defaults"));
     }
     checks
 }
 
-/// A mistake in a file, with what to do about it.
+/// Converts a mistake in a file to a check with a hint.
 pub(super) fn check(problem: &Problem, area: &'static str, name: &str) -> Check {
     let text = problem.to_string();
     let check = match problem.severity {
@@ -43,32 +43,32 @@ pub(super) fn check(problem: &Problem, area: &'static str, name: &str) -> Check 
     check.advice(problem.advice())
 }
 
-/// Whether what the repository wants counts.
+/// Checks whether the repository is trusted.
 pub(super) fn trust(config: &Config) -> Check {
     let root = config.root.display();
     let Trust::Untrusted { ignored } = &config.trust else {
         return Check::ok(
             "trust",
             "repository",
-            format!("{root} is trusted: its settings, hooks and servers count"),
+            format!("{root} is trusted: its settings, hooks and MCP servers take effect"),
         );
     };
     if config.trust_key.is_none() {
         return Check::ok(
             "trust",
             "repository",
-            format!("{root} has no settings, hooks or servers of its own"),
+            format!("{root} has no settings, hooks or MCP servers of its own"),
         );
     }
     if ignored.is_empty() {
         return Check::ok(
             "trust",
             "repository",
-            format!("{root} is not trusted, and wants nothing that would need it"),
+            format!("{root} is not trusted; nothing in it requires trust"),
         );
     }
     let mut wanted: Vec<&str> = ignored.iter().map(|ignored| ignored.what.as_str()).collect();
     wanted.dedup();
-    let text = format!("{root} is not trusted; left out: {}", wanted.join(", "));
-    Check::warning("trust", "repository", text).advice("look at the files, then `musher trust`")
+    let text = format!("{root} is not trusted; ignored: {}", wanted.join(", "));
+    Check::warning("trust", "repository", text).advice("review the files, then run `musher trust`")
 }

@@ -1,4 +1,4 @@
-//! The Droid protocol on stdin and stdout, until the client is done or gone, or a signal comes.
+//! The Droid protocol on stdin and stdout, until the client closes its end, or a signal arrives.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,21 +11,16 @@ use musher_server::End;
 use crate::commands::stop::Stop;
 use crate::exit::{Exit, Failure};
 
-/// How long the agent may take to end after a signal; what is left then is ended with the process.
-const PATIENCE: Duration = Duration::from_millis(2800);
+/// Time limit for the agent to exit after a signal; then the process exits anyway.
+const STOP_TIMEOUT: Duration = Duration::from_millis(2800);
 
 pub(super) async fn serve(environment: Arc<Environment>, skip_permissions: bool) -> Result<Exit, Failure> {
     let stop = Stop::listen().context("cannot listen for signals")?;
     let connection = stdio(Limits::default()).context("cannot read stdin")?;
     let (agent, events) = start(environment);
     let handle = agent.clone();
-    let serving = async {
-        if skip_permissions {
-            musher_server::serve_without_asking(connection, handle, events).await
-        } else {
-            musher_server::serve(connection, handle, events).await
-        }
-    };
+    let handle = if skip_permissions { handle.skipping_permissions() } else { handle };
+    let serving = musher_server::serve(connection, handle, events);
     tokio::pin!(serving);
     let signal = tokio::select! {
         _end = &mut serving => return Ok(Exit::Done),
@@ -33,21 +28,19 @@ pub(super) async fn serve(environment: Arc<Environment>, skip_permissions: bool)
     };
     let again = Stop::listen().context("cannot listen for signals")?;
     tokio::select! {
-        // a second signal means now
+        // a second signal exits immediately
         () = again.wait() => Ok(signal.into()),
         () = end(&agent) => Ok(signal.into()),
         end = &mut serving => Ok(if end == End::CutShort { signal.into() } else { Exit::Done }),
     }
 }
 
-/// Tells the agent to end until it hears it, and waits for as long as it may take.
+/// Stops the agent, and waits until the time limit is over.
 async fn end(agent: &AgentHandle) {
     let told = async {
-        while agent.stop().is_err() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        agent.send_stop().await;
         std::future::pending::<()>().await;
     };
-    // whoever waits for the agent sees its end before this
-    drop(tokio::time::timeout(PATIENCE, told).await);
+    // the caller waits for the end of the agent at the same time, and sees it earlier
+    drop(tokio::time::timeout(STOP_TIMEOUT, told).await);
 }

@@ -1,4 +1,4 @@
-//! The session a task runs in: a new one, an old one, or a copy, with what the arguments say about it.
+//! The session a task runs in: new, resumed or forked, with the settings of the arguments.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::exit::Failure;
 use crate::printer::Printer;
 use crate::{models, resolve};
 
-/// A tool that is not there: nobody could answer.
+/// A tool that is disabled, since no user could answer.
 pub(super) const NO_QUESTIONS: &str = "ask-user";
 
-/// Opens the session, with the model that was wished for.
+/// Opens the session with the requested model.
 pub(super) async fn open(
     args: &Exec,
     environment: Arc<Environment>,
@@ -28,7 +28,7 @@ pub(super) async fn open(
     if is_new { models::checked(args.model.as_deref(), session, true).await } else { Ok(session) }
 }
 
-/// Opens the session, with a model or without: nothing is said to it.
+/// Opens the session, with or without a model; sends no prompt.
 pub(super) async fn open_with_any_model(
     args: &Exec,
     environment: Arc<Environment>,
@@ -39,7 +39,7 @@ pub(super) async fn open_with_any_model(
         (Some(id), _) => resume(args, agent, id).await?,
         (None, Some(id)) => {
             let original = resume(args, agent, id).await?;
-            let copy = original.fork().await.context("cannot copy the session")?;
+            let copy = original.fork().await.context("cannot fork the session")?;
             original.close().await?;
             copy
         }
@@ -96,12 +96,12 @@ async fn resume(args: &Exec, agent: Agent, id: &str) -> Result<Session, Failure>
     params.disabled_tool_ids = Some(disabled(args));
     let found = builder.open().await;
     found.map_err(|error| match error.kind() {
-        musher::ErrorKind::SessionNotFound { .. } => Failure::setup(anyhow!("there is no session `{id}`")),
+        musher::ErrorKind::SessionNotFound { .. } => Failure::setup(anyhow!("unknown session `{id}`")),
         _ => Failure::setup(error),
     })
 }
 
-/// What the arguments say about the settings.
+/// The settings of the arguments.
 fn changed(args: &Exec) -> Result<UpdateSessionSettingsParams, Failure> {
     let list = |ids: &[String]| (!ids.is_empty()).then(|| ids.to_vec());
     let tags: Vec<_> = args.tags.iter().map(|text| tag(text)).collect::<Result<_, _>>()?;
@@ -127,7 +127,7 @@ fn disabled(args: &Exec) -> Vec<String> {
 fn effort(word: &str) -> Result<ReasoningEffort, Failure> {
     match ReasoningEffort::from(word) {
         ReasoningEffort::Unrecognized(_) => {
-            let failure = Failure::setup(anyhow!("`{word}` is no reasoning effort"));
+            let failure = Failure::setup(anyhow!("unknown reasoning effort `{word}`"));
             Err(failure.hint(format!("use one of {}", ReasoningEffort::KNOWN.join(", "))))
         }
         known => Ok(known),
@@ -137,7 +137,7 @@ fn effort(word: &str) -> Result<ReasoningEffort, Failure> {
 /// A name, or a JSON object.
 fn tag(text: &str) -> Result<Tag, Failure> {
     if text.starts_with('{') {
-        let tag = serde_json::from_str(text).with_context(|| format!("`{text}` is no tag"));
+        let tag = serde_json::from_str(text).with_context(|| format!("invalid tag `{text}`"));
         return tag.map_err(Failure::setup);
     }
     Ok(Tag::new(text))

@@ -1,4 +1,4 @@
-//! One prompt, or one after the other, in one session; what happens goes to the report.
+//! One or more prompts in one session; the events go to the report.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ async fn one(
     outcome
 }
 
-/// A prompt per line, until there are no more.
+/// Runs one prompt per line until the input ends.
 async fn many(
     args: &Exec,
     environment: Arc<Environment>,
@@ -76,7 +76,9 @@ async fn many(
         }
         match said(&line) {
             Some(prompt) => exit = turn(&session, prompt, &mut report, is_stopped).await?,
-            None => report.error("cli", "a line must be a JSON object with text in `content`")?,
+            None => {
+                report.error("cli", "invalid input line: expected a JSON object with text in `content`")?;
+            }
         }
         if exit == Exit::Interrupted {
             break;
@@ -121,12 +123,12 @@ async fn turn(
     Err(anyhow!("the turn ended without a result").into())
 }
 
-/// Why the task was not done, with what would help.
+/// Returns why the task was not done, with a hint.
 fn failure(result: &TurnResult) -> Option<String> {
     let reason = match &result.end {
         TurnEnd::Completed | TurnEnd::HandedOver => return None,
         TurnEnd::Interrupted(musher::StoppedBy::Denied) => Some("permission_rejected"),
-        TurnEnd::Interrupted(_) => return Some("the task was stopped".to_owned()),
+        TurnEnd::Interrupted(_) => return Some("the task was interrupted".to_owned()),
         TurnEnd::Failed(
             musher::FailureKind::Execution(reason) | musher::FailureKind::StructuredOutput(reason),
         ) => Some(reason.as_str()),
@@ -134,8 +136,7 @@ fn failure(result: &TurnResult) -> Option<String> {
     };
     if reason == Some("permission_rejected") {
         return Some(
-            "stopped: the task needs a permission that nobody is there to give; \
-             allow more with `--auto low`, `medium` or `high`"
+            "permission denied (not interactive); allow more with `--auto low`, `medium` or `high`"
                 .to_owned(),
         );
     }

@@ -1,4 +1,4 @@
-//! `--list-tools`: which tools there are, and which would run unasked.
+//! `--list-tools`: the tools, and whether each requires approval.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(super) async fn list(
     printer: Printer,
 ) -> Result<Exit, Failure> {
     let opened: Session = session::open_with_any_model(args, environment, printer).await?;
-    let listed = opened.list_tools(ListToolsParams::default()).await;
+    let listed = opened.client().list_tools(ListToolsParams::default()).await;
     opened.close().await?;
     let mut tools = listed?.tools;
     tools.retain(|tool| tool.id != session::NO_QUESTIONS);
@@ -45,7 +45,7 @@ fn text(args: &Exec, tools: &[ToolInfo], printer: Printer) -> Result<Exit, Failu
         }
         printer.data(format!("\n{title}"))?;
         for tool in of_it {
-            let runs = if tool.currently_allowed == Some(true) { "runs" } else { "is not run unasked" };
+            let runs = if tool.currently_allowed == Some(true) { "runs" } else { "requires approval" };
             printer.data(format!("  {:<20} {:<22} {runs}", tool.llm_id, tool.id))?;
         }
     }

@@ -1,4 +1,4 @@
-//! What goes with the prompt: pictures, files, and the schema of the answer. All is read before an agent is started.
+//! The attachments of a prompt: images, files, and the schema of the answer. All is read before an agent is started.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use crate::args::Run;
 use crate::exit::Failure;
 use crate::prompt;
 
-/// The largest file that goes with a prompt.
-const LARGEST: u64 = 32 * 1024 * 1024;
+/// Maximum size of an attached file, in bytes.
+const MAX_FILE_SIZE: u64 = 32 * 1024 * 1024;
 
-/// What goes with a prompt.
+/// The attachments of a prompt.
 #[derive(Debug)]
 pub(super) struct Attached {
     images: Vec<Image>,
@@ -23,13 +23,11 @@ pub(super) struct Attached {
 
 /// Stdin can be the prompt or a file, but not both.
 pub(super) fn check_stdin(args: &Run) -> Result<(), Failure> {
-    let from_stdin = args.files.iter().filter(|file| is_stdin(file)).count();
-    let prompt_from_stdin = args.prompt_file.is_none() && matches!(args.prompt.join(" ").as_str(), "" | "-");
+    let from_stdin = args.attachments.iter().filter(|file| is_stdin(file)).count();
+    let prompt_from_stdin = args.file.is_none() && matches!(args.prompt.join(" ").as_str(), "" | "-");
     if from_stdin + usize::from(prompt_from_stdin) > 1 {
-        let failure = Failure::setup(anyhow!("stdin can be read once only"));
-        return Err(
-            failure.hint("name a file for the prompt with `--prompt-file`, or write it behind the command")
-        );
+        let failure = Failure::setup(anyhow!("cannot read both the prompt and an attachment from stdin"));
+        return Err(failure.hint("pass the prompt as an argument or with `--file`"));
     }
     Ok(())
 }
@@ -38,7 +36,7 @@ pub(super) fn check_stdin(args: &Run) -> Result<(), Failure> {
 pub(super) fn read(args: &Run) -> Result<Attached, Failure> {
     Ok(Attached {
         images: args.images.iter().map(|file| image(file)).collect::<Result<_, _>>()?,
-        documents: args.files.iter().map(|file| document(file)).collect::<Result<_, _>>()?,
+        documents: args.attachments.iter().map(|file| document(file)).collect::<Result<_, _>>()?,
         schema: args.schema.as_deref().map(schema).transpose()?,
     })
 }
@@ -60,7 +58,8 @@ fn is_stdin(file: &Path) -> bool {
 }
 
 fn image(file: &Path) -> Result<Image, Failure> {
-    let read = Image::bytes(&bytes(file)?).with_context(|| format!("cannot use `{}`", file.display()));
+    let read =
+        Image::bytes(&bytes(file)?).with_context(|| format!("cannot attach the image `{}`", file.display()));
     read.map_err(Failure::setup)
 }
 
@@ -76,25 +75,27 @@ fn document(file: &Path) -> Result<Document, Failure> {
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Document::text(name, text)),
         Err(_binary) => {
-            let failure = Failure::setup(anyhow!("`{}` is neither text in UTF-8 nor a PDF", file.display()));
-            Err(failure.hint("pictures go with `--image`"))
+            let failure =
+                Failure::setup(anyhow!("cannot attach `{}`: neither UTF-8 text nor a PDF", file.display()));
+            Err(failure.hint("use `--image` for images"))
         }
     }
 }
 
 fn schema(file: &Path) -> Result<Value, Failure> {
     let read = serde_json::from_slice(&bytes(file)?);
-    read.with_context(|| format!("`{}` is no JSON", file.display())).map_err(Failure::setup)
+    read.with_context(|| format!("invalid JSON in `{}`", file.display())).map_err(Failure::setup)
 }
 
 fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
-    let size = fs_err::metadata(file).map_err(Failure::setup)?;
+    let cannot = || format!("cannot read `{}`", file.display());
+    let size = file.metadata().with_context(cannot).map_err(Failure::setup)?;
     if !size.is_file() {
-        return Err(Failure::setup(anyhow!("`{}` is no file", file.display())));
+        return Err(Failure::setup(anyhow!("cannot read `{}`: not a file", file.display())));
     }
-    if size.len() > LARGEST {
-        let most = LARGEST / 1024 / 1024;
-        return Err(Failure::setup(anyhow!("`{}` is larger than {most} MiB", file.display())));
+    if size.len() > MAX_FILE_SIZE {
+        let most = MAX_FILE_SIZE / 1024 / 1024;
+        return Err(Failure::setup(anyhow!("cannot attach `{}`: larger than {most} MiB", file.display())));
     }
     fs_err::read(file).map_err(Failure::setup)
 }

@@ -1,69 +1,56 @@
-//! The session a task runs in: a new one, or an old one that goes on.
+//! The session a task runs in: a new one, or a resumed one.
 
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
 use musher::wire::UpdateSessionSettingsParams;
 use musher::{ErrorKind, Session};
-use tokio::sync::mpsc;
 
 use crate::args::Run;
-use crate::drive::{Asked, handlers};
 use crate::embedded;
 use crate::exit::Failure;
 use crate::models;
 use crate::printer::Printer;
 use crate::resolve::{Choice, working_directory};
 
-/// Opens the session; what the agent asks goes the way.
-pub(super) async fn open(
-    args: &Run,
-    choice: &Choice,
-    way: mpsc::Sender<Asked>,
-    printer: Printer,
-) -> Result<Session, Failure> {
-    let wished = args.agent.model.as_deref();
-    let agent = choice.agent(wished)?;
-    let (on_permission, on_question) = handlers(way);
-    let id = match (&args.session, args.goes_on) {
+/// Opens the session.
+pub(super) async fn open(args: &Run, choice: &Choice, printer: Printer) -> Result<Session, Failure> {
+    let requested = args.agent.model.as_deref();
+    let agent = choice.agent(requested)?;
+    let id = match (&args.session, args.continue_session) {
         (Some(id), _) => id.clone(),
         (None, true) => newest(args, choice).await?,
         (None, false) => {
             let cwd = working_directory(args.cwd.as_deref())?;
             check_settings(args, choice, &cwd, printer)?;
-            let mut builder = Session::builder()
-                .agent(agent)
-                .cwd(cwd)
-                .on_permission(on_permission)
-                .on_question(on_question);
+            let mut builder = Session::builder().agent(agent).cwd(cwd);
             let params = builder.params_mut();
-            params.model_id = wished.map(str::to_owned);
-            params.autonomy_level = args.yes.map(Into::into);
+            params.model_id = requested.map(str::to_owned);
+            params.autonomy_level = args.auto.map(Into::into);
             let session = builder.open().await.map_err(Failure::setup)?;
-            return models::checked(wished, session, *choice == Choice::Engine).await;
+            return models::checked(requested, session, *choice == Choice::Engine).await;
         }
     };
-    let opened =
-        Session::resume(&id).agent(agent).on_permission(on_permission).on_question(on_question).open();
-    let session = opened.await.map_err(|error| match error.kind() {
+    let opened = Session::resume(&id).agent(agent).open().await;
+    let session = opened.map_err(|error| match error.kind() {
         ErrorKind::SessionNotFound { .. } => {
-            let failure = Failure::setup(anyhow!("there is no session `{id}`"));
-            failure.hint("`--continue` goes on with the newest one of this folder")
+            let failure = Failure::setup(anyhow!("unknown session `{id}`"));
+            failure.hint("`--continue` continues the most recent session of this directory")
         }
         _ => Failure::setup(error),
     })?;
     if let Some(cwd) = session.state().cwd {
         check_settings(args, choice, Path::new(&cwd), printer)?;
     }
-    if wished.is_some() || args.yes.is_some() {
+    if requested.is_some() || args.auto.is_some() {
         let settings = UpdateSessionSettingsParams {
-            model_id: wished.map(str::to_owned),
-            autonomy_level: args.yes.map(Into::into),
+            model_id: requested.map(str::to_owned),
+            autonomy_level: args.auto.map(Into::into),
             ..UpdateSessionSettingsParams::default()
         };
         session.update_settings(settings).await?;
     }
-    models::checked(wished, session, *choice == Choice::Engine).await
+    models::checked(requested, session, *choice == Choice::Engine).await
 }
 
 fn check_settings(args: &Run, choice: &Choice, cwd: &Path, printer: Printer) -> Result<(), Failure> {
@@ -83,8 +70,8 @@ async fn newest(args: &Run, choice: &Choice) -> Result<String, Failure> {
     }
     let found = list.await.context("cannot list the sessions")?;
     let Some(session) = found.into_iter().next() else {
-        let failure = Failure::setup(anyhow!("there is no session in `{}` to go on with", cwd.display()));
-        return Err(failure.hint("leave out `--continue` to begin one"));
+        let failure = Failure::setup(anyhow!("no session to continue in `{}`", cwd.display()));
+        return Err(failure.hint("omit `--continue` to start a new session"));
     };
     Ok(session.id)
 }

@@ -7,21 +7,21 @@ use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
 
-use super::place::{Place, explained};
 use super::show::transcript;
+use super::stores::{SessionStores, explained};
 use crate::args::sessions::{Export, ExportFormat};
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 
-pub(super) fn run(place: &Place, args: &Export, printer: Printer) -> Result<Exit, Failure> {
-    let found = place.find(&args.id)?;
+pub(super) fn run(stores: &SessionStores, args: &Export, printer: Printer) -> Result<Exit, Failure> {
+    let found = stores.find(&args.id)?;
     let id = found.summary.id.clone();
     let text = match args.format {
-        ExportFormat::Markdown => transcript(place, found)?.markdown(true),
-        ExportFormat::Json => serde_json::to_string_pretty(&transcript(place, found)?.json())?,
+        ExportFormat::Markdown => transcript(stores, found)?.markdown(true),
+        ExportFormat::Json => serde_json::to_string_pretty(&transcript(stores, found)?.json())?,
         ExportFormat::Jsonl => {
             let not_found = || explained(musher_engine::store::StoreError::NotFound(id.clone()));
-            let log = place.store(&found).find(&id).ok_or_else(not_found)?;
+            let log = stores.store(&found).find(&id).ok_or_else(not_found)?;
             String::from_utf8_lossy(&fs_err::read(log)?).into_owned()
         }
     };
@@ -39,12 +39,12 @@ pub(super) fn run(place: &Place, args: &Export, printer: Printer) -> Result<Exit
 
 fn write(file: &Path, text: &str, is_forced: bool) -> Result<(), Failure> {
     if file.exists() && !is_forced {
-        let failure = Failure::setup(anyhow!("`{}` is there already", file.display()));
-        return Err(failure.hint("`--force` overwrites it"));
+        let failure = Failure::setup(anyhow!("cannot write `{}`: it already exists", file.display()));
+        return Err(failure.hint("pass `--force` to overwrite it"));
     }
     let mut options = OpenOptions::new();
     options.write(true).mode(0o600);
-    // between the look and the opening somebody may have been quicker
+    // another process may have created the file since the check
     if is_forced {
         options.create(true).truncate(true)
     } else {

@@ -5,32 +5,32 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use super::place::{Found, Place};
-use super::when;
+use super::stores::{Found, SessionStores};
+use super::timestamp;
 use crate::args::sessions::List;
 use crate::exit::{Exit, Failure};
-use crate::look::{Look, padded};
 use crate::printer::Printer;
 use crate::sanitize::sanitized;
+use crate::style::{Style, padded};
 use crate::styled::Styled;
 
-/// The longest title in a line.
-const LONGEST_TITLE: usize = 200;
-/// So much of an id is shown at least.
-const SHORTEST_ID: usize = 8;
+/// Maximum length of a title in a line.
+const MAX_TITLE_LENGTH: usize = 200;
+/// Minimum length of a shown id.
+const MIN_ID_LENGTH: usize = 8;
 
-pub(super) fn run(place: &Place, args: &List, printer: Printer) -> Result<Exit, Failure> {
+pub(super) fn run(stores: &SessionStores, args: &List, printer: Printer) -> Result<Exit, Failure> {
     let cwd = args.cwd.as_deref().unwrap_or(Path::new("."));
-    let mut found = place.all((!args.all).then_some(cwd), args.which.of, args.which.archived);
+    let mut found = stores.all((!args.all).then_some(cwd), args.filter.owner, args.filter.archived);
     let more = found.len().saturating_sub(args.limit);
     found.truncate(args.limit);
-    if args.which.json {
+    if args.filter.json {
         let list: Vec<Value> = found.iter().map(Found::json).collect();
         printer.json(&serde_json::to_string_pretty(&list)?)?;
         return Ok(Exit::Done);
     }
-    let everywhere = place.all(None, None, true);
-    for line in table(&found, &everywhere, args.all, Look::of_stdout(), SystemTime::now()) {
+    let everywhere = stores.all(None, None, true);
+    for line in table(&found, &everywhere, args.all, Style::of_stdout(), SystemTime::now()) {
         printer.data(line)?;
     }
     if let Some(note) = note(args, &found, more, everywhere.len()) {
@@ -40,45 +40,51 @@ pub(super) fn run(place: &Place, args: &List, printer: Printer) -> Result<Exit, 
 }
 
 /// One line for each session.
-fn table(found: &[Found], everywhere: &[Found], with_cwd: bool, look: Look, now: SystemTime) -> Vec<Styled> {
+fn table(
+    found: &[Found],
+    everywhere: &[Found],
+    with_cwd: bool,
+    style: Style,
+    now: SystemTime,
+) -> Vec<Styled> {
     let ids: Vec<&str> = everywhere.iter().map(|session| session.summary.id.as_str()).collect();
     let rows: Vec<_> = found
         .iter()
         .map(|session| {
             let summary = &session.summary;
             let id = shortened(summary.id.as_str(), &ids).to_owned();
-            (id, when::ago(summary.modified, now), session)
+            (id, timestamp::ago(summary.modified, now), session)
         })
         .collect();
     let widest = |column: fn(&(String, String, &Found)) -> usize| rows.iter().map(column).max().unwrap_or(0);
     let (ids, times) = (widest(|row| row.0.len()), widest(|row| row.1.len()));
     let line = |(id, time, session): &(String, String, &Found)| {
         let owner = padded(session.owner.name(), 6);
-        let mut rest = sanitized(session.title(), LONGEST_TITLE);
+        let mut rest = sanitized(session.title(), MAX_TITLE_LENGTH);
         if session.summary.is_archived {
             rest.push_str(" (archived)");
         }
         if let Some(cwd) = session.summary.cwd.as_ref().filter(|_| with_cwd) {
-            rest = format!("{}  {rest}", sanitized(&cwd.to_string_lossy(), LONGEST_TITLE));
+            rest = format!("{}  {rest}", sanitized(&cwd.to_string_lossy(), MAX_TITLE_LENGTH));
         }
-        let rest = look.fitted(&rest, ids + times + 6 + 6);
+        let rest = style.fitted(&rest, ids + times + 6 + 6);
         let (id, time) = (padded(id, ids), padded(time, times));
-        look.notable(&id) + "  " + look.dim(&time) + format!("  {owner}  {rest}")
+        style.notable(&id) + "  " + style.dim(&time) + format!("  {owner}  {rest}")
     };
     rows.iter().map(line).collect()
 }
 
-/// So much of an id that no other session begins so.
+/// Returns the shortest prefix of an id that no other session has.
 fn shortened<'a>(id: &'a str, ids: &[&str]) -> &'a str {
     let is_alone = |length: usize| {
         ids.iter().filter(|other| other.get(..length).is_some_and(|start| start == &id[..length])).count()
             <= 1
     };
-    let length = (SHORTEST_ID.min(id.len())..=id.len()).find(|length| is_alone(*length));
+    let length = (MIN_ID_LENGTH.min(id.len())..=id.len()).find(|length| is_alone(*length));
     &id[..length.unwrap_or(id.len())]
 }
 
-/// What the list does not say.
+/// Returns a note about sessions that the list omits, or about an empty list.
 fn note(args: &List, found: &[Found], more: usize, everywhere: usize) -> Option<String> {
     if more > 0 {
         return Some(format!("{more} more; `--limit {}` shows them", found.len() + more));
@@ -86,11 +92,11 @@ fn note(args: &List, found: &[Found], more: usize, everywhere: usize) -> Option<
     if !found.is_empty() {
         return None;
     }
-    let here = if args.all { "no sessions" } else { "no sessions of this directory" };
+    let here = if args.all { "no sessions" } else { "no sessions in this directory" };
     Some(match everywhere {
-        0 => format!("{here}; `musher exec` makes one"),
+        0 => format!("{here}; `musher run` creates one"),
         _ if args.all => here.to_owned(),
-        _ => format!("{here}; `musher sessions list --all` shows those of all directories"),
+        _ => format!("{here}; `musher sessions list --all` lists all directories"),
     })
 }
 
@@ -105,10 +111,10 @@ mod tests {
     use crate::args::sessions::Owner;
 
     #[test]
-    fn a_line_is_no_wider_than_the_terminal() {
+    fn a_line_is_at_most_as_wide_as_the_terminal() {
         let summary = Summary {
             id: SessionId::new("12345678-aa").unwrap(),
-            title: "\u{1b}[2J a long title that goes on and on".to_owned(),
+            title: "\u{1b}[2J a long title that runs on and on".to_owned(),
             session_title: None,
             owner: String::new(),
             cwd: Some(PathBuf::from("/work")),
@@ -116,13 +122,15 @@ mod tests {
             modified: SystemTime::UNIX_EPOCH,
             created: SystemTime::UNIX_EPOCH,
             is_archived: false,
+            additional_directories: Vec::new(),
+            log: PathBuf::new(),
         };
         let found = [Found { owner: Owner::Musher, summary }];
-        let lines = |look| table(&found, &found, true, look, SystemTime::UNIX_EPOCH);
-        assert_eq!(lines(Look::plain(Some(40))), ["12345678  now  musher  /work   [2J a lo…"]);
+        let lines = |style| table(&found, &found, true, style, SystemTime::UNIX_EPOCH);
+        assert_eq!(lines(Style::plain(Some(40))), ["12345678  now  musher  /work   [2J a lo…"]);
         assert_eq!(
-            lines(Look::plain(None)),
-            ["12345678  now  musher  /work   [2J a long title that goes on and on"]
+            lines(Style::plain(None)),
+            ["12345678  now  musher  /work   [2J a long title that runs on and on"]
         );
     }
 

@@ -3,21 +3,21 @@
 use musher_engine::{Content, Message};
 use serde_json::{Value, json};
 
-use super::place::{Found, Place};
+use super::stores::{Found, SessionStores};
 use super::transcript::{call_line, is_visible, role, text_of};
 use crate::args::sessions::Search;
 use crate::exit::{Exit, Failure};
-use crate::look::Look;
 use crate::printer::Printer;
 use crate::sanitize::sanitized;
+use crate::style::Style;
 use crate::styled::Styled;
 
-/// So many places are shown of a session.
-const SHOWN_PLACES: usize = 3;
-/// So many characters are shown before and after.
-const AROUND: usize = 40;
+/// Maximum number of matches shown per session.
+const MAX_SHOWN_MATCHES: usize = 3;
+/// Characters of context before and after a match.
+const CONTEXT_CHARACTERS: usize = 40;
 
-/// A place where the text is.
+/// A match.
 #[derive(Debug, PartialEq, Eq)]
 struct Match {
     message_id: String,
@@ -27,40 +27,40 @@ struct Match {
     after: String,
 }
 
-pub(super) fn run(place: &Place, args: &Search, printer: Printer) -> Result<Exit, Failure> {
+pub(super) fn run(stores: &SessionStores, args: &Search, printer: Printer) -> Result<Exit, Failure> {
     let wanted = args.text.to_lowercase();
     if wanted.trim().is_empty() {
-        return Err(Failure::setup(anyhow::anyhow!("there is nothing to search for")));
+        return Err(Failure::setup(anyhow::anyhow!("missing search text")));
     }
-    let look = Look::of_stdout();
+    let style = Style::of_stdout();
     let mut found = Vec::new();
-    for session in place.all(args.cwd.as_deref(), args.which.of, args.which.archived) {
+    for session in stores.all(args.cwd.as_deref(), args.filter.owner, args.filter.archived) {
         if found.len() >= args.limit {
             break;
         }
-        // what cannot be read has nothing in it that could be found; `show` says why
-        let Ok(stored) = place.store(&session).read(&session.summary.id) else { continue };
+        // an unreadable session has no matches; `show` reports why
+        let Ok(stored) = stores.store(&session).read(&session.summary.id) else { continue };
         let messages = stored.messages.iter().filter(|message| is_visible(message));
         let matches: Vec<Match> = messages.flat_map(|message| matches(message, &wanted)).collect();
         if matches.is_empty() && !session.title().to_lowercase().contains(&wanted) {
             continue;
         }
-        if args.which.json {
+        if args.filter.json {
             found.push(json(&session, &matches));
         } else {
-            print(&session, &matches, look, printer)?;
+            print(&session, &matches, style, printer)?;
             found.push(Value::Null);
         }
     }
-    if args.which.json {
+    if args.filter.json {
         printer.json(&serde_json::to_string_pretty(&found)?)?;
     } else if found.is_empty() {
-        printer.note(format!("`{}` is in no session", sanitized(&args.text, 80)));
+        printer.note(format!("no sessions match `{}`", sanitized(&args.text, 80)));
     }
     Ok(if found.is_empty() { Exit::Failed } else { Exit::Done })
 }
 
-/// The places of one message, at most one for each of its parts.
+/// Returns the matches of one message, at most one per part.
 fn matches(message: &Message, wanted: &str) -> Vec<Match> {
     let texts = message.content.iter().filter_map(|content| match content {
         Content::Text(text) => Some(text.clone()),
@@ -78,7 +78,7 @@ fn matches(message: &Message, wanted: &str) -> Vec<Match> {
     matches.collect()
 }
 
-/// What is wanted, in lower case, with what stands before and after it.
+/// Finds the text, ignoring case; returns the match with its context.
 fn around(text: &str, wanted: &str) -> Option<(String, String, String)> {
     // character by character, since the lower case of a text may be longer than the text
     let wanted: Vec<char> = wanted.chars().collect();
@@ -93,21 +93,22 @@ fn around(text: &str, wanted: &str) -> Option<(String, String, String)> {
     let (start, end) = (window.first()?.0, window.last()?.0 + 1);
     let line =
         |range: std::ops::Range<usize>| sanitized(&characters[range].iter().collect::<String>(), usize::MAX);
-    let (from, to) = (start.saturating_sub(AROUND), (end + AROUND).min(characters.len()));
+    let (from, to) =
+        (start.saturating_sub(CONTEXT_CHARACTERS), (end + CONTEXT_CHARACTERS).min(characters.len()));
     let before = format!("{}{}", if from > 0 { "…" } else { "" }, line(from..start));
     let after = format!("{}{}", line(end..to), if to < characters.len() { "…" } else { "" });
     Some((before, line(start..end), after))
 }
 
-fn print(session: &Found, matches: &[Match], look: Look, printer: Printer) -> Result<(), Failure> {
-    let id = look.notable(session.summary.id.as_str());
+fn print(session: &Found, matches: &[Match], style: Style, printer: Printer) -> Result<(), Failure> {
+    let id = style.notable(session.summary.id.as_str());
     printer.data(id + "  " + sanitized(session.title(), 80))?;
-    for found in matches.iter().take(SHOWN_PLACES) {
+    for found in matches.iter().take(MAX_SHOWN_MATCHES) {
         let Match { role, before, text, after, .. } = found;
-        printer.data(Styled::from(format!("  {role}: {before}")) + look.strong(text) + after.as_str())?;
+        printer.data(Styled::from(format!("  {role}: {before}")) + style.strong(text) + after.as_str())?;
     }
-    if matches.len() > SHOWN_PLACES {
-        printer.data(look.dim(&format!("  {} more places", matches.len() - SHOWN_PLACES)))?;
+    if matches.len() > MAX_SHOWN_MATCHES {
+        printer.data(style.dim(&format!("  {} more matches", matches.len() - MAX_SHOWN_MATCHES)))?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! A session as something to read: pure, from what is stored to text, Markdown or JSON.
+//! Renders a stored session as text, Markdown or JSON. Pure.
 //!
 //! Everything in it comes from outside, so that nothing but text, spaces and line ends comes through to a terminal.
 
@@ -14,12 +14,12 @@ use musher_engine::store::Stored;
 use musher_engine::{Content, Message, Part, Role, ToolUse, Visibility};
 use serde_json::Value;
 
-use super::place::Found;
-use super::when;
+use super::stores::Found;
+use super::timestamp;
 use crate::sanitize::sanitized;
 
-/// The fields that say best what a call is about, the best first.
-const TELLING: [&str; 10] = [
+/// The input fields that describe a tool call, best first.
+const SUBJECT_FIELDS: [&str; 10] = [
     "command",
     "file_path",
     "path",
@@ -31,8 +31,8 @@ const TELLING: [&str; 10] = [
     "description",
     "directory_path",
 ];
-/// How much of a call is told in a line.
-const LONGEST_CALL: usize = 160;
+/// Maximum length of the description of a tool call, in characters.
+const MAX_CALL_LENGTH: usize = 160;
 
 /// A session to be read.
 #[derive(Debug)]
@@ -41,10 +41,10 @@ pub(super) struct Transcript {
     stored: Stored,
 }
 
-/// What happened, in the order in which people want to read it.
+/// An entry of the transcript, in reading order.
 #[derive(Debug, PartialEq)]
 enum Item<'a> {
-    /// Somebody begins to speak.
+    /// A new speaker.
     Speaker(Role),
     Text(&'a str),
     Thinking(&'a str),
@@ -52,10 +52,10 @@ enum Item<'a> {
         call: &'a ToolUse,
         result: Option<(String, bool)>,
     },
-    /// Something that is no text, described.
-    Thing(String),
-    /// So many messages before this were summed up.
-    SummedUp(usize),
+    /// An image or a document, described.
+    Attachment(String),
+    /// The number of messages before this that were compacted.
+    Compacted(usize),
 }
 
 impl Transcript {
@@ -63,12 +63,12 @@ impl Transcript {
         Self { found, stored }
     }
 
-    /// What is wrong with it.
+    /// Returns the damage of the session's files, if any.
     pub(super) fn damage(&self) -> Option<String> {
         (!self.stored.damage.is_none()).then(|| self.stored.damage.to_string())
     }
 
-    /// Whose it is, where, how long and when.
+    /// Returns id, owner, directory, length and time.
     fn facts(&self) -> Vec<String> {
         let summary = &self.found.summary;
         let messages = self.stored.messages.iter().filter(|message| is_visible(message)).count();
@@ -79,13 +79,13 @@ impl Transcript {
             Some(self.found.owner.name().to_owned()),
             cwd,
             Some(format!("{messages} {noun}")),
-            when::utc(summary.modified),
+            timestamp::utc(summary.modified),
             summary.is_archived.then(|| "archived".to_owned()),
         ];
         facts.into_iter().flatten().collect()
     }
 
-    /// What happened; results stand behind their calls.
+    /// Returns the entries; results follow their calls.
     fn items(&self) -> Vec<Item<'_>> {
         let results = results(&self.stored.messages);
         let removed = self.stored.compaction.as_ref().map(|compaction| compaction.removed);
@@ -93,9 +93,9 @@ impl Transcript {
         let mut speaker = None;
         for (index, message) in self.stored.messages.iter().enumerate() {
             if removed == Some(index) && index > 0 {
-                items.push(Item::SummedUp(index));
+                items.push(Item::Compacted(index));
             }
-            // results are told with their calls
+            // results follow their calls
             if !is_visible(message) || message.role == Role::Tool {
                 continue;
             }
@@ -128,7 +128,7 @@ fn results(messages: &[Message]) -> HashMap<&str, (String, bool)> {
 pub(super) fn text_of(parts: &[Part]) -> String {
     let texts = parts.iter().map(|part| match part {
         Part::Text(text) => text.clone(),
-        Part::Image { media_type, data } => thing("image", media_type, data),
+        Part::Image { media_type, data } => describe_attachment("image", media_type, data),
     });
     texts.collect::<Vec<_>>().join("\n")
 }
@@ -139,22 +139,27 @@ fn item<'a>(content: &'a Content, results: &HashMap<&str, (String, bool)>) -> Op
         Content::Text(text) => Item::Text(text),
         Content::Thinking(thinking) => Item::Thinking(&thinking.text),
         Content::ToolUse(call) => Item::Call { call, result: results.get(call.id.as_str()).cloned() },
-        Content::Image(media) => Item::Thing(thing("image", &media.media_type, &media.data)),
-        Content::Document(media) => Item::Thing(thing("document", &media.media_type, &media.data)),
-        Content::Unknown(value) => {
-            Item::Thing(format!("[{}]", sanitized(value["type"].as_str().unwrap_or("something else"), 40)))
+        Content::Image(media) => {
+            Item::Attachment(describe_attachment("image", &media.media_type, &media.data))
         }
+        Content::Document(media) => {
+            Item::Attachment(describe_attachment("document", &media.media_type, &media.data))
+        }
+        Content::Unknown(value) => Item::Attachment(format!(
+            "[{}]",
+            sanitized(value["type"].as_str().unwrap_or("something else"), 40)
+        )),
         Content::ToolResult { .. } => return None,
     })
 }
 
-fn thing(what: &str, media_type: &str, base64: &str) -> String {
+fn describe_attachment(what: &str, media_type: &str, base64: &str) -> String {
     format!("[{what}, {}, {} kB]", sanitized(media_type, 60), base64.len() * 3 / 4 / 1000)
 }
 
-/// A call in one line: the tool, and what it is about.
+/// Renders a tool call in one line: the tool and its subject.
 pub(super) fn call_line(call: &ToolUse) -> (String, String) {
-    let telling = TELLING.iter().find_map(|field| match call.input.get(*field)? {
+    let telling = SUBJECT_FIELDS.iter().find_map(|field| match call.input.get(*field)? {
         Value::String(text) => Some(text.clone()),
         Value::Null => None,
         other => Some(other.to_string()),
@@ -162,7 +167,7 @@ pub(super) fn call_line(call: &ToolUse) -> (String, String) {
     let about = telling.unwrap_or_else(|| {
         if call.input.is_empty() { String::new() } else { Value::Object(call.input.clone()).to_string() }
     });
-    (sanitized(&call.name, 60), sanitized(&about, LONGEST_CALL))
+    (sanitized(&call.name, 60), sanitized(&about, MAX_CALL_LENGTH))
 }
 
 /// Lines without control characters.

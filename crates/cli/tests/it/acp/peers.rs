@@ -1,4 +1,4 @@
-//! The official TypeScript SDK as the editor. Each scenario is a function; the lists below say with which agents it is played.
+//! The official TypeScript SDK as the editor. Each scenario is a function; the lists below name the agents that it runs with.
 
 mod asking;
 mod beside;
@@ -15,7 +15,7 @@ mod sessions;
 mod setup;
 mod turns;
 
-/// Plays scenarios with an agent: one test for each.
+/// Runs scenarios with an agent: one test for each.
 macro_rules! play {
     ($agent:expr; $($scenes:ident { $($scene:ident,)+ })+) => {
         $($(
@@ -29,7 +29,7 @@ macro_rules! play {
     };
 }
 
-/// What holds for every agent.
+/// Scenarios for every agent.
 macro_rules! play_everything {
     ($agent:expr) => {
         crate::acp::peers::play! { $agent;
@@ -70,25 +70,25 @@ macro_rules! play_everything {
                 two_sessions_at_once_do_not_hear_each_other,
                 many_sessions_at_once_do_not_disturb_each_other,
                 a_session_gets_a_title_by_itself,
-                a_session_that_was_summed_up_goes_on_under_its_id,
+                a_compacted_session_continues_under_its_id,
             }
             turns {
                 an_answer_is_streamed_in_pieces_with_thoughts_and_ends_the_turn,
-                it_says_what_it_can_do,
-                a_line_that_is_no_json_is_refused_and_harms_nothing,
+                initialize_announces_the_capabilities,
+                a_line_that_is_not_json_is_refused_and_harms_nothing,
                 what_is_unknown_is_refused_with_the_protocols_errors,
                 a_cancelled_command_is_closed_and_the_next_prompt_gets_its_whole_answer,
                 a_cancelled_answer_stops_and_the_next_prompt_gets_its_whole_answer,
                 a_loaded_session_can_be_cancelled,
                 two_prompts_at_once_are_answered_one_after_the_other,
-                a_model_that_fails_is_an_error_of_the_prompt_and_the_session_goes_on,
+                a_model_that_fails_is_an_error_of_the_prompt_and_the_session_continues,
                 the_output_of_a_command_is_shown_while_it_runs,
             }
         }
     };
 }
 
-/// What holds for every agent in a process of its own.
+/// Scenarios for every agent in a process of its own.
 macro_rules! play_deaths {
     ($agent:expr) => {
         crate::acp::peers::play! { $agent;

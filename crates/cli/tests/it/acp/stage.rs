@@ -1,4 +1,4 @@
-//! Where a test plays: a sandbox with the real droid and a scripted model, and an editor on the official SDK.
+//! The environment of a test: a sandbox with the real droid and a scripted model, and an editor on the official SDK.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub(crate) struct Stage {
     pub(crate) editor: Editor,
 }
 
-/// The editor: it remembers everything it was told.
+/// The editor: it keeps every message it received.
 pub(crate) struct Editor {
     program: Option<Program>,
     pub(crate) told: Vec<Value>,
@@ -27,17 +27,17 @@ pub(crate) struct Editor {
     pub(crate) cwd: String,
 }
 
-/// Who plays: the editor's library, and the agent.
+/// The participants: the editor's library, and the agent.
 pub(crate) struct Who {
     sdk: Installed,
     agent: Behind,
 }
 
-/// Which agent the editor talks to.
+/// The agent behind the editor.
 pub(crate) enum Behind {
     /// `musher acp` with the real droid.
     Droid(Installed),
-    /// `musher acp` with the engine in its own process, as it is if nobody says otherwise.
+    /// `musher acp` with the engine in its own process, which is the default.
     Engine,
     /// `musher acp` with the engine in processes of its own, which can die like any others.
     EngineProgram,
@@ -45,7 +45,7 @@ pub(crate) enum Behind {
     Native(Installed),
 }
 
-/// What the person has set up.
+/// The setup of the user.
 #[derive(Clone, Copy)]
 struct Given {
     key: bool,
@@ -62,12 +62,12 @@ impl Who {
         matches!(self.agent, Behind::Droid(_) | Behind::Native(_))
     }
 
-    /// Where the engine is at home, in the home of the person.
+    /// The home of the engine, in the home of the user.
     fn engine_home(&self) -> &'static str {
         if matches!(self.agent, Behind::EngineProgram) { ".factory" } else { ".musher" }
     }
 
-    /// What starts the agent for the editor.
+    /// Returns the command that starts the agent.
     fn command(&self) -> Vec<OsString> {
         let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
         let ours = [env!("CARGO_BIN_EXE_musher"), "acp", "--model", droid::CHAT_MODEL];
@@ -93,12 +93,12 @@ impl Stage {
         Self::start(who, script, Given { key: true, models: true })
     }
 
-    /// The same, but nobody is logged in.
+    /// The same, but without an API key.
     pub(crate) fn without_key(who: &Who) -> Result<Self> {
         Self::start(who, |_| Ok(Script::new()), Given { key: false, models: true })
     }
 
-    /// The same, but nobody has named a model.
+    /// The same, but without a configured model.
     pub(crate) fn without_models(who: &Who) -> Result<Self> {
         Self::start(who, |_| Ok(Script::new()), Given { key: true, models: false })
     }
@@ -155,7 +155,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Ends the editor, and fails if the agent minds, prints anything else than the protocol, or leaves something.
+    /// Ends the editor, and fails if the agent fails, prints anything but the protocol, or leaves processes.
     pub(crate) async fn finish(mut self) -> Result<()> {
         let strays: Vec<_> = self.editor.told.iter().filter(|line| line.get("stray").is_some()).collect();
         assert_eq!(strays, Vec::<&Value>::new());
@@ -183,12 +183,12 @@ impl Editor {
         self.program.as_mut().context("it is taken only at the end")
     }
 
-    /// Says hello with these capabilities.
+    /// Initializes with these capabilities.
     pub(crate) async fn hello(&mut self, capabilities: Value) -> Result<Value> {
         self.call("initialize", json!({"protocolVersion": 1, "clientCapabilities": capabilities})).await
     }
 
-    /// Says hello and opens a session; gives its id.
+    /// Initializes and opens a session; returns its id.
     pub(crate) async fn open(&mut self, capabilities: Value) -> Result<String> {
         self.hello(capabilities).await?;
         let opened = self.call("session/new", json!({"cwd": self.cwd, "mcpServers": []})).await?;
@@ -205,14 +205,14 @@ impl Editor {
         }
     }
 
-    /// Sends a request that must fail, and gives the error.
+    /// Sends a request that must fail; returns the error.
     pub(crate) async fn refused(&mut self, method: &str, params: Value) -> Result<Value> {
         let id = self.start(method, params).await?;
         let done = self.done(id).await?;
         done.get("error").cloned().with_context(|| format!("{method} was not refused: {done}"))
     }
 
-    /// Sends a request, and gives its number.
+    /// Sends a request; returns its number.
     pub(crate) async fn start(&mut self, method: &str, params: Value) -> Result<u64> {
         self.calls += 1;
         let call = json!({"call": method, "id": self.calls, "params": params});
@@ -220,13 +220,13 @@ impl Editor {
         Ok(self.calls)
     }
 
-    /// Begins a prompt, and gives its number.
+    /// Sends a prompt; returns the number of the request.
     pub(crate) async fn prompt(&mut self, session: &str, text: &str) -> Result<u64> {
         let prompt = json!([{"type": "text", "text": text}]);
         self.start("session/prompt", json!({"sessionId": session, "prompt": prompt})).await
     }
 
-    /// Carries out a prompt; gives why it stopped and the updates of the turn.
+    /// Runs a prompt; returns the stop reason and the updates of the turn.
     pub(crate) async fn turn(&mut self, session: &str, text: &str) -> Result<(String, Vec<Value>)> {
         let before = self.told.len();
         let id = self.prompt(session, text).await?;
@@ -239,7 +239,7 @@ impl Editor {
         self.program()?.send(&json!({"notify": method, "params": params})).await
     }
 
-    /// Writes a line to the agent that is not checked by anybody.
+    /// Writes an unchecked line to the agent.
     pub(crate) async fn write_raw(&mut self, line: &str) -> Result<()> {
         self.program()?.send(&json!({"raw": line})).await
     }
@@ -315,7 +315,7 @@ impl Editor {
     }
 }
 
-/// Says of one model that it can think more or less, which droid knows of its own models.
+/// Gives one model reasoning efforts, as droid's own models have.
 fn let_one_think(sandbox: &Sandbox) -> Result<()> {
     let path = sandbox.home().join(".factory/settings.json");
     let mut settings: Value = serde_json::from_slice(&fs_err::read(&path)?)?;
@@ -323,7 +323,7 @@ fn let_one_think(sandbox: &Sandbox) -> Result<()> {
     Ok(fs_err::write(path, settings.to_string())?)
 }
 
-/// Waits for something that no event tells of.
+/// Polls for a condition without an event.
 pub(crate) async fn eventually(what: &str, is_so: impl Fn() -> bool) {
     let wait = async {
         while !is_so() {
@@ -339,9 +339,9 @@ pub(crate) fn text_of(updates: &[Value], kind: &str) -> String {
     chunks.filter_map(|chunk| chunk["content"]["text"].as_str()).collect()
 }
 
-/// What a tool call is after all its updates.
+/// The state of a tool call after all its updates.
 pub(crate) fn call_of(updates: &[Value], kind: &str) -> Value {
-    // the usual kind need not be said
+    // the default kind may be omitted
     let is_it = |update: &&Value| {
         update["sessionUpdate"] == "tool_call" && update["kind"].as_str().unwrap_or("other") == kind
     };
@@ -356,7 +356,7 @@ pub(crate) fn call_of(updates: &[Value], kind: &str) -> Value {
     call
 }
 
-/// All that the model was asked, as one text.
+/// All requests to the model, as one text.
 pub(crate) fn model_heard(model: &Server) -> String {
     let calls = model.calls();
     calls.iter().filter_map(|call| call.body.as_ref()).map(Value::to_string).collect()

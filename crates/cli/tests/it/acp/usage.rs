@@ -1,4 +1,4 @@
-//! What is said to who starts it wrongly.
+//! Errors for wrong arguments.
 
 use crate::program::musher;
 

@@ -1,4 +1,5 @@
-//! `musher-bridge`, the small program: what it does is the same code, so only that it is there and where it finds the engine.
+//! `musher-bridge`, the small program. It shares its code with `musher bridge`, so only its start
+//! and how it finds the engine are tested.
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
@@ -15,7 +16,7 @@ async fn the_small_program_serves_sessions() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn without_an_engine_the_app_is_told_and_other_sessions_go_on() -> anyhow::Result<()> {
+async fn without_an_engine_the_app_gets_an_error_and_other_sessions_continue() -> anyhow::Result<()> {
     let mut stage = Stage::alone(&["--engine", "/nowhere/musher"])?;
     let app = &mut stage.app;
     let asked = app.ask_for_session("hello", json!({"agent": "engine"})).await?;

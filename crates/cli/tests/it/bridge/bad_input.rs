@@ -1,4 +1,4 @@
-//! Everything an app can do wrong gets an answer, and the bridge goes on.
+//! Everything an app can do wrong gets an answer, and the bridge continues.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ async fn a_thousand_lines_of_garbage_and_then_a_good_session() -> anyhow::Result
 }
 
 #[tokio::test]
-async fn bytes_that_are_no_text_and_lines_that_never_end_are_told_and_skipped() -> anyhow::Result<()> {
+async fn bytes_that_are_not_text_and_endless_lines_are_reported_and_skipped() -> anyhow::Result<()> {
     let mut stage = Stage::fake(&[], &[])?;
     // a file as input, because the app's side of a test writes text only
     let path = stage.sandbox.home().join("input");
@@ -42,13 +42,13 @@ async fn bytes_that_are_no_text_and_lines_that_never_end_are_told_and_skipped() 
 }
 
 #[tokio::test]
-async fn sessions_and_callbacks_that_are_not_there_are_told() -> anyhow::Result<()> {
+async fn unknown_sessions_and_callbacks_are_errors() -> anyhow::Result<()> {
     let mut stage = Stage::fake(&[], &[])?;
     let app = &mut stage.app;
     for kind in ["session.send", "session.interrupt", "session.kill", "callback.response", "query.call"] {
-        let id = app.ask(kind, Some("nobody"), json!({"message": "m", "method": "supportedModels"})).await?;
+        let id = app.ask(kind, Some("unknown"), json!({"message": "m", "method": "supportedModels"})).await?;
         let error = app.error("SESSION_NOT_FOUND").await?;
-        assert_eq!((&error["id"], &error["session_id"]), (&json!(id), &json!("nobody")), "{kind}");
+        assert_eq!((&error["id"], &error["session_id"]), (&json!(id), &json!("unknown")), "{kind}");
     }
     let other = app.create("", json!({})).await?;
     let one = app.create("ask", json!({})).await?;
@@ -61,7 +61,7 @@ async fn sessions_and_callbacks_that_are_not_there_are_told() -> anyhow::Result<
     app.answer(&elsewhere, json!({"behavior": "allow"})).await?;
     let error = app.error("CALLBACK_NOT_FOUND").await?;
     assert_eq!((&error["id"], &error["session_id"]), (&question["id"], &json!(other)));
-    // an answer that is none leaves it open
+    // an invalid answer leaves it open
     app.answer(&question, json!({"behavior": "perhaps"})).await?;
     assert_eq!(app.error("INVALID_MESSAGE").await?["payload"]["details"]["path"], "behavior");
     app.answer(&question, json!({"behavior": "allow", "updated_input": 7})).await?;

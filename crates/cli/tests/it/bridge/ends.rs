@@ -11,7 +11,7 @@ fn pid_of_bridge(stage: &Stage) -> Pid {
 }
 
 #[tokio::test]
-async fn the_end_of_its_input_ends_all_sessions_and_nothing_more_is_said() -> anyhow::Result<()> {
+async fn the_end_of_its_input_ends_all_sessions_and_all_output() -> anyhow::Result<()> {
     let mut stage = Stage::fake(&[], &[])?;
     for _ in 0..3 {
         stage.app.create("", json!({})).await?;
@@ -25,7 +25,7 @@ async fn the_end_of_its_input_ends_all_sessions_and_nothing_more_is_said() -> an
 }
 
 #[tokio::test]
-async fn signals_end_it_as_well_even_if_nobody_reads() -> anyhow::Result<()> {
+async fn signals_end_it_as_well_even_without_a_reader() -> anyhow::Result<()> {
     for (signal, is_read) in [(Signal::TERM, true), (Signal::INT, true), (Signal::TERM, false)] {
         let mut stage = Stage::fake(&[], &[])?;
         let session = stage.app.create("", json!({})).await?;

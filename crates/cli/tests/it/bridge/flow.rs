@@ -1,4 +1,4 @@
-//! The way of messages: order, independence, back-pressure, timeouts.
+//! The flow of messages: order, independence, back-pressure, timeouts.
 
 use serde_json::{Value, json};
 
@@ -61,7 +61,7 @@ async fn a_session_that_waits_for_an_answer_does_not_hold_up_another() -> anyhow
 }
 
 #[tokio::test]
-async fn what_is_said_before_hello_comes_after_the_session_was_created() -> anyhow::Result<()> {
+async fn messages_before_hello_come_after_the_session_was_created() -> anyhow::Result<()> {
     let mut stage = Stage::fake(&[], &[("FAKE_EARLY", "1")])?;
     let session = stage.app.create("", json!({})).await?;
     assert_eq!(stage.app.told.len(), 1, "created is the first line");
@@ -137,7 +137,7 @@ async fn a_very_long_prompt_reaches_the_agent_whole_and_blocks_pass_through() ->
 }
 
 #[tokio::test]
-async fn an_agent_that_does_not_read_holds_up_nobody_else() -> anyhow::Result<()> {
+async fn an_agent_that_does_not_read_holds_up_no_other_session() -> anyhow::Result<()> {
     let mut stage = Stage::fake(&[], &[])?;
     let app = &mut stage.app;
     let deaf = app.create("deaf", json!({})).await?;

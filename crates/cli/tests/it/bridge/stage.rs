@@ -1,4 +1,4 @@
-//! Where a test plays: a sandbox, a bridge in it, and an app that talks to the bridge.
+//! The environment of a test: a sandbox, a bridge in it, and an app that talks to the bridge.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,11 +16,11 @@ pub(crate) struct Stage {
     pub(crate) sandbox: Sandbox,
     pub(crate) model: Option<Server>,
     pub(crate) app: App,
-    /// What droid needs besides a model.
+    /// The setup of droid besides a model.
     backend: Option<Backend>,
 }
 
-/// The app: it remembers everything it was told.
+/// The app: it keeps every message it received.
 pub(crate) struct App {
     pub(crate) program: Program,
     pub(crate) told: Vec<Value>,
@@ -119,7 +119,7 @@ impl Stage {
         .await;
     }
 
-    /// Ends the bridge by the end of its input, and fails if it minds or leaves something.
+    /// Ends the bridge by the end of its input, and fails if it fails or leaves processes.
     pub(crate) async fn finish(self) -> Result<()> {
         let Self { sandbox, model, app, backend } = self;
         let ended = app.program.end().await?;
@@ -129,7 +129,7 @@ impl Stage {
         sandbox.finish().await
     }
 
-    /// Fails if something is left, after the bridge was ended in some other way.
+    /// Fails if processes are left, after the bridge was ended in some other way.
     pub(crate) async fn finish_without_bridge(self) -> Result<()> {
         let Self { sandbox, model, app, backend } = self;
         drop((app, backend));
@@ -148,7 +148,7 @@ pub(crate) fn bridge(sandbox: &Sandbox) -> Launch {
     sandbox.launch(env!("CARGO_BIN_EXE_musher")).arg("bridge")
 }
 
-/// Puts the stand-in there, and tells where.
+/// Installs the stand-in; returns its path.
 fn fake_claude(sandbox: &Sandbox) -> Result<PathBuf> {
     let path = sandbox.home().join("claude");
     fs_err::write(&path, format!("#!/usr/bin/env python3\n{FAKE}"))?;
@@ -162,7 +162,7 @@ fn bridge_alone(sandbox: &Sandbox) -> Launch {
 }
 
 impl App {
-    /// Sends a message and gives its id.
+    /// Sends a message; returns its id.
     pub(crate) async fn ask(&mut self, kind: &str, session: Option<&str>, payload: Value) -> Result<String> {
         self.asked += 1;
         let id = format!("r{}", self.asked);
@@ -174,13 +174,13 @@ impl App {
         Ok(id)
     }
 
-    /// Asks for a session and gives the request's id.
+    /// Requests a session; returns the id of the request.
     pub(crate) async fn ask_for_session(&mut self, prompt: &str, options: Value) -> Result<String> {
         let payload = json!({"prompt": prompt, "cwd": self.cwd, "options": options});
         self.ask("session.create", None, payload).await
     }
 
-    /// Starts a session and gives its id.
+    /// Starts a session; returns its id.
     pub(crate) async fn create(&mut self, prompt: &str, options: Value) -> Result<String> {
         let id = self.ask_for_session(prompt, options).await?;
         let created = self.reply(&id).await?;
@@ -188,7 +188,7 @@ impl App {
         Ok(created["session_id"].as_str().unwrap().to_owned())
     }
 
-    /// Says something as the user.
+    /// Sends a message of the user.
     pub(crate) async fn say(&mut self, session: &str, message: &str) -> Result<String> {
         self.ask("session.send", Some(session), json!({"message": message})).await
     }
@@ -201,7 +201,7 @@ impl App {
         self.program.send(&message).await
     }
 
-    /// Calls a method and gives the payload of the result.
+    /// Calls a method; returns the payload of the result.
     pub(crate) async fn query(&mut self, session: &str, method: &str, args: Value) -> Result<Value> {
         let id = self.ask("query.call", Some(session), json!({"method": method, "args": args})).await?;
         let result = self.reply(&id).await?;
@@ -209,7 +209,7 @@ impl App {
         Ok(result["payload"].clone())
     }
 
-    /// The next line that fits; what came before is remembered.
+    /// The next line that matches; earlier lines are kept.
     pub(crate) async fn until(&mut self, what: &str, is_it: impl Fn(&Value) -> bool) -> Result<Value> {
         let seen = self.program.read_until(what, is_it).await?;
         self.told.extend(seen);
@@ -249,7 +249,7 @@ impl App {
     }
 }
 
-/// Waits for something that no event tells of.
+/// Polls for a condition without an event.
 pub(crate) async fn eventually(what: &str, is_so: impl Fn() -> bool) {
     let wait = async {
         while !is_so() {

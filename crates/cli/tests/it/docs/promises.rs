@@ -1,4 +1,4 @@
-//! A promise is worth the tests that prove it: all that are named exist.
+//! All tests that the promises name exist.
 
 use std::path::{Path, PathBuf};
 

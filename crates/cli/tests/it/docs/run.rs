@@ -7,9 +7,9 @@ use testkit::shell_lines::{FROM_CHECKOUT, blocks};
 
 use super::{name, pages, root};
 
-/// What lines of documents may use beside `musher`. No agent is among them: real ones run in a sandbox only.
+/// Programs that the documents may use besides `musher`. No agent is among them: real ones run in a sandbox only.
 const PROGRAMS: [&str; 9] = ["bash", "cat", "git", "head", "ls", "mkdir", "sed", "sh", "timeout"];
-/// Generous: it only ends what would never end.
+/// Generous: it only ends commands that would never end.
 const SECONDS: &str = "120";
 
 /// A folder with links to the programs.

@@ -1,4 +1,4 @@
-//! What is told of each area, and how the command ends.
+//! The checks of each area, and how the command ends.
 
 use serde_json::{Value, json};
 
@@ -16,27 +16,27 @@ fn where_nothing_is_set_up_nothing_is_broken_and_it_says_what_to_do() {
         "\
 agents
   ok       engine           built in, version {version}
-  warning  droid            not in PATH; needed for `--agent droid`, `musher acp` and `musher bridge`
+  warning  droid            not in PATH; needed for `--agent droid` and for droid sessions of `musher bridge`
            -> see https://docs.factory.ai, or set MUSHER_DROID to its path
   warning  claude           not in PATH; needed for `musher bridge`
            -> see https://code.claude.com, or set MUSHER_CLAUDE to its path
 
 models
-  warning  engine           it has no model to ask
+  warning  engine           no model configured
            -> set ANTHROPIC_API_KEY, OPENAI_API_KEY or another vendor's key, or add `customModels` to settings.json; \
-         `musher exec -m rehearsal` needs none
+         `musher run -m rehearsal` needs no model
 
 servers
-  ok       mcp.json         no MCP servers are set up
+  ok       mcp.json         no MCP servers configured
 
 settings
-  ok       files            there are none; everything is as it comes
+  ok       files            no settings files found; using defaults
 
 trust
-  ok       repository       {repo} has no settings, hooks or servers of its own
+  ok       repository       {repo} has no settings, hooks or MCP servers of its own
 
 home
-  ok       folder           {home} is not there yet, and made when it is needed
+  ok       folder           {home} does not exist yet; created when needed
 
 sandbox
 "
@@ -48,7 +48,7 @@ sandbox
 }
 
 #[test]
-fn agents_are_told_with_their_version_and_broken_ones_are_errors() {
+fn agents_are_listed_with_their_version_and_broken_ones_are_errors() {
     let world = World::new();
     world.program("droid", "echo 0.225.2");
     world.program("claude", "echo oops >&2; exit 3");
@@ -64,13 +64,13 @@ fn agents_are_told_with_their_version_and_broken_ones_are_errors() {
 
     let (code, checks) = world.checks(&[("MUSHER_CLAUDE", "/nowhere/claude"), ("MUSHER_AGENT", "no-such")]);
     let agents = area(&checks, "agents");
-    assert_eq!(agents[2]["text"], "MUSHER_CLAUDE is `/nowhere/claude`, and there is no such program");
+    assert_eq!(agents[2]["text"], "cannot find the program `/nowhere/claude` of MUSHER_CLAUDE");
     assert_eq!((&agents[3]["name"], &agents[3]["state"]), (&json!("MUSHER_AGENT=no-such"), &json!("error")));
     assert_eq!(code, Some(1));
 }
 
 #[test]
-fn models_are_told_without_their_keys() {
+fn models_are_listed_without_their_keys() {
     let world = World::new();
     let models = json!([
         {"model": "big", "displayName": "Big", "baseUrl": "https://me:sk-in-url@llm.example.com/v1", "apiKey": "sk-in-file",
@@ -96,7 +96,7 @@ fn models_are_told_without_their_keys() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_file_and_place() {
+fn mistakes_are_reported_with_their_file_and_position() {
     let world = World::new();
     world.write(".musher/settings.json", "{\n  \"model\": oops\n}");
     world.write(
@@ -120,9 +120,9 @@ fn mistakes_are_told_with_their_file_and_place() {
     let odd = format!("{file}: mcpServers.odd: unknown type `telepathy`: use stdio, http or sse");
     let expected = [
         ("good", "ok", found.as_str()),
-        ("missing", "error", "there is no program `no-such-server` (user)"),
-        ("off", "ok", "switched off (user)"),
-        ("far", "ok", "over http, not asked (user)"),
+        ("missing", "error", "cannot find the program `no-such-server` (user)"),
+        ("off", "ok", "disabled (user)"),
+        ("far", "ok", "http, not contacted (user)"),
         ("odd", "error", &odd),
     ];
     assert_eq!(told, expected.map(|(name, state, text)| (json!(name), json!(state), json!(text))));
@@ -158,7 +158,7 @@ fn a_home_that_others_can_read_is_a_warning() {
     let file = world.path(".musher/settings.json").display().to_string();
     let expected = json!([{
         "area": "home", "name": "settings.json", "state": "warning",
-        "text": format!("{file} is open to other users (mode 644)"), "advice": format!("chmod go= {file}"),
+        "text": format!("{file} is accessible to other users (mode 644)"), "advice": format!("chmod go= {file}"),
     }]);
     assert_eq!((code, json!(area(&checks, "home"))), (Some(0), expected));
     set_mode(&world.path(".musher/settings.json"), 0o600);
@@ -167,7 +167,7 @@ fn a_home_that_others_can_read_is_a_warning() {
 }
 
 #[test]
-fn each_setting_is_told_with_the_file_it_comes_from() {
+fn each_setting_is_shown_with_the_file_it_comes_from() {
     let world = World::new();
     world.write(".factory/settings.json", json!({"model": "a"}));
     world.write(".musher/settings.json", json!({"model": "b", "commandDenylist": ["rm"]}));
@@ -184,7 +184,7 @@ sessionDefaultSettings.model
   counts      \"b\"  {home}/settings.json
   overridden  \"a\"  {factory}/settings.json
 
-NO_COLOR is set: no colours, whatever it is set to (otherwise: colours on a terminal)
+NO_COLOR is set: disables colors, whatever its value (default: colors on a terminal)
 "
     );
     assert_eq!((run.code, run.stdout), (Some(0), expected));
@@ -197,5 +197,5 @@ NO_COLOR is set: no colours, whatever it is set to (otherwise: colours on a term
 fn a_directory_that_is_not_there_is_wrong_usage() {
     let run = World::new().musher(&["doctor", "--cwd", "/no/such/place"]);
     assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""));
-    assert!(run.stderr.starts_with("error: cannot look at `/no/such/place`\n"), "{}", run.stderr);
+    assert!(run.stderr.starts_with("error: cannot open `/no/such/place`\n"), "{}", run.stderr);
 }

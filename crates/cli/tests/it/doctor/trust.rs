@@ -13,34 +13,34 @@ fn a_repository_is_trusted_with_the_files_it_has() {
     let trust_of = |world: &World| area(&world.checks(&[]).1, "trust")[0].clone();
     let told = trust_of(&world);
     assert_eq!(told["state"], "warning");
-    assert_eq!(told["text"], format!("{repo} is not trusted; left out: commandAllowlist"));
+    assert_eq!(told["text"], format!("{repo} is not trusted; ignored: commandAllowlist"));
 
-    let wishes = format!(
-        "these fields of the repository's files would count:\n  {repo}/.musher/settings.json: commandAllowlist\n"
-    );
+    let wishes =
+        format!("trusting this repository would enable:\n  {repo}/.musher/settings.json: commandAllowlist\n");
     let run = world.musher(&["trust"]);
     let stderr = format!(
-        "{wishes}error: there is nobody to ask whether to trust {repo}\n\n\
-         hint: look at the files, then `musher trust --yes`\n"
+        "{wishes}error: cannot ask for confirmation: stdin is not a terminal\n\n\
+         hint: review the files, then run `musher trust --yes`\n"
     );
     assert_eq!(run, Run { code: Some(2), stdout: String::new(), stderr });
     let run = world.musher(&["trust", "--yes"]);
-    let stderr = format!("{wishes}{repo} is trusted, until one of these files changes\n");
+    let stderr = format!("{wishes}{repo} is trusted until one of these files changes\n");
     assert_eq!(run, Run { code: Some(0), stdout: String::new(), stderr });
     assert_eq!(trust_of(&world)["state"], "ok");
-    assert_eq!(world.musher(&["trust"]).stderr, format!("{repo} is trusted already\n"));
+    assert_eq!(world.musher(&["trust"]).stderr, format!("{repo} is already trusted\n"));
 
     world.write("repo/.musher/settings.json", json!({"commandAllowlist": ["make", "rm"]}));
     assert_eq!(trust_of(&world)["state"], "warning", "another file is another agreement");
     world.musher(&["trust", "--yes"]);
-    assert_eq!(world.musher(&["trust", "--forget"]).stderr, format!("{repo} is not trusted any more\n"));
+    assert_eq!(world.musher(&["trust", "--forget"]).stderr, format!("{repo} is no longer trusted\n"));
     assert_eq!(trust_of(&world)["state"], "warning");
 }
 
 #[test]
 fn a_repository_without_files_needs_no_trust() {
     let world = World::new();
-    let expected = format!("{} has no settings, hooks or servers of its own\n", world.path("repo").display());
+    let expected =
+        format!("{} has no settings, hooks or MCP servers of its own\n", world.path("repo").display());
     let run = world.musher(&["trust"]);
     assert_eq!((run.code, run.stderr), (Some(0), expected));
 }

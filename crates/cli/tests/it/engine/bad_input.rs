@@ -1,4 +1,4 @@
-//! Lines that are no messages: each gets one error, and the next line is read as if nothing had been.
+//! Lines that are not messages: each gets one error, and the next line is read normally.
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::client::{Client, Stage, on, request};
 
 const MIB: usize = 1024 * 1024;
 
-/// What a line is answered with: the id and the code.
+/// The response to a line: id and error code.
 async fn answer(client: &mut Client, line: &[u8]) -> Result<(Value, Value)> {
     client.program.send_bytes(line).await?;
     let message = client.until("an answer", |message| message["type"] == "response").await?;

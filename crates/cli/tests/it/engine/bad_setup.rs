@@ -10,7 +10,7 @@ fn hello() -> Script {
     Script::new().reply(Reply::text("Hello.").when(on("Hello", 1)))
 }
 
-/// The texts of all errors that were told so far.
+/// The texts of all errors so far.
 fn errors(client: &Client) -> Vec<String> {
     let news = client.seen.iter().map(|message| &message["params"]["notification"]);
     let errors = news.filter(|news| news["type"] == "error");
@@ -96,7 +96,7 @@ async fn a_missing_folder_and_an_unknown_session_are_errors_and_then_all_works()
 }
 
 #[tokio::test]
-async fn instead_of_an_unknown_model_there_is_the_default_one_and_the_client_is_told() -> Result<()> {
+async fn an_unknown_model_is_replaced_by_the_default_one_and_the_client_is_notified() -> Result<()> {
     let stage = Stage::new(hello())?;
     let mut client = stage.client()?;
     let mut session = stage.session();

@@ -34,7 +34,7 @@ impl Stage {
         Ok(Client { program: self.sandbox.spawn(&self.launch())?, asked: 0, seen: Vec::new() })
     }
 
-    /// A client with a session in which nothing is asked for.
+    /// A client with a session that needs no permission requests.
     pub(crate) async fn opened(&self) -> Result<Client> {
         let mut client = self.client()?;
         let answer = client.call("droid.initialize_session", self.session()).await?;
@@ -78,7 +78,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Sends a request; gives its id.
+    /// Sends a request; returns its id.
     pub(crate) async fn ask(&mut self, method: &str, params: Value) -> Result<String> {
         self.asked += 1;
         let id = self.asked.to_string();
@@ -97,7 +97,7 @@ impl Client {
             .await
     }
 
-    /// Says something; the turn runs when this returns.
+    /// Sends a prompt; the turn runs when this returns.
     pub(crate) async fn say(&mut self, text: &str) -> Result<()> {
         let answer = self.call("droid.add_user_message", json!({"text": text})).await?;
         ensure!(answer["result"].is_object(), "{answer}");
@@ -110,13 +110,13 @@ impl Client {
         Ok(message["params"]["notification"].clone())
     }
 
-    /// Waits for the end of a turn; gives its reason.
+    /// Waits for the end of a turn; returns its reason.
     pub(crate) async fn completed(&mut self) -> Result<String> {
         let end = self.told("agent_turn_completed").await?;
         Ok(end["reason"].as_str().context("a reason")?.to_owned())
     }
 
-    /// Reads on until a message is as wanted.
+    /// Reads until a message matches.
     pub(crate) async fn until(&mut self, what: &str, wanted: impl Fn(&Value) -> bool) -> Result<Value> {
         let read = self.program.read_until(what, wanted).await?;
         self.seen.extend(read.iter().cloned());

@@ -1,4 +1,4 @@
-//! The end of the input, signals, and a client that is gone: how soon, and what is left.
+//! The end of the input, signals, and a client that is gone: how soon the engine ends, and that no process is left.
 
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ async fn the_end_of_the_input_ends_an_idle_program_at_once() -> Result<()> {
     stage.finish().await
 }
 
-/// What a loaded machine may add.
+/// Extra time for a loaded machine.
 const SLACK: Duration = Duration::from_secs(3);
 
 #[tokio::test]
@@ -114,7 +114,7 @@ async fn a_client_that_closes_the_output_ends_it_with_all_its_commands() -> Resu
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_while_nothing_is_said_ends_it_too() -> Result<()> {
+async fn a_client_that_goes_away_while_idle_ends_it_too() -> Result<()> {
     let stage = Stage::new(long_command())?;
     let launch = stage.launch();
     // `grep` goes away with the last line before the long silence, and leaves the input open

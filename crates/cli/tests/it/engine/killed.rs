@@ -1,4 +1,4 @@
-//! SIGKILL at any moment of a turn with tools: what was announced is there when the session is loaded, calls and results are paired,
+//! SIGKILL at any moment of a turn with tools: emitted events are there when the session is loaded, calls and results are paired,
 //! and no process is left.
 //!
 //! Each test is a quarter of the loop, so that they run side by side.
@@ -14,14 +14,14 @@ use testkit::rehearse::{Reply, Script};
 
 use super::client::{Client, Stage, command_arguments, execute, on};
 
-/// So often each test kills.
+/// Number of kills in each test.
 const KILLS: u32 = 30;
-/// After so many kills a new session is begun, so that loading stays short.
+/// Number of kills after which a new session begins, so that loading stays short.
 const KILLS_OF_A_SESSION: u32 = 10;
-/// More lines than a turn has are not waited for.
-const MOST_LINES: u64 = 45;
-/// A kill comes up to so long after the line it was waiting for.
-const MOST_DELAY: u64 = 12_000;
+/// Maximum number of lines to wait for; a turn has no more.
+const MAX_LINES: u64 = 45;
+/// Maximum delay of a kill after the line it waits for, in microseconds.
+const MAX_DELAY_MICROS: u64 = 12_000;
 
 #[tokio::test]
 async fn what_was_announced_is_there_after_a_kill_1() -> Result<()> {
@@ -92,7 +92,7 @@ async fn kill_again_and_again() -> Result<()> {
             }
         }
         let before = client.seen.len();
-        let (lines, delay) = (random() % MOST_LINES, Duration::from_micros(random() % MOST_DELAY));
+        let (lines, delay) = (random() % MAX_LINES, Duration::from_micros(random() % MAX_DELAY_MICROS));
         client.ask("droid.add_user_message", json!({"text": format!("Work {kill}")})).await?;
         let is_at_end = |message: &Value| message["params"]["notification"]["newState"] == "idle";
         while (client.seen.len() - before) < usize::try_from(lines)? {
@@ -128,10 +128,10 @@ fn random() -> u64 {
     RandomState::new().hash_one(0)
 }
 
-/// What a client was told of a conversation.
+/// The messages of a conversation that a client received.
 #[derive(Debug, Default)]
 struct Announced {
-    /// Content by id of the message; of internal ones nothing is told.
+    /// Content by id of the message; `None` for internal ones, which are not shown.
     messages: BTreeMap<String, Option<Value>>,
     /// Content by id of the call.
     results: BTreeMap<String, Value>,
@@ -144,14 +144,14 @@ impl Announced {
         self.messages.is_empty() && self.results.is_empty() && self.prompts.is_empty()
     }
 
-    /// Notes what the messages of a run announce.
+    /// Records the announcements of a run.
     fn see(&mut self, messages: &[Value], prompt: &str) {
         for message in messages {
             let news = &message["params"]["notification"];
             match news["type"].as_str() {
                 Some("create_message") => {
-                    let is_told = news["message"]["visibility"] != "llm_only";
-                    let content = is_told.then(|| news["message"]["content"].clone());
+                    let is_visible = news["message"]["visibility"] != "llm_only";
+                    let content = is_visible.then(|| news["message"]["content"].clone());
                     self.messages.insert(text(&news["message"]["id"]), content);
                 }
                 Some("tool_result") => {
@@ -165,7 +165,7 @@ impl Announced {
         }
     }
 
-    /// Notes what a loaded session tells.
+    /// Records the messages of a loaded session.
     fn take(&mut self, answer: &Value) {
         for message in messages(answer) {
             self.messages.insert(text(&message["id"]), Some(message["content"].clone()));

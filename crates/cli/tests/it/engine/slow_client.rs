@@ -9,7 +9,7 @@ use testkit::rehearse::{Pieces, Reply, Script};
 use super::client::{Client, Stage, execute, on};
 
 const MIB: usize = 1024 * 1024;
-/// So many pieces of text: more than all queues and pipes on the way can hold.
+/// Number of pieces of text: more than all queues and pipes on the way can hold.
 const PIECES: usize = 12_000;
 
 /// Waits until the program does not come any further: its model is not read from and its memory stands still.

@@ -17,7 +17,7 @@ fn answers(text: &str) -> Stage {
 fn a_picture_and_a_file_reach_the_model() {
     let stage = answers("Seen.");
     let (picture, file) = (stage.file("dot.png", PIXEL), stage.file("notes.txt", "the secret word is mango"));
-    let ran = stage.run(&["--image", &picture, "--file", &file, "look at these"]);
+    let ran = stage.run(&["--image", &picture, "--attach", &file, "look at these"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let asked = stage.calls()[0].body.as_ref().unwrap().to_string();
     assert!(asked.contains("mango") && asked.contains("data:image/png;base64,iVBORw0K"), "{asked}");
@@ -27,9 +27,9 @@ fn a_picture_and_a_file_reach_the_model() {
 fn what_is_neither_is_refused_before_anything_is_asked() {
     let stage = answers("Never.");
     let file = stage.file("data.bin", b"\xff\xfe\0");
-    let ran = stage.run(&["--file", &file, "look"]);
+    let ran = stage.run(&["--attach", &file, "look"]);
     assert_eq!(ran.code, Some(2));
-    assert!(ran.stderr.contains("neither text in UTF-8 nor a PDF"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("neither UTF-8 text nor a PDF"), "{}", ran.stderr);
     let ran = stage.run(&["--image", &file, "look"]);
     assert_eq!(ran.code, Some(2));
     assert!(ran.stderr.contains("PNG, JPEG, GIF or WebP"), "{}", ran.stderr);
@@ -64,7 +64,9 @@ fn an_answer_of_another_form_fails_the_task() {
 #[test]
 fn a_schema_that_is_none_is_refused() {
     let stage = answers("Never.");
-    for (content, error) in [("not json", "is no JSON"), (r#"{"type": 7}"#, "the output schema is invalid")] {
+    for (content, error) in
+        [("not json", "invalid JSON in"), (r#"{"type": 7}"#, "the output schema is invalid")]
+    {
         let schema = stage.file("schema.json", content);
         let ran = stage.run(&["--schema", &schema, "count"]);
         assert!(ran.stderr.contains(error), "{}", ran.stderr);

@@ -1,4 +1,4 @@
-//! Text from outside that tries to command the terminal, to turn its direction, or to hide: it is spelled out wherever it comes from.
+//! Text from outside that contains terminal commands, changes of direction or hidden characters is spelled out, whatever its source.
 
 use musher_rehearse::{HttpError, Reply, Script};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ const SHOWN: &str = "x\\u{1b}]0;owned\\u{7}\\u{9b}2J\\u{202e}\\u{200b}\\u{e0041}
 /// The same where a message must fit into a line.
 const IN_LINE: &str = "x ]0;owned  2J\\u{202e}\\u{200b}\\u{e0041}y";
 
-/// An agent that does with `TEXT` what `WAY` says.
+/// An agent that sends `TEXT` in the way `WAY` names.
 const AGENT: &str = r#"
 import json, sys
 def send(kind, **more):
@@ -59,7 +59,7 @@ fn on_a_terminal(stage: &Stage, arguments: &[&str]) -> String {
     terminal.raw().replace("\r\u{1b}[2K", "").replace("\r\n", "\n")
 }
 
-/// No character of the text is of those that it must not have.
+/// Fails if the text has an unsafe character.
 fn assert_safe(text: &str) {
     let is_unsafe = |it: char| {
         it.is_control() && it != '\n'

@@ -29,13 +29,13 @@ async fn the_real_droid_is_run_as_the_engine_is() -> Result<()> {
     let refused = sandbox.output(&run(&["Make a file"])).await?;
     assert_eq!(refused.status.code(), Some(3), "{}", told(&refused));
     assert!(
-        refused.stderr.contains("nobody is here to be asked: Execute touch made.txt"),
+        refused.stderr.contains("denied (not interactive): Execute touch made.txt"),
         "{}",
         told(&refused)
     );
     assert!(!sandbox.workspace().join("made.txt").exists());
 
-    let made = sandbox.output(&run(&["--yes", "high", "--json", "Make a file"])).await?;
+    let made = sandbox.output(&run(&["--auto", "high", "--json", "Make a file"])).await?;
     assert_eq!(made.status.code(), Some(0), "{}", told(&made));
     let result: Value = serde_json::from_str(&made.stdout[0])?;
     assert_eq!(result["result"], "Made.", "{result}");

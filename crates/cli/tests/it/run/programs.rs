@@ -1,4 +1,4 @@
-//! For programs: one object at the end, or one for each thing that happens.
+//! Output for programs: one object at the end, or one per event.
 
 use musher_rehearse::{Reply, Script};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ fn json_is_one_result_object() {
 }
 
 #[test]
-fn a_refusal_is_told_to_programs_with_its_reason() {
+fn a_denial_is_reported_to_programs_with_its_reason() {
     let stage = Stage::new(makes_a_file());
     let ran = stage.run(&["--json", "make a file"]);
     let result = &lines(&ran.stdout)[0];
@@ -39,7 +39,7 @@ fn a_refusal_is_told_to_programs_with_its_reason() {
 #[test]
 fn stream_json_is_a_line_for_each_thing_that_happens() {
     let stage = Stage::new(makes_a_file());
-    let ran = stage.run(&["--stream-json", "--yes", "high", "make a file"]);
+    let ran = stage.run(&["--stream-json", "--auto", "high", "make a file"]);
     let lines = lines(&ran.stdout);
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Sessions that go on.
+//! Sessions that are resumed.
 
 use musher_rehearse::{Reply, Script, when};
 
@@ -14,7 +14,7 @@ fn two_turns() -> Stage {
 }
 
 #[test]
-fn continue_goes_on_with_the_newest_session_of_the_folder() {
+fn continue_resumes_the_newest_session_of_the_folder() {
     let stage = two_turns();
     assert_eq!(stage.run(&["remember mango"]).stdout, "Noted.\n");
     let ran = stage.run(&["--continue", "which word?"]);
@@ -27,7 +27,7 @@ fn continue_goes_on_with_the_newest_session_of_the_folder() {
 }
 
 #[test]
-fn a_session_is_named_in_the_summary_and_goes_on_by_that_name() {
+fn a_session_is_named_in_the_summary_and_resumes_by_that_name() {
     let stage = two_turns();
     let first = crate::program::ended(stage.command(&["remember mango"]));
     let id = first.stderr.trim_end().rsplit(' ').next().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! Where a test plays: a home and a folder of its own, and a scripted model over HTTP.
+//! The environment of a test: a home and a folder of its own, and a scripted model over HTTP.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -101,17 +101,17 @@ impl Stage {
         self.model.requests()
     }
 
-    /// All that the model was asked.
+    /// All model calls.
     pub(crate) fn calls(&self) -> Vec<Arc<RecordedRequest>> {
         self.model.calls()
     }
 
-    /// Whether the model was told this, by whomever.
-    pub(crate) fn was_told(&self, text: &str) -> bool {
+    /// Whether any request to the model contains this text.
+    pub(crate) fn model_received(&self, text: &str) -> bool {
         self.calls().iter().filter_map(|call| call.body.as_ref()).any(|body| body.to_string().contains(text))
     }
 
-    /// Waits until the model was asked so often.
+    /// Waits for this number of model calls.
     pub(crate) fn until_asked(&self, times: usize) {
         self.runtime.block_on(self.model.wait_for_calls(times, DEADLINE)).unwrap();
     }
@@ -167,7 +167,7 @@ pub(crate) fn execute(command: &str) -> Reply {
     )
 }
 
-/// The model makes a file, and says so.
+/// The model creates a file and reports it.
 pub(crate) fn makes_a_file() -> Script {
     Script::new().reply(execute("touch made.txt").when(step(1))).reply(Reply::text("Made.").when(step(2)))
 }

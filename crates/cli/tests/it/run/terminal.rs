@@ -14,10 +14,10 @@ fn text_is_shown_while_the_model_writes_and_ctrl_c_stops_the_turn() {
     let script = Script::new().reply(Reply::text("The beginning").and_hang().when(step(1)));
     let stage = Stage::new(script);
     let mut terminal = stage.terminal(&["tell me"]);
-    // the model has said no more than this, and never will
+    // the model sends no more than this
     terminal.until("The beginning");
     terminal.type_in(CTRL_C);
-    terminal.until("stopping; Ctrl-C again leaves at once");
+    terminal.until("stopping… press Ctrl-C again to quit immediately");
     assert_eq!(terminal.end(), Some(130), "{}", terminal.shown());
     assert!(terminal.shown().contains("error: interrupted"), "{}", terminal.shown());
 }
@@ -27,7 +27,7 @@ fn while_nothing_comes_a_line_shows_that_it_waits_and_is_gone_afterwards() {
     let slow = Reply::text("At last.").delay_ms(1500, 0).when(step(1));
     let stage = Stage::new(Script::new().reply(slow));
     let mut terminal = stage.terminal(&["tell me"]);
-    terminal.until("waiting 1s");
+    terminal.until("waiting for the model 1s");
     terminal.until("At last.");
     assert_eq!(terminal.end(), Some(0));
     let shown = terminal.shown();
@@ -42,9 +42,9 @@ fn while_nothing_comes_a_line_shows_that_it_waits_and_is_gone_afterwards() {
 fn consent_is_asked_for_and_given() {
     let stage = Stage::new(makes_a_file());
     let mut terminal = stage.terminal(&["make a file"]);
-    terminal.until("? run a command");
+    terminal.until("Run this command?");
     terminal.until("    touch made.txt");
-    terminal.until("impact: for a test");
+    terminal.until("Reason given by the model: for a test");
     terminal.until("1 Yes");
     terminal.until("allow? [y/N or a number]");
     assert!(!stage.workspace().join("made.txt").exists());
@@ -65,21 +65,17 @@ fn consent_that_is_refused_ends_it() {
         terminal.until("allow? [y/N or a number]");
         terminal.type_in(answer);
         assert_eq!(terminal.end(), Some(3), "{}", terminal.shown());
-        assert!(
-            terminal.shown().contains("error: stopped, since consent was refused"),
-            "{}",
-            terminal.shown()
-        );
+        assert!(terminal.shown().contains("error: stopped: you denied the request"), "{}", terminal.shown());
         assert!(!stage.workspace().join("made.txt").exists());
     }
 }
 
 #[test]
-fn a_yes_typed_before_the_question_is_no_consent() {
+fn a_yes_typed_before_the_question_approves_nothing() {
     let slow = execute("touch made.txt").delay_ms(700, 0).when(step(1));
     let stage = Stage::new(Script::new().reply(slow).reply(Reply::text("Made.").when(step(2))));
     let mut terminal = stage.terminal(&["make a file"]);
-    terminal.until("waiting 0s");
+    terminal.until("waiting for the model 0s");
     terminal.type_in("y\n");
     terminal.until("allow? [y/N or a number]");
     terminal.type_in("n\n");
@@ -99,7 +95,7 @@ fn ctrl_c_at_a_question_is_a_no_and_stops_the_turn() {
 }
 
 #[test]
-fn a_question_is_answered_by_its_number_or_in_words() {
+fn a_question_is_answered_by_number_or_free_text() {
     for (typed, said) in [("2\n", "blue"), ("a light green\n", "a light green")] {
         let stage = Stage::new(asks());
         let mut terminal = stage.terminal(&["ask me"]);
@@ -110,7 +106,7 @@ fn a_question_is_answered_by_its_number_or_in_words() {
         terminal.type_in(typed);
         terminal.until("As you like.");
         assert_eq!(terminal.end(), Some(0), "{}", terminal.shown());
-        assert!(stage.was_told(said));
+        assert!(stage.model_received(said));
     }
 }
 
@@ -134,12 +130,12 @@ fn a_second_ctrl_c_leaves_at_once() {
     let mut terminal = stage.terminal(&["--agent", &agent, "hello"]);
     terminal.until("waiting");
     terminal.type_in(CTRL_C);
-    terminal.until("stopping; Ctrl-C again leaves at once");
+    terminal.until("stopping… press Ctrl-C again to quit immediately");
     terminal.type_in(CTRL_C);
     assert_eq!(terminal.end(), Some(130), "{}", terminal.shown());
 }
 
-/// An agent that takes a prompt, and hears no interrupt.
+/// An agent that accepts a prompt and ignores interrupts.
 const DEAF: &str = r#"
 import json, sys
 for line in sys.stdin:
@@ -189,7 +185,7 @@ fn colours_can_be_switched_off() {
 }
 
 #[test]
-fn what_the_agent_says_cannot_command_the_terminal() {
+fn text_of_the_agent_cannot_control_the_terminal() {
     let stage = Stage::new(Script::new().reply(Reply::text("a\u{1b}]0;owned\u{7}b\u{1b}[2Jc").when(step(1))));
     let mut terminal = stage.terminal(&["speak"]);
     terminal.until("c\n");

@@ -1,4 +1,4 @@
-//! Renaming, forking, putting away and deleting; and what is left alone.
+//! Renaming, forking, archiving and deleting sessions; and droid's files, which stay unchanged.
 
 use super::stage::{DROIDS, FIRST, Home, SECOND, fails, notes, session_id};
 use crate::program::musher_with;
@@ -7,15 +7,15 @@ use crate::program::musher_with;
 fn a_session_gets_another_title() {
     let home = Home::new();
     let run = home.musher(&["sessions", "rename", "aaaa1", "Tropical fruit"]);
-    assert_eq!(run, notes(format!("{FIRST} is now called Tropical fruit\n")));
+    assert_eq!(run, notes(format!("renamed {FIRST} to Tropical fruit\n")));
     assert_eq!(home.store().read(&session_id(FIRST)).unwrap().start.title(), "Tropical fruit");
     let run = home.musher(&["sessions", "rename", "aaaa1", "two\nlines"]);
-    let expected = "error: that is no title\n\nhint: a title is one line of 1 to 200 characters\n";
+    let expected = "error: invalid title\n\nhint: a title is one line of 1 to 200 characters\n";
     assert_eq!(run, fails(2, expected));
 }
 
 #[test]
-fn a_copy_has_its_own_id_and_what_was_said() {
+fn a_fork_has_its_own_id_and_the_conversation() {
     let home = Home::new();
     let run = home.musher(&["sessions", "fork", "aaaa1", "--title", "Another way"]);
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
@@ -27,7 +27,7 @@ fn a_copy_has_its_own_id_and_what_was_said() {
     assert_eq!(home.store().read(&session_id(run.stdout.trim())).unwrap().messages.len(), 1);
     let run = home.musher(&["sessions", "fork", "aaaa1", "--before", "no-such"]);
     let expected = format!(
-        "error: session {FIRST} has no message no-such\n\nhint: `musher sessions show ID --json` has the ids of messages\n"
+        "error: session {FIRST} has no message no-such\n\nhint: `musher sessions show ID --json` lists the message ids\n"
     );
     assert_eq!(run, fails(2, expected));
 }
@@ -48,9 +48,9 @@ fn a_copy_of_droids_session_is_ours_and_droids_files_stay_as_they_are() {
         &["sessions", "delete", "dddd", "--yes"],
     ] {
         let expected = format!(
-            "error: session {DROIDS} is droid's, and musher does not change droid's files\n\n\
-             hint: `musher sessions fork {DROIDS}` copies it into your own sessions\n\
-             hint: with MUSHER_HOME=~/.factory musher works on droid's files as its own\n"
+            "error: cannot change session {DROIDS}: it belongs to droid\n\n\
+             hint: `musher sessions fork {DROIDS}` copies it to musher's sessions\n\
+             hint: set MUSHER_HOME=~/.factory to let musher use droid's files as its own\n"
         );
         assert_eq!(home.musher(arguments), fails(2, expected), "{arguments:?}");
     }
@@ -66,20 +66,20 @@ fn droids_home_can_be_made_ours() {
     let run = musher_with(&["sessions", "rename", "dddd", "Mine now"], |command| {
         command.env("HOME", home.path()).env("MUSHER_HOME", home.path().join(".factory"));
     });
-    assert_eq!(run, notes(format!("{DROIDS} is now called Mine now\n")));
+    assert_eq!(run, notes(format!("renamed {DROIDS} to Mine now\n")));
 }
 
 #[test]
-fn what_is_put_away_is_listed_only_on_request() {
+fn archived_sessions_are_listed_only_on_request() {
     let home = Home::new();
     let run = home.musher(&["sessions", "archive", "aaaa1", "aaaa2"]);
-    assert_eq!(run, notes(format!("put away {FIRST} (Fruit)\nput away {SECOND} (Parsers)\n")));
+    assert_eq!(run, notes(format!("archived {FIRST} (Fruit)\narchived {SECOND} (Parsers)\n")));
     assert_eq!(home.musher(&["sessions"]).stdout, "dddd3333  2020-01-01  droid   Droid's talk\n");
-    let run = home.musher(&["sessions", "list", "--archived", "--of", "musher"]);
+    let run = home.musher(&["sessions", "list", "--archived", "--owner", "musher"]);
     assert!(run.stdout.contains("musher  Fruit (archived)\n"), "{}", run.stdout);
     assert_eq!(home.musher(&["sessions", "search", "mango"]).code, Some(1));
     assert_eq!(home.musher(&["sessions", "search", "mango", "--archived"]).code, Some(0));
-    assert_eq!(home.musher(&["sessions", "unarchive", FIRST]), notes(format!("took out {FIRST} (Fruit)\n")));
+    assert_eq!(home.musher(&["sessions", "unarchive", FIRST]), notes(format!("restored {FIRST} (Fruit)\n")));
     assert!(home.musher(&["sessions"]).stdout.contains("Fruit\n"));
 }
 
@@ -87,8 +87,7 @@ fn what_is_put_away_is_listed_only_on_request() {
 fn deleting_needs_a_yes() {
     let home = Home::new();
     let run = home.musher(&["sessions", "delete", "aaaa1"]);
-    let expected =
-        "error: there is nobody to ask whether to delete\n\nhint: `--yes` deletes without asking\n";
+    let expected = "error: cannot ask for confirmation: stdin is not a terminal\n\nhint: pass `--yes` to delete without asking\n";
     assert_eq!(run, fails(2, expected));
     assert!(home.store().find(&session_id(FIRST)).is_some());
     // all are found before the first one goes
@@ -110,7 +109,7 @@ fn a_session_that_is_open_elsewhere_is_left_alone_and_can_be_read() {
         &["sessions", "delete", "aaaa1", "--yes"],
     ] {
         let expected = format!(
-            "error: session {FIRST} is in use by process {pid}\n\nhint: close it there first; reading works meanwhile\n"
+            "error: session {FIRST} is in use by process {pid}\n\nhint: close it there first; it can still be read\n"
         );
         assert_eq!(home.musher(arguments), fails(1, expected), "{arguments:?}");
     }

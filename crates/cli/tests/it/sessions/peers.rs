@@ -30,7 +30,7 @@ async fn a_session_of_the_real_droid_is_read_found_and_copied() -> Result<()> {
         .model(droid::CHAT_MODEL)
         .open()
         .await?;
-    let id = session.id();
+    let id = session.id().to_string();
     session.send("Which fruit do you like?").await?;
     session.close().await?;
 

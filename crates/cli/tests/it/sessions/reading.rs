@@ -16,7 +16,7 @@ dddd3333  2020-01-01  droid   Droid's talk
     assert_eq!(home.musher(&["sessions", "list"]), prints(expected));
     let work = home.work().display().to_string();
     let elsewhere = format!("dddd3333  2020-01-01  droid   {work}  Droid's talk\n");
-    assert_eq!(home.musher(&["sessions", "list", "--all", "--of", "droid"]), prints(elsewhere));
+    assert_eq!(home.musher(&["sessions", "list", "--all", "--owner", "droid"]), prints(elsewhere));
     let run = home.musher(&["sessions", "list", "-n", "1"]);
     assert_eq!(run.stdout, "aaaa2222  2020-01-03  musher  Parsers\n");
     assert_eq!(run.stderr, "2 more; `--limit 3` shows them\n");
@@ -25,12 +25,14 @@ dddd3333  2020-01-01  droid   Droid's talk
 #[test]
 fn where_there_are_none_it_says_what_to_do() {
     let home = Home::empty();
-    assert_eq!(home.musher(&["sessions"]), notes("no sessions of this directory; `musher exec` makes one\n"));
+    assert_eq!(
+        home.musher(&["sessions"]),
+        notes("no sessions in this directory; `musher run` creates one\n")
+    );
     assert_eq!(home.musher(&["sessions", "list", "--json"]), prints("[]\n"));
     let home = Home::new();
     let run = home.musher(&["sessions", "list", "--cwd", "/"]);
-    let expected =
-        "no sessions of this directory; `musher sessions list --all` shows those of all directories\n";
+    let expected = "no sessions in this directory; `musher sessions list --all` lists all directories\n";
     assert_eq!(run, notes(expected));
 }
 
@@ -69,19 +71,28 @@ fn a_session_that_is_not_there_is_an_error_with_the_closest() {
     let home = Home::new();
     let run = home.musher(&["sessions", "show", "aaaa3111"]);
     let expected = format!(
-        "error: there is no session `aaaa3111`\n\nhint: the closest is {FIRST}  Fruit\n\
-         hint: `musher sessions list --all` shows all there are\n"
+        "error: unknown session `aaaa3111`\n\nhint: did you mean {FIRST}  Fruit\n\
+         hint: `musher sessions list --all` lists all sessions\n"
     );
     assert_eq!(run, fails(2, expected));
     // by its title
     let run = home.musher(&["sessions", "show", "parser"]);
-    assert!(run.stderr.contains(&format!("the closest is {SECOND}  Parsers\n")), "{}", run.stderr);
+    assert!(run.stderr.contains(&format!("did you mean {SECOND}  Parsers\n")), "{}", run.stderr);
     let run = home.musher(&["sessions", "show", "aaaa"]);
-    let expected =
-        format!("error: `aaaa` fits 2 sessions\n\nhint: {SECOND}  Parsers\nhint: {FIRST}  Fruit\n");
+    let expected = format!(
+        "error: ambiguous session `aaaa`: it matches 2 sessions\n\nhint: {SECOND}  Parsers\nhint: {FIRST}  Fruit\n"
+    );
     assert_eq!(run, fails(2, expected));
     let run = home.musher(&["sessions", "show", "../../etc/passwd"]);
-    assert!(run.stderr.starts_with("error: there is no session `../../etc/passwd`\n"), "{}", run.stderr);
+    assert!(run.stderr.starts_with("error: unknown session `../../etc/passwd`\n"), "{}", run.stderr);
+}
+
+#[test]
+fn old_name_of_the_owner_flag_gets_a_tip() {
+    let run = Home::new().musher(&["sessions", "list", "--of", "droid"]);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""));
+    assert!(run.stderr.contains("unexpected argument '--of"), "{}", run.stderr);
+    assert!(run.stderr.contains("'--owner'"), "{}", run.stderr);
 }
 
 #[test]
@@ -93,7 +104,7 @@ fn text_is_found_across_sessions_of_both() {
         home.musher(&["sessions", "search", "papaya"]),
         prints(format!("{DROIDS}  Droid's talk\n  assistant: A papaya.\n"))
     );
-    assert_eq!(home.musher(&["sessions", "search", "durian"]), fails(1, "`durian` is in no session\n"));
+    assert_eq!(home.musher(&["sessions", "search", "durian"]), fails(1, "no sessions match `durian`\n"));
     let run = home.musher(&["sessions", "search", "fixed", "--json"]);
     let told: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(told[0]["matches"], json!([{"messageId": "m1", "role": "assistant", "text": "It is fixed."}]));
@@ -113,7 +124,8 @@ fn an_export_does_not_overwrite_a_file_unasked() {
     assert_eq!(text.lines().filter(|line| line.contains(r#""type":"message""#)).count(), 2, "{text}");
     let mode = std::os::unix::fs::PermissionsExt::mode(&fs_err::metadata(&file).unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
-    let expected = "error: `talk.jsonl` is there already\n\nhint: `--force` overwrites it\n";
+    let expected =
+        "error: cannot write `talk.jsonl`: it already exists\n\nhint: pass `--force` to overwrite it\n";
     assert_eq!(export(&[]), fails(2, expected));
     assert_eq!(export(&["--force"]), notes("wrote talk.jsonl\n"));
 }

@@ -121,12 +121,12 @@ pub(crate) fn prints(stdout: impl Into<String>) -> Run {
     Run { code: Some(0), stdout: stdout.into(), stderr: String::new() }
 }
 
-/// A run that succeeds and only says this.
+/// A run that succeeds and writes only this to stderr.
 pub(crate) fn notes(stderr: impl Into<String>) -> Run {
     Run { code: Some(0), stdout: String::new(), stderr: stderr.into() }
 }
 
-/// A run that fails so.
+/// A run that fails with this error.
 pub(crate) fn fails(code: i32, stderr: impl Into<String>) -> Run {
     Run { code: Some(code), stdout: String::new(), stderr: stderr.into() }
 }

@@ -16,7 +16,7 @@ fn deleting_asks_and_only_a_yes_deletes() {
     for (answer, code, said) in [("\n", 1, "nothing was deleted"), ("y\n", 0, "deleted ")] {
         let mut terminal = terminal(&home, &["sessions", "delete", "aaaa1"]);
         terminal.until(&format!("{FIRST} (Fruit)"));
-        terminal.until("Delete this session for good? [y/N]");
+        terminal.until("Delete this session permanently? [y/N]");
         terminal.type_in(answer);
         terminal.until(said);
         assert_eq!(terminal.end(), Some(code), "{}", terminal.shown());

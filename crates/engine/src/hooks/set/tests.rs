@@ -2,7 +2,7 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::config::Level;
-use crate::hooks::Verdict;
+use crate::hooks::HookDecision;
 
 fn group(event: &str, matcher: Option<&str>, commands: &[&str]) -> HookGroup {
     HookGroup {
@@ -33,46 +33,54 @@ fn place() -> Place {
     Place { project: "/project".into(), environment: vec![("PATH".into(), "/usr/bin:/bin".into())] }
 }
 
-async fn fire(hooks: &Hooks, moment: &Moment<'_>) -> (HookOutcome, Vec<(HookRun, bool)>) {
+async fn fire(hooks: &Hooks, event: &HookEvent<'_>) -> (HookOutcome, Vec<(HookRun, bool)>) {
     let mut told = Vec::new();
     let ids = HookRun { tool_call_id: Some("call".to_owned()), ..HookRun::default() };
     let listener = |news| {
         match news {
-            HookNews::Started(run) => told.push((run, false)),
-            HookNews::Completed(run) => told.push((run, true)),
+            HookProgress::Started(run) => told.push((run, false)),
+            HookProgress::Completed(run) => told.push((run, true)),
         }
         std::future::ready(())
     };
-    let outcome = hooks.fire(moment, &ABOUT(), &place(), &ids, &CancellationToken::new(), listener).await;
+    let outcome = hooks.fire(event, &ABOUT(), &place(), &ids, &CancellationToken::new(), listener).await;
     (outcome, told)
 }
 
-fn before<'a>(tool_name: &'a str, tool_input: &'a Map<String, Value>) -> Moment<'a> {
-    Moment::PreToolUse { tool_name, tool_input }
+fn before<'a>(tool_name: &'a str, tool_input: &'a Map<String, Value>) -> HookEvent<'a> {
+    HookEvent::PreToolUse { tool_name, tool_input }
 }
 
 #[test]
 fn patterns_fit_names_and_expressions() {
     let none = Map::new();
     let fits = |matcher: Option<&str>, tool: &str| {
-        hooks(&[group("PreToolUse", matcher, &["true"])]).fit(&before(tool, &none))
+        hooks(&[group("PreToolUse", matcher, &["true"])]).has_match(&before(tool, &none))
     };
     assert!(fits(None, "Edit") && fits(Some("Edit|Create"), "Create") && fits(Some("Edit"), "Edit"));
     assert!(!fits(Some("Edit"), "MultiEdit") && !fits(Some("Edit|Create"), "Read"));
     assert!(fits(Some("^Ed.*"), "Edit") && !fits(Some("^d.*"), "Edit") && fits(Some("git.*"), "git___log"));
     assert!(fits(Some("mcp__git__.*"), "git___log") && fits(Some("mcp__git__log"), "git___log"));
     let other = hooks(&[group("PostToolUse", None, &["true"])]);
-    assert!(!other.fit(&before("Edit", &none)));
+    assert!(!other.has_match(&before("Edit", &none)));
     let start = hooks(&[group("SessionStart", Some("startup"), &["true"])]);
-    assert!(start.fit(&Moment::SessionStart { source: "startup", message_id: None, env_file: None }));
-    assert!(!start.fit(&Moment::SessionStart { source: "resume", message_id: None, env_file: None }));
+    assert!(start.has_match(&HookEvent::SessionStart {
+        source: "startup",
+        message_id: None,
+        env_file: None
+    }));
+    assert!(!start.has_match(&HookEvent::SessionStart {
+        source: "resume",
+        message_id: None,
+        env_file: None
+    }));
 }
 
 #[test]
-fn a_pattern_with_a_mistake_fits_everything_and_is_told() {
+fn invalid_pattern_matches_everything_and_is_reported() {
     let (hooks, problems) = Hooks::new(&[group("PreToolUse", Some("*("), &["true"])]);
     assert_eq!(problems[0].field.as_deref(), Some("PreToolUse.matcher"));
-    assert!(hooks.fit(&before("Anything", &Map::new())));
+    assert!(hooks.has_match(&before("Anything", &Map::new())));
 }
 
 #[tokio::test]
@@ -103,8 +111,8 @@ async fn after_an_objection_no_more_groups_run() {
         group("PreToolUse", None, &["echo never"]),
     ];
     let (outcome, told) = fire(&hooks(&groups), &before("Edit", &Map::new())).await;
-    assert_eq!((outcome.block.as_deref(), outcome.verdict), (Some("no"), Some(Verdict::Deny)));
-    assert!(outcome.mishap.is_some_and(|text| text.contains("code 1")));
+    assert_eq!((outcome.block.as_deref(), outcome.decision), (Some("no"), Some(HookDecision::Deny)));
+    assert!(outcome.failure.is_some_and(|text| text.contains("code 1")));
     let prevented: Vec<_> =
         told.iter().filter(|(_, is_done)| *is_done).map(|(run, _)| run.prevented).collect();
     assert_eq!(prevented, [false, true]);
@@ -114,11 +122,15 @@ async fn after_an_objection_no_more_groups_run() {
 async fn a_hook_that_takes_too_long_has_no_say() {
     let mut slow = group("Stop", None, &["sleep 1000"]);
     slow.commands[0].timeout = Some(Duration::from_millis(200));
-    let moment =
-        Moment::Stop { message_id: "m", stop_hook_active: false, tool_execution_count: 0, elapsed_time: 0 };
-    let (outcome, told) = fire(&hooks(&[slow]), &moment).await;
+    let event = HookEvent::Stop {
+        message_id: "m",
+        stop_hook_active: false,
+        tool_execution_count: 0,
+        elapsed_time: 0,
+    };
+    let (outcome, told) = fire(&hooks(&[slow]), &event).await;
     assert!(
-        !outcome.prevents() && outcome.mishap.is_some_and(|text| text.contains("longer than 0.2 seconds"))
+        !outcome.prevents() && outcome.failure.is_some_and(|text| text.contains("longer than 0.2 seconds"))
     );
     assert_eq!(told[1].0.results[0].exit_code, None);
 }

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use server::{at, program, serve_http};
 
 use super::*;
-use crate::mcp::pool::RESTARTS;
+use crate::mcp::pool::MAX_RESTARTS;
 
 fn options(home: &TempDir) -> Options {
     Options {
@@ -36,7 +36,7 @@ async fn call(mcp: &Mcp, server: &str, tool: &str, arguments: Value) -> ToolOutp
     mcp.call(server, tool, arguments, &CancellationToken::new()).await
 }
 
-/// Waits until the list of servers is as wished.
+/// Waits until the list of servers satisfies a condition.
 async fn wait_for(mcp: &Mcp, what: impl Fn(&[ServerView]) -> bool) {
     let mut changes = mcp.changes();
     let waiting = async {
@@ -55,7 +55,7 @@ fn pairs<const N: usize>(list: [(&str, &str); N]) -> Vec<(String, String)> {
     list.map(|(name, status)| (name.to_owned(), status.to_owned())).to_vec()
 }
 
-/// What every server must do, whatever it is reached by.
+/// The behaviour of every server, over any transport.
 async fn does_its_work(mcp: &Mcp, name: &str) {
     let echo = mcp.find(&format!("{name}___echo")).unwrap();
     assert_eq!(
@@ -64,19 +64,19 @@ async fn does_its_work(mcp: &Mcp, name: &str) {
     );
     assert_eq!(mcp.find(&format!("{name}___fail")).unwrap().is_read_only, None);
     let output = call(mcp, name, "echo", json!({"a": [1, "é"]})).await;
-    assert_eq!((output.wire_text().as_str(), output.is_error), (r#"{"a":[1,"é"]}"#, false));
+    assert_eq!((output.client_text().as_str(), output.is_error), (r#"{"a":[1,"é"]}"#, false));
     let output = call(mcp, name, "fail", json!({})).await;
-    assert_eq!((output.wire_text().as_str(), output.is_error), ("Error: Error: it broke", true));
+    assert_eq!((output.client_text().as_str(), output.is_error), ("Error: Error: it broke", true));
     let output = call(mcp, name, "picture", json!({})).await;
     let picture = Part::Image { media_type: "image/png".to_owned(), data: "AAAA".to_owned() };
-    assert_eq!(output.for_wire, [picture]);
+    assert_eq!(output.for_client, [picture]);
     let output = call(mcp, name, "nothing", json!({})).await;
-    assert_eq!(output.wire_text(), "Error: Error: there is no tool `nothing`");
+    assert_eq!(output.client_text(), "Error: Error: there is no tool `nothing`");
 
     let cancel = CancellationToken::new();
     let waiting = mcp.call(name, "wait", Map::new(), &cancel);
     let soon = async {
-        // the call is on its way when the next one is answered
+        // the call is in flight when the next one is answered
         call(mcp, name, "echo", json!({})).await;
         cancel.cancel();
     };
@@ -85,7 +85,7 @@ async fn does_its_work(mcp: &Mcp, name: &str) {
 }
 
 #[tokio::test]
-async fn a_program_is_started_asked_and_ended() {
+async fn program_is_started_called_and_stopped() {
     let (mcp, _home) = start(vec![("local", program())]).await;
     assert_eq!(status(&mcp), pairs([("local", "connected")]), "{:?}", mcp.servers());
     does_its_work(&mcp, "local").await;
@@ -97,11 +97,11 @@ async fn a_program_is_started_asked_and_ended() {
     mcp.shutdown().await;
     assert!(mcp.pool.tasks.is_empty());
     let output = call(&mcp, "local", "echo", json!({})).await;
-    assert_eq!(output.wire_text(), "Error: Error: the session is over");
+    assert_eq!(output.client_text(), "Error: Error: the session is over");
 }
 
 #[tokio::test]
-async fn keys_of_ours_do_not_reach_a_program_but_its_own_do() {
+async fn own_secrets_reach_a_program_and_ours_do_not() {
     let home = tempfile::tempdir().unwrap();
     let Transport::Stdio { command, args, mut env } = program() else { panic!("it is a program") };
     env.push(("OWN".to_owned(), musher_model::Secret::new("own")));
@@ -111,27 +111,27 @@ async fn keys_of_ours_do_not_reach_a_program_but_its_own_do() {
     mcp.settled().await;
     let own = call(&mcp, "s", "variable", json!({"name": "OWN"})).await;
     let ours = call(&mcp, "s", "variable", json!({"name": "OPENAI_API_KEY"})).await;
-    assert_eq!((own.wire_text().as_str(), ours.wire_text().as_str()), ("own", "not set"));
+    assert_eq!((own.client_text().as_str(), ours.client_text().as_str()), ("own", "not set"));
     assert_eq!(mcp.servers(), [], "those of a client are not listed");
     assert_eq!(mcp.tools().len(), 7, "but their tools are");
 }
 
 #[tokio::test]
-async fn a_program_that_crashes_is_started_again_a_few_times() {
+async fn crashed_program_is_restarted_a_few_times() {
     let (mcp, _home) = start(vec![("local", program())]).await;
-    for _ in 0..=RESTARTS {
+    for _ in 0..=MAX_RESTARTS {
         let output = call(&mcp, "local", "die", json!({})).await;
         assert!(output.is_error);
-        let text = output.wire_text();
+        let text = output.client_text();
         assert!(text.contains("it ended with code 7: out of cheese"), "{text}");
         wait_for(&mcp, |servers| servers[0].status == "failed").await;
     }
     let output = call(&mcp, "local", "echo", json!({})).await;
-    assert!(output.wire_text().contains("does not work"), "{}", output.wire_text());
-    // switching it off and on is a new beginning; it is not in the file, though
+    assert!(output.client_text().contains("does not work"), "{}", output.client_text());
+    // disabling and enabling it resets the restarts; it is not in the file
     mcp.pool.switch("local", false);
     mcp.pool.switch("local", true);
-    assert_eq!(call(&mcp, "local", "echo", json!({})).await.wire_text(), "{}");
+    assert_eq!(call(&mcp, "local", "echo", json!({})).await.client_text(), "{}");
 }
 
 #[tokio::test]
@@ -143,7 +143,7 @@ async fn new_tools_are_seen() {
 }
 
 #[tokio::test]
-async fn a_server_with_sessions_and_streams_is_asked_over_http() {
+async fn http_server_with_sessions_and_streams_is_called() {
     let (address, _served) = serve_http(None, true).await;
     let (mcp, _home) = start(vec![("web", at(address, "t0ken"))]).await;
     assert_eq!(status(&mcp), pairs([("web", "connected")]), "{:?}", mcp.servers());
@@ -155,14 +155,14 @@ async fn a_server_with_sessions_and_streams_is_asked_over_http() {
 }
 
 #[tokio::test]
-async fn a_server_without_sessions_is_asked_over_http() {
+async fn http_server_without_sessions_is_called() {
     let (address, _served) = serve_http(None, false).await;
     let (mcp, _home) = start(vec![("web", at(address, "t0ken"))]).await;
     does_its_work(&mcp, "web").await;
 }
 
 #[tokio::test]
-async fn a_server_of_the_older_type_is_asked_in_the_newer_way() {
+async fn server_configured_as_sse_is_called_over_streamable_http() {
     let (address, _served) = serve_http(None, true).await;
     let older = |transport| match transport {
         Transport::Http { url, headers } => Transport::Sse { url, headers },
@@ -177,7 +177,7 @@ async fn a_server_of_the_older_type_is_asked_in_the_newer_way() {
 }
 
 #[tokio::test]
-async fn a_server_that_wants_a_login_fails_and_says_so() {
+async fn server_that_requires_login_fails_with_a_message() {
     let (address, _served) = serve_http(None, true).await;
     let (mcp, _home) = start(vec![("web", at(address, "wrong"))]).await;
     let servers = mcp.servers();
@@ -187,20 +187,20 @@ async fn a_server_that_wants_a_login_fails_and_says_so() {
 }
 
 #[tokio::test]
-async fn an_http_server_that_goes_and_comes_back_is_found_again() {
+async fn restarted_http_server_is_reconnected() {
     let (address, served) = serve_http(None, true).await;
     let (mcp, _home) = start(vec![("web", at(address, "t0ken"))]).await;
     served.end().await;
     let output = call(&mcp, "web", "echo", json!({})).await;
-    assert!(output.is_error, "{}", output.wire_text());
+    assert!(output.is_error, "{}", output.client_text());
     wait_for(&mcp, |servers| servers[0].status == "failed").await;
     let (_, _served) = serve_http(Some(address), true).await;
-    assert_eq!(call(&mcp, "web", "echo", json!({})).await.wire_text(), "{}");
+    assert_eq!(call(&mcp, "web", "echo", json!({})).await.client_text(), "{}");
     assert_eq!(status(&mcp), pairs([("web", "connected")]));
 }
 
 #[tokio::test]
-async fn programs_that_cannot_work_fail_without_hurting_others() {
+async fn failing_programs_do_not_affect_other_servers() {
     let nothing = Transport::Stdio { command: "/no/such/program".to_owned(), args: vec![], env: vec![] };
     let chatty = Transport::Stdio {
         command: "sh".to_owned(),
@@ -219,14 +219,14 @@ async fn programs_that_cannot_work_fail_without_hurting_others() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_never_answers_fails_after_its_time() {
+async fn silent_server_fails_after_the_start_timeout() {
     let silent = Transport::Stdio { command: "sleep".to_owned(), args: vec!["1000".to_owned()], env: vec![] };
     let home = tempfile::tempdir().unwrap();
     let server = McpServer { level: Some(Level::User), ..McpServer::of_session("silent", silent) };
     let begun = tokio::time::Instant::now();
     let mcp = Mcp::start(options(&home), vec![server]);
     let mut changes = mcp.changes();
-    // no other clock may run here: it would be moved on while the program is started
+    // no timeout here: the paused clock would advance to it while the program starts
     while mcp.servers()[0].status == "connecting" {
         changes.changed().await.unwrap();
     }
@@ -236,17 +236,17 @@ async fn a_server_that_never_answers_fails_after_its_time() {
 }
 
 #[tokio::test]
-async fn a_call_ends_at_its_limit() {
+async fn call_ends_at_its_timeout() {
     let home = tempfile::tempdir().unwrap();
     let options = Options { call_timeout: Some(Duration::from_millis(300)), ..options(&home) };
     let mcp = Mcp::start(options, vec![McpServer::of_session("s", program())]);
     mcp.settled().await;
     let output = call(&mcp, "s", "wait", json!({})).await;
-    assert_eq!(output.wire_text(), "Error: Error: the tool did not answer within 0.3 seconds");
+    assert_eq!(output.client_text(), "Error: Error: the tool did not answer within 0.3 seconds");
 }
 
 #[tokio::test]
-async fn changes_are_kept_in_our_home_and_droids_is_left_alone() {
+async fn changes_are_saved_in_our_home_and_not_in_droids() {
     let home = tempfile::tempdir().unwrap();
     let path = |name: &str| home.path().join(name);
     fs_err::create_dir_all(path("factory")).unwrap();
@@ -269,7 +269,7 @@ async fn changes_are_kept_in_our_home_and_droids_is_left_alone() {
     mcp.toggle_tool("new", "echo", false).await.unwrap();
     assert!(!mcp.find("new___echo").unwrap().is_enabled);
     let output = call(&mcp, "new", "echo", json!({})).await;
-    assert!(output.wire_text().contains("switched off"));
+    assert!(output.client_text().contains("switched off"));
     mcp.toggle("new", false).await.unwrap();
     assert_eq!(status(&mcp)[1].1, "disabled");
     mcp.toggle("old", false).await.unwrap();

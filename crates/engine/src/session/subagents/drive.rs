@@ -1,4 +1,4 @@
-//! The task that lets a subagent work: gives it its prompt, passes on its news, and ends it in any case.
+//! The task that runs a subagent: sends its prompt, forwards its reports, and ends it in any case.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,35 +10,34 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::task_result::Outcome;
-use super::watch::{News, Seen, Watch};
-use crate::command::{Prompt, Ticket};
+use super::watch::{Seen, SubagentReport, Watch};
+use crate::command::{CommandId, Prompt};
 use crate::permission::{self, Policy, Verdict};
-use crate::session::children::{FromSession, Input};
-use crate::{AgentHandle, Command, Event, SessionId};
+use crate::session::tasks::{SessionInput, SessionSender};
+use crate::{AgentHandle, Command, SessionEvent, SessionId};
 
-/// What is needed to let a subagent work.
+/// Everything the task needs.
 pub(super) struct Work {
     pub(super) id: SessionId,
     pub(super) agent: AgentHandle,
-    pub(super) events: mpsc::Receiver<Event>,
+    pub(super) events: mpsc::Receiver<SessionEvent>,
     pub(super) watch: Watch,
     pub(super) prompt: String,
     pub(super) pictures: Pictures,
-    /// How long it may take to end.
-    pub(super) stop: Duration,
-    pub(super) home: Home,
+    /// How long the subagent may take to end.
+    pub(super) stop_timeout: Duration,
+    pub(super) parent: Parent,
 }
 
-/// Where news go: the session that started it.
+/// The session that has started the subagent, and gets its reports.
 #[derive(Clone)]
-pub(super) struct Home {
-    pub(super) session: u64,
-    pub(super) inputs: mpsc::Sender<Input>,
-    /// Cancelled when nobody wants news any more.
+pub(super) struct Parent {
+    pub(super) sender: SessionSender,
+    /// Cancelled when the session is closed.
     pub(super) is_closed: CancellationToken,
 }
 
-/// Pictures to be read, with what is needed to read them as the `Read` tool would.
+/// Images for the prompt, with what is needed to read them like the `Read` tool.
 pub(super) struct Pictures {
     pub(super) paths: Vec<PathBuf>,
     pub(super) policy: Policy,
@@ -47,16 +46,16 @@ pub(super) struct Pictures {
 }
 
 impl Work {
-    /// Lets it work until it is done or told to end. When this returns nothing of it runs any more, and its log is closed.
+    /// Runs the subagent until it is done or cancelled. When this returns, all its tasks have ended and its log is closed.
     pub(super) async fn run(mut self, cancel: &CancellationToken) -> Outcome {
         let outcome = tokio::select! {
             biased;
             () = cancel.cancelled() => Outcome::Stopped,
             outcome = self.work() => outcome,
         };
-        // an agent that does not listen ends when its handle and its events are dropped
+        // an agent that does not react ends when its handle and its events are dropped
         self.agent.stop().ok();
-        let limit = self.stop * 2;
+        let limit = self.stop_timeout * 2;
         let events = &mut self.events;
         tokio::time::timeout(limit, async { while events.recv().await.is_some() {} }).await.ok();
         outcome
@@ -68,30 +67,29 @@ impl Work {
             Err(problem) => return Outcome::Failed(problem),
         };
         let prompt = Prompt { text: std::mem::take(&mut self.prompt), images, ..Prompt::default() };
-        let asked = self.agent.submit(Ticket("task".into()), Command::Prompt(Box::new(prompt)));
-        if asked.is_err() {
-            return Outcome::Failed("The subagent could not be asked".to_owned());
+        let submitted = self.agent.submit(CommandId("task".into()), Command::Prompt(Box::new(prompt)));
+        if submitted.is_err() {
+            return Outcome::Failed("The subagent did not take its prompt".to_owned());
         }
         while let Some(event) = self.events.recv().await {
-            match self.watch.take(event.what) {
+            match self.watch.take(event.event) {
                 Seen::Nothing => {}
-                Seen::News(news) => self.home.tell(&self.id, news).await,
-                Seen::Over(outcome) => return outcome,
+                Seen::Report(report) => self.parent.report(&self.id, report).await,
+                Seen::Ended(outcome) => return outcome,
             }
         }
         Outcome::Failed("The subagent ended unexpectedly".to_owned())
     }
 }
 
-impl Home {
-    /// Tells the session that started it, for as long as that is open.
-    pub(super) async fn tell(&self, subagent: &SessionId, news: News) {
-        let what = FromSession::Subagent { id: subagent.clone(), news };
-        let input = Input::Session { session: self.session, what };
+impl Parent {
+    /// Sends a report, unless the session is closed.
+    pub(super) async fn report(&self, subagent: &SessionId, report: SubagentReport) {
+        let input = SessionInput::Subagent { id: subagent.clone(), report };
         tokio::select! {
             biased;
             () = self.is_closed.cancelled() => {}
-            _ = self.inputs.send(input) => {}
+            _ = self.sender.send(input) => {}
         }
     }
 }
@@ -105,10 +103,10 @@ impl Pictures {
         Ok(all)
     }
 
-    /// Reads what the session may read without asking; everything else has to be read, and asked for, by itself.
+    /// Reads an image the session may read without permission. The subagent has to ask for others.
     async fn one(&self, path: String) -> Result<Media, String> {
         let Some(tool) = self.tools.get("Read") else {
-            return Err("Pictures cannot be read here".to_owned());
+            return Err("cannot read images: there is no `Read` tool".to_owned());
         };
         let path_given = std::path::Path::new(&path);
         let absolute = self.context.workspace.root().join(path_given).to_string_lossy().into_owned();
@@ -116,7 +114,7 @@ impl Pictures {
             [("file_path".to_owned(), Value::from(absolute))].into_iter().collect();
         let call = permission::Call::new("Read", tool.action(&input)?);
         let Verdict::Run(access) = permission::decide(&self.policy, &call, &self.context.workspace) else {
-            return Err(format!("The picture {path} may not be read without asking"));
+            return Err(format!("reading the image {path} needs permission"));
         };
         let context = self.context.clone().with_access(access);
         let output = tool.run(input, &context, CancellationToken::new()).await;
@@ -124,8 +122,7 @@ impl Pictures {
             Part::Image { media_type, data } => Some((media_type, data)),
             Part::Text(_) => None,
         });
-        let (media_type, data) =
-            picture.ok_or_else(|| format!("{path} is not a picture that can be read"))?;
+        let (media_type, data) = picture.ok_or_else(|| format!("{path} is not a readable image"))?;
         let name = path_given.file_name().map(|name| name.to_string_lossy().into_owned());
         Ok(Media { media_type, data, name })
     }

@@ -1,57 +1,55 @@
-//! Subagents: agents of their own in this process, each with a session on disk, started for one task by a call of `Task`.
+//! Subagents: agents in this process, each with its own session, started for one task by a call of `Task`.
 //!
-//! - `task_result` words results, `watch` understands the events of a subagent; both are pure.
-//! - `open` makes its session: no more autonomy, mode, tools and servers than the session that starts it.
-//! - `drive` is the task that lets it work and ends it; `run` is what the actor does with calls and news.
+//! - `task_result` words results, `watch` turns the events of a subagent into reports; both are pure.
+//! - `open` makes its session: with no more autonomy, mode, tools and servers than the session that starts it.
+//! - `drive` is the task that runs it and ends it; `calls` handles calls of the `Task` tools, `reports` handles its reports.
 //!
-//! One that is waited for ends with its turn, one in the background with its session. A subagent has no subagents.
+//! A subagent ends with the turn that waits for it, or with the session if it runs in the background. A subagent has no subagents.
 
+mod calls;
 mod drive;
 mod open;
-mod run;
+mod reports;
 mod task_result;
 mod watch;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use musher_model::Usage;
 use tokio::sync::watch::Receiver;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use super::turn::message as turn_message;
+use crate::command::{Reply, UserResponse};
 use crate::skills::Droid;
-use crate::{AgentHandle, Autonomy, Command, Mode, Question, SessionId, SettingsChange, Ticket};
+use crate::{AgentHandle, Autonomy, Command, CommandId, Error, Mode, SessionId, SettingsChange, UserRequest};
 use musher_message::{Content, Message, Role, Visibility};
 use task_result::Outcome;
 
-pub(crate) use watch::News;
+pub(super) use reports::SubagentReports;
+pub(crate) use watch::SubagentReport;
 
-/// How the id of a message begins that tells what came of a subagent in the background. Clients know it.
+/// The prefix of the id of a message with the result of a background subagent. Clients know it.
 pub(crate) const COMPLETION: &str = "task-completion:";
 
-/// So many that have ended are remembered.
-const REMEMBERED: usize = 64;
+/// The maximum number of ended subagents that are remembered.
+const MAX_REMEMBERED: usize = 64;
 
-/// What a session is that was started by another.
+/// What makes a session a subagent of another.
 #[derive(Debug, Clone)]
 pub(crate) struct Subagent {
     /// What it may use.
     pub(crate) droid: Droid,
 }
 
-/// The subagents of a session.
+/// The subagents of a session, and their requests to the user.
 #[derive(Debug, Default)]
 pub(crate) struct Subagents {
     workers: Vec<Worker>,
-    /// Questions of theirs that wait for an answer.
-    questions: Vec<Asked>,
-    /// What each has used, those of earlier processes too.
-    pub(crate) usage: BTreeMap<String, Usage>,
-    /// The tasks that let them work.
+    requests: Vec<OpenRequest>,
+    /// The tasks that run them.
     tasks: TaskTracker,
 }
 
@@ -63,21 +61,21 @@ struct Worker {
     call: String,
     name: String,
     description: String,
-    /// The turn that waits for it; none if it is in the background.
+    /// The turn that waits for it; `None` in the background.
     turn: Option<u64>,
     agent: AgentHandle,
     /// Ends it.
     cancel: CancellationToken,
     outcome: Receiver<Option<Outcome>>,
-    /// Whether the model was told what came of it.
-    is_told: Arc<AtomicBool>,
+    /// Whether the model knows the outcome.
+    is_reported: Arc<AtomicBool>,
 }
 
-/// A question of a subagent.
+/// A request of a subagent that waits for a response.
 #[derive(Debug)]
-struct Asked {
+struct OpenRequest {
     worker: SessionId,
-    question: Question,
+    request: UserRequest,
 }
 
 impl Worker {
@@ -88,7 +86,7 @@ impl Worker {
 
 impl Subagents {
     fn find(&self, id: &str) -> Option<&Worker> {
-        // the latest first: one that goes on has the id of the one before
+        // the latest first: a resumed subagent has the id of the one before
         self.workers.iter().rev().find(|worker| worker.id.as_str() == id)
     }
 
@@ -97,24 +95,66 @@ impl Subagents {
     }
 
     fn add(&mut self, worker: Worker) {
-        while self.workers.len() >= REMEMBERED {
+        while self.workers.len() >= MAX_REMEMBERED {
             let Some(oldest) = self.workers.iter().position(|worker| !worker.is_running()) else { break };
             self.workers.remove(oldest);
         }
         self.workers.push(worker);
     }
 
-    /// Questions that wait for an answer.
-    pub(crate) fn questions(&self) -> impl Iterator<Item = &Question> {
-        self.questions.iter().map(|asked| &asked.question)
+    /// Ends a subagent, for a client.
+    pub(crate) fn kill(&self, id: &str) -> Result<Reply, Error> {
+        match self.find(id).filter(|worker| worker.is_running()) {
+            Some(worker) => {
+                worker.cancel.cancel();
+                Ok(Reply::Done)
+            }
+            // droid's words
+            None => Err(Error::Internal("No active execution to interrupt".to_owned())),
+        }
     }
 
-    /// What the model has to be told, once: what came of those in the background that have ended since.
+    /// Requests that wait for a response.
+    pub(crate) fn requests(&self) -> impl Iterator<Item = &UserRequest> {
+        self.requests.iter().map(|open| &open.request)
+    }
+
+    /// Passes a response to the subagent whose request it answers. Returns it if no subagent has made the request.
+    pub(crate) fn respond(&self, request: &str, response: UserResponse) -> Option<UserResponse> {
+        let Some(open) = self.requests.iter().find(|open| open.request.id() == request) else {
+            return Some(response);
+        };
+        let worker = self.find(open.worker.as_str())?;
+        if worker.agent.respond(request.to_owned(), response).is_err() {
+            // a request must not wait forever
+            worker.cancel.cancel();
+        }
+        None
+    }
+
+    /// Denies all open requests.
+    pub(crate) fn deny_requests(&self) {
+        for request in self.requests() {
+            self.respond(request.id(), UserResponse::Denied { reason: None });
+        }
+    }
+
+    fn take_request(&mut self, id: &str) -> Option<UserRequest> {
+        let place = self.requests.iter().position(|open| open.request.id() == id)?;
+        Some(self.requests.remove(place).request)
+    }
+
+    fn take_requests_of(&mut self, worker: &SessionId) -> Vec<UserRequest> {
+        let taken = self.requests.extract_if(.., |open| open.worker == *worker);
+        taken.map(|open| open.request).collect()
+    }
+
+    /// Returns messages with the results of background subagents that have ended, each once.
     pub(crate) fn completions(&self, mode: Mode) -> Vec<Message> {
         let mode = if mode == Mode::Spec { "spec" } else { "auto" };
         let completion = |worker: &Worker| {
             let outcome = worker.outcome.borrow().clone().filter(|_| worker.turn.is_none())?;
-            let is_new = !worker.is_told.swap(true, Ordering::Relaxed);
+            let is_new = !worker.is_reported.swap(true, Ordering::Relaxed);
             let text = is_new.then(|| outcome.completion(&worker.id, &worker.name, &worker.description))?;
             let id = format!("{COMPLETION}{}", Uuid::new_v4());
             let mut message = turn_message(id, Role::System, vec![Content::Text(text)], Visibility::LlmOnly);
@@ -124,19 +164,19 @@ impl Subagents {
         self.workers.iter().filter_map(completion).collect()
     }
 
-    /// The session has this autonomy and mode from now on, and so have they, unless their own most is less.
+    /// Sets the autonomy level and mode of running subagents. Their own maximum level still applies.
     pub(crate) fn follow(&self, autonomy: Autonomy, mode: Mode) {
         for worker in self.workers.iter().filter(|worker| worker.is_running()) {
             let change =
                 SettingsChange { autonomy: Some(autonomy), mode: Some(mode), ..SettingsChange::default() };
-            let ticket = Ticket("follow".into());
-            if worker.agent.submit(ticket, Command::ChangeSettings(Box::new(change))).is_err() {
+            let command_id = CommandId("follow".into());
+            if worker.agent.submit(command_id, Command::ChangeSettings(Box::new(change))).is_err() {
                 worker.cancel.cancel();
             }
         }
     }
 
-    /// Waits until all have ended. They have to be told before.
+    /// Waits until all have ended. They have to be cancelled before.
     pub(crate) async fn ended(&self) {
         self.tasks.close();
         self.tasks.wait().await;

@@ -1,4 +1,4 @@
-//! What came of a subagent's task, as the texts of results. Pure.
+//! The outcome of a subagent's task, and the tool results made from it. Pure.
 
 use musher_tools::ToolOutput;
 
@@ -12,9 +12,9 @@ pub(crate) enum Outcome {
     Done(String),
     /// With a failure.
     Failed(String),
-    /// Somebody refused one of its calls.
-    Refused,
-    /// It was told to end.
+    /// The user has denied one of its calls.
+    Denied,
+    /// It was cancelled.
     Stopped,
 }
 
@@ -23,44 +23,45 @@ impl Outcome {
         match self {
             Self::Done(_) => "completed",
             Self::Failed(_) => "failed",
-            Self::Refused => "refused",
+            Self::Denied => "denied",
             Self::Stopped => "stopped",
         }
     }
 
     fn text(&self) -> &str {
         match self {
-            Self::Done(text) if text.is_empty() => "The subagent has ended without a message.",
+            Self::Done(text) if text.is_empty() => "The subagent ended without a message.",
             Self::Done(text) | Self::Failed(text) => text,
-            Self::Refused => "The user refused a call of the subagent, which ended it.",
-            Self::Stopped => "The subagent was stopped before it was done.",
+            Self::Denied => "The user denied a call of the subagent, which ended it.",
+            Self::Stopped => "The subagent was stopped before it finished.",
         }
     }
 
-    /// The result of the call that waited for it. The id is what to go on with it by.
+    /// The result of the call that has waited for the subagent. The model resumes it by the id.
     pub(crate) fn output(&self, session: &SessionId) -> ToolOutput {
         let (text, id) = (self.text(), session.as_str());
         match self {
             Self::Done(_) => ToolOutput::text(format!("session_id: {id}\n\n{text}")),
-            Self::Refused => ToolOutput::cancelled(),
+            Self::Denied => ToolOutput::cancelled(),
             Self::Failed(_) | Self::Stopped => {
                 ToolOutput::error(text, &format!("{text}\n\nsession_id: {id}"))
             }
         }
     }
 
-    /// What the model is told when one in the background has ended.
+    /// The message to the model about a background subagent that has ended.
     pub(crate) fn completion(&self, session: &SessionId, name: &str, description: &str) -> String {
         format!(
             "Background task completed.\ntask_id: {}\ntype: {name}\nreason: {}\ndescription: {description}\noutput: {}\n\n\
-             Nobody has said this: the subagent that was started earlier has ended. Go on with what came of it, or tell it in a few words.",
+             This message is automatic, not from the user: the subagent you started earlier has ended. Continue with its result, or summarize it \
+             briefly for the user.",
             session.as_str(),
             self.status(),
             self.text()
         )
     }
 
-    /// The result of a call that asks for it later.
+    /// The result of a call that asks for the outcome later.
     pub(crate) fn report(&self) -> ToolOutput {
         ToolOutput::text(format!("status: {}\n\n{}", self.status(), self.text()))
     }
@@ -71,22 +72,23 @@ pub(crate) fn launched(session: &SessionId, name: &str, description: &str) -> To
     let id = session.as_str();
     ToolOutput::text(format!(
         "Task launched in background.\ntask_id: {id}\nsession_id: {id}\nsubagent_type: {name}\ndescription: {description}\n\
-         What comes of it is told when it has ended. TaskOutput asks for it before that, TaskStop ends it."
+         You will get its result when it has ended. Use TaskOutput to get it earlier, TaskStop to stop it."
     ))
 }
 
-/// The result of a call that asks for what is not there yet.
+/// The result of a call that asks for the outcome too early.
 pub(crate) fn still_running() -> ToolOutput {
-    ToolOutput::text("status: running\n\nThe subagent is still at work.")
+    ToolOutput::text("status: running\n\nThe subagent is still running.")
 }
 
-/// There is no such task.
+/// The result of a call with an unknown task.
 pub(crate) fn unknown_task(id: &str) -> ToolOutput {
-    let for_model = format!("Task \"{id}\" not found. `task_id` is the `session_id` Task handed back.");
+    let for_model =
+        format!("Task \"{id}\" not found. Pass the `session_id` that Task returned as `task_id`.");
     ToolOutput::error(&format!("Task \"{id}\" not found"), &for_model)
 }
 
-/// There is no such subagent.
+/// The error for an unknown subagent.
 pub(crate) fn unknown_subagent(name: &str, known: &[Droid]) -> String {
     let names: Vec<&str> = known.iter().map(|droid| droid.name.as_str()).collect();
     format!("Droid \"{name}\" not found. Available subagents: {}.", names.join(", "))

@@ -1,34 +1,34 @@
-//! The part of a turn in which calls run: begun, judged, changed by hooks, ended.
+//! The phase of a turn in which calls run: started, judged, changed by hooks, ended.
 
 use musher_model::{ToolCall, ToolUse};
 use musher_tools::ToolOutput;
 
-use super::batch::{Batch, Open};
+use super::batch::{Batch, OpenRequest};
 use super::{Effect, Next, Phase, Turn, user_note};
-use crate::event::{Question, TurnEnd, WorkingState};
+use crate::event::{TurnEnd, UserRequest, WorkingState};
 use crate::permission::{Policy, Refusal, Verdict};
 use crate::session::plan::Plan;
-use crate::{Autonomy, Happening};
+use crate::{Autonomy, Event};
 
 impl Turn {
     pub(super) fn begin_tools(&mut self, calls: Vec<ToolCall>, out: &mut Vec<Effect>) {
         let is_stuck = self.is_stuck(&calls);
-        out.push(Effect::Emit(Happening::State(WorkingState::Executing)));
+        out.push(Effect::Emit(Event::State(WorkingState::Executing)));
         let mut batch = Batch::new(calls, &self.tools, out);
         if is_stuck {
             let text = format!(
-                "The same call was made {} times in a row; the turn was stopped.",
+                "The turn was stopped: the same call was made {} times in a row.",
                 self.identical_calls
             );
             batch.cancel_rest(&ToolOutput::error(&text, &text), out);
             return self.fail(text, None, TurnEnd::Error, out);
         }
         self.phase = Phase::Tools(batch);
-        self.go_on(out);
+        self.continue_calls(out);
     }
 
-    /// A call may run, or not.
-    pub(crate) fn prepared(&mut self, index: usize, verdict: Verdict, out: &mut Vec<Effect>) {
+    /// Applies the verdict on a call.
+    pub(crate) fn apply_verdict(&mut self, index: usize, verdict: Verdict, out: &mut Vec<Effect>) {
         let Phase::Tools(batch) = &mut self.phase else { return };
         match verdict {
             Verdict::Refuse(refusal) => batch.done(index, refused(&refusal), out),
@@ -37,27 +37,27 @@ impl Turn {
                 batch.cancel_rest(&ToolOutput::cancelled(), out);
                 return self.finish(TurnEnd::PermissionRejected, out);
             }
-            verdict => self.tool_count += usize::from(batch.judged(index, verdict, out)),
+            verdict => self.tool_count += usize::from(batch.apply_verdict(index, verdict, out)),
         }
-        self.go_on(out);
+        self.continue_calls(out);
     }
 
-    /// A call that runs asks somebody.
-    pub(crate) fn ask(&mut self, index: usize, question: Question, out: &mut Vec<Effect>) {
+    /// A running call asks the user.
+    pub(crate) fn ask(&mut self, index: usize, request: UserRequest, out: &mut Vec<Effect>) {
         let Phase::Tools(batch) = &mut self.phase else { return };
-        batch.open = Some(Open { index, question: question.clone() });
-        out.push(Effect::Emit(Happening::State(WorkingState::Waiting)));
-        out.push(Effect::Ask(question));
+        batch.open = Some(OpenRequest { index, request: request.clone() });
+        out.push(Effect::Emit(Event::State(WorkingState::Waiting)));
+        out.push(Effect::AskUser(request));
     }
 
-    /// A call is over.
+    /// A call has ended.
     pub(crate) fn done(&mut self, index: usize, output: ToolOutput, out: &mut Vec<Effect>) {
         let Phase::Tools(batch) = &mut self.phase else { return };
         batch.done(index, output, out);
-        self.go_on(out);
+        self.continue_calls(out);
     }
 
-    /// The call of an index, as it is run.
+    /// Returns a call as it runs.
     pub(crate) fn call(&self, index: usize) -> Option<&ToolUse> {
         match &self.phase {
             Phase::Tools(batch) => batch.calls.get(index).map(|call| &call.tool),
@@ -65,27 +65,27 @@ impl Turn {
         }
     }
 
-    /// Hooks have changed the arguments of a call. The model's own words stay as they are.
+    /// Hooks have changed the arguments of a call. The message of the model stays as it is.
     pub(crate) fn rewrite(&mut self, index: usize, input: musher_tools::Input, out: &mut Vec<Effect>) {
         if let Phase::Tools(batch) = &mut self.phase
             && let Some(call) = batch.calls.get_mut(index)
         {
             call.tool.input = input;
             let ToolUse { id, name, input } = call.tool.clone();
-            out.push(Effect::Emit(Happening::ToolCall { id, name, input }));
+            out.push(Effect::Emit(Event::ToolCall { id, name, input }));
         }
     }
 
-    /// Hooks have changed the rules for a call. They hold when it is judged again, too: hooks are asked once.
-    pub(crate) fn keep_rules(&mut self, index: usize, rules: Box<Policy>) {
+    /// Keeps the policy hooks have set for a call. A recheck uses it, too, because hooks run once.
+    pub(crate) fn keep_policy(&mut self, index: usize, policy: Box<Policy>) {
         if let Phase::Tools(batch) = &mut self.phase
             && let Some(call) = batch.calls.get_mut(index)
         {
-            call.rules = Some(rules);
+            call.policy = Some(policy);
         }
     }
 
-    /// Hooks end the turn: this call is over, others are not run, and the model is not asked again.
+    /// Hooks end the turn: this call has ended, the others do not run, and the model is not called.
     pub(crate) fn halt(&mut self, index: usize, output: ToolOutput, reason: &str, out: &mut Vec<Effect>) {
         let Phase::Tools(batch) = &mut self.phase else { return };
         batch.done(index, output, out);
@@ -94,7 +94,7 @@ impl Turn {
         self.finish(TurnEnd::Completed, out);
     }
 
-    /// A plan is carried out elsewhere: this call is over, others are not run, and the model is not asked again.
+    /// A new session carries out the plan: this call has ended, the others do not run, and the model is not called.
     pub(crate) fn hand_over(
         &mut self,
         index: usize,
@@ -111,17 +111,17 @@ impl Turn {
         out.push(Effect::HandOver { plan, autonomy });
     }
 
-    /// Begins what can begin; with all results there, asks the model.
-    pub(super) fn go_on(&mut self, out: &mut Vec<Effect>) {
+    /// Starts the calls that can start. When all have results, calls the model.
+    pub(super) fn continue_calls(&mut self, out: &mut Vec<Effect>) {
         let Phase::Tools(batch) = &mut self.phase else { return };
         batch.announce(out);
         if batch.is_done() {
-            return out.push(Effect::Settled(Next::Ask));
+            return out.push(Effect::StepDone(Next::CallModel));
         }
-        self.tool_count += batch.begin_next(self.limits.parallel_calls, out);
+        self.tool_count += batch.start_next(self.limits.parallel_calls, out);
     }
 
-    /// Whether the model makes the same calls again and again.
+    /// Counts identical calls in a row. Returns whether the limit is reached.
     fn is_stuck(&mut self, calls: &[ToolCall]) -> bool {
         let signature =
             format!("{:?}", calls.iter().map(|call| (&call.name, &call.arguments)).collect::<Vec<_>>());
@@ -136,5 +136,5 @@ impl Turn {
 }
 
 fn refused(refusal: &Refusal) -> ToolOutput {
-    ToolOutput::error(&refusal.for_wire, &refusal.for_model)
+    ToolOutput::error(&refusal.for_client, &refusal.for_model)
 }

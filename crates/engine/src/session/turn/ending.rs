@@ -1,29 +1,30 @@
-//! How a turn ends before its time: the model fails, or somebody interrupts.
+//! How a turn ends: failures, interrupts, and the summary of the turn.
 
 use musher_model::{ErrorClass, ModelError};
 use uuid::Uuid;
 
 use super::{Effect, Phase, Turn, message, user_note};
-use crate::Happening;
-use crate::event::TurnEnd;
+use crate::Event;
+use crate::event::{TurnCompleted, TurnEnd};
+use crate::session::state::{UsageTotals, sum};
 use musher_message::{Content, Role, Visibility};
 
 impl Turn {
-    /// Ends the turn because somebody wants it. Says what is settled by it; [`Effect::Finish`] is for the caller to add.
+    /// Interrupts the turn. The caller adds [`Effect::Finish`].
     pub(crate) fn interrupt(&mut self, out: &mut Vec<Effect>) {
         match std::mem::replace(&mut self.phase, Phase::Over) {
-            Phase::Model(_) | Phase::Shrinking => {
+            Phase::Model(_) | Phase::Compacting => {
                 for text in ["Request cancelled by user", "Request interrupted by user"] {
                     out.push(Effect::Append(system(text, Visibility::LlmOnly)));
                 }
             }
             Phase::Tools(batch) => batch.interrupt(out),
-            // hooks are asked before there is anything, or after there is everything
+            // these phases have nothing to cancel: nothing has begun, or everything is done
             Phase::Idle | Phase::Stopping | Phase::Over => {}
         }
     }
 
-    /// Ends the turn since hooks refuse what the user said.
+    /// Ends the turn because hooks have refused the prompt.
     pub(crate) fn refuse(&mut self, out: &mut Vec<Effect>) {
         self.finish(TurnEnd::PromptRejected, out);
     }
@@ -37,7 +38,7 @@ impl Turn {
             out.extend(shown.into_iter().map(Effect::Emit));
         }
         if error.class == ErrorClass::Empty {
-            let text = "The model gave no answer, although it was asked several times.";
+            let text = "The model returned no answer after several attempts.";
             out.push(Effect::Append(system(text, Visibility::UserOnly)));
             return self.finish(TurnEnd::Completed, out);
         }
@@ -48,19 +49,32 @@ impl Turn {
             _ => error.message.clone(),
         };
         if error.class == ErrorClass::ContextLength && !std::mem::replace(&mut self.has_overflowed, true) {
-            self.phase = Phase::Shrinking;
-            return out.push(Effect::Overflow { error: text });
+            self.phase = Phase::Compacting;
+            return out.push(Effect::ContextOverflow { error: text });
         }
         self.fail(text, Some("Error"), reason(error.class), out);
     }
 
-    /// Ends the turn with a problem people can read.
+    /// Ends the turn with a problem for the user.
     pub(crate) fn fail(&mut self, text: String, name: Option<&str>, reason: TurnEnd, out: &mut Vec<Effect>) {
         let note = user_note(&text);
         let name = name.map(str::to_owned);
-        out.push(Effect::Emit(Happening::Problem { message: text, kind: "Error".to_owned(), name }));
+        out.push(Effect::Emit(Event::Problem { message: text, kind: "Error".to_owned(), name }));
         out.push(Effect::Append(note));
         self.finish(reason, out);
+    }
+
+    /// Returns the summary of the turn, and of its session.
+    pub(crate) fn completed(&self, reason: TurnEnd, session: &UsageTotals) -> TurnCompleted {
+        TurnCompleted {
+            turn_id: self.id.clone(),
+            reason,
+            usage: sum(self.usage, self.subagent_usage),
+            cumulative: session.inclusive(),
+            child: self.subagent_usage,
+            cumulative_child: session.of_subagents(),
+            took: self.started.elapsed(),
+        }
     }
 }
 

@@ -1,13 +1,14 @@
-//! The course of turns, without an agent around them.
+//! Turns without an agent around them.
 
 use musher_model::{Arguments, ToolCall};
 use serde_json::Map;
 
 use super::batch::MAX_CALLS_PER_ANSWER;
 use super::*;
+use crate::UserResponse;
 use crate::permission::{Kind, Operation, Refusal, Risk, Verdict};
 
-/// A turn whose model makes so many calls of a tool.
+/// A turn whose model calls these tools.
 fn turn(tools: &[&str]) -> (Turn, Vec<Effect>) {
     let mut turn = {
         let limits = Limits { parallel_calls: 3, ..Limits::default() };
@@ -24,13 +25,13 @@ fn turn(tools: &[&str]) -> (Turn, Vec<Effect>) {
     (turn, out)
 }
 
-/// What is to be done with calls.
+/// The effects about calls, as text.
 fn of_calls(out: &[Effect]) -> Vec<String> {
     let one = |effect: &Effect| match effect {
-        Effect::Prepare { index, .. } => Some(format!("judge {index}")),
-        Effect::JudgeAgain { index, .. } => Some(format!("judge {index} again")),
+        Effect::Check { index, .. } => Some(format!("judge {index}")),
+        Effect::Recheck { index, .. } => Some(format!("judge {index} again")),
         Effect::Run { index, .. } => Some(format!("run {index}")),
-        Effect::Settled(Next::Ask) => Some("ask the model".to_owned()),
+        Effect::StepDone(Next::CallModel) => Some("ask the model".to_owned()),
         _ => None,
     };
     out.iter().filter_map(one).collect()
@@ -43,7 +44,7 @@ fn step(turn: &mut Turn, what: impl FnOnce(&mut Turn, &mut Vec<Effect>)) -> Vec<
 }
 
 fn may_run(turn: &mut Turn, index: usize) -> Vec<String> {
-    step(turn, |turn, out| turn.prepared(index, Verdict::Run(Access::Workspace), out))
+    step(turn, |turn, out| turn.apply_verdict(index, Verdict::Run(Access::Workspace), out))
 }
 
 fn done(turn: &mut Turn, index: usize) -> Vec<String> {
@@ -51,7 +52,7 @@ fn done(turn: &mut Turn, index: usize) -> Vec<String> {
 }
 
 #[test]
-fn only_so_many_calls_are_judged_at_once_and_none_runs_before_all_are() {
+fn limited_number_of_calls_is_checked_at_once_and_none_runs_before_all_are() {
     let (mut turn, out) = turn(&["Read"; 5]);
     assert_eq!(of_calls(&out), ["judge 0", "judge 1", "judge 2"]);
     assert_eq!(may_run(&mut turn, 1), ["judge 3"]);
@@ -63,7 +64,7 @@ fn only_so_many_calls_are_judged_at_once_and_none_runs_before_all_are() {
 }
 
 #[test]
-fn a_call_that_follows_a_change_is_judged_again_and_one_that_follows_a_look_is_not() {
+fn call_is_rechecked_after_a_change_and_not_after_a_read() {
     let (mut turn, _) = turn(&["Read", "Execute", "Execute"]);
     may_run(&mut turn, 0);
     may_run(&mut turn, 1);
@@ -75,7 +76,7 @@ fn a_call_that_follows_a_change_is_judged_again_and_one_that_follows_a_look_is_n
 }
 
 #[test]
-fn a_verdict_nobody_asked_for_changes_nothing() {
+fn unexpected_verdict_changes_nothing() {
     let (mut turn, _) = turn(&["Execute", "Execute"]);
     may_run(&mut turn, 0);
     assert_eq!(may_run(&mut turn, 1), ["run 0"]);
@@ -84,8 +85,8 @@ fn a_verdict_nobody_asked_for_changes_nothing() {
     assert!(may_run(&mut turn, 7).is_empty());
 }
 
-/// Plays the part of the actor until the model is asked: judges calls and runs them at once. Returns the results in their order and whether
-/// each is an error, how many effects there were, and how many calls the steps of the turn have looked at.
+/// Plays the actor until the model is called: gives verdicts and runs calls at once. Returns the results in their order and whether each
+/// is an error, the number of effects, and the number of calls the steps of the turn have visited.
 fn play(tools: &[&str], verdict: impl Fn(usize) -> Verdict) -> (Vec<(String, bool)>, usize, usize) {
     let (mut turn, out) = turn(tools);
     let (mut results, mut performed) = (Vec::new(), 0);
@@ -94,12 +95,12 @@ fn play(tools: &[&str], verdict: impl Fn(usize) -> Verdict) -> (Vec<(String, boo
         performed += 1;
         let mut out = Vec::new();
         match effect {
-            Effect::Prepare { index, .. } => turn.prepared(index, verdict(index), &mut out),
-            Effect::JudgeAgain { index, .. } => {
-                turn.prepared(index, Verdict::Run(Access::Workspace), &mut out);
+            Effect::Check { index, .. } => turn.apply_verdict(index, verdict(index), &mut out),
+            Effect::Recheck { index, .. } => {
+                turn.apply_verdict(index, Verdict::Run(Access::Workspace), &mut out);
             }
             Effect::Run { index, .. } => turn.done(index, ToolOutput::text("ok"), &mut out),
-            Effect::Emit(Happening::ToolResult { id, content, is_error, .. }) => {
+            Effect::Emit(Event::ToolResult { id, content, is_error, .. }) => {
                 assert_eq!(content.len(), 1, "{id}");
                 results.push((id, is_error));
             }
@@ -138,7 +139,7 @@ fn work_grows_linearly_with_the_number_of_calls() {
             ("alone", play(&vec!["Execute"; count], run)),
         ] {
             assert_eq!(results.len(), count, "{name}");
-            // queued, judged twice, executing, run, logged, told
+            // queued, checked twice, executing, run, logged, emitted
             assert!(performed <= 8 * count, "{name} {count}: {performed} effects");
             // judged, begun, announced, and once in each step for what cannot begin yet
             assert!(visits <= 8 * count, "{name} {count}: {visits} calls looked at");
@@ -147,7 +148,7 @@ fn work_grows_linearly_with_the_number_of_calls() {
 }
 
 #[test]
-fn call_that_has_to_be_asked_for_after_all_is_asked_for_before_the_next_begins() {
+fn call_that_needs_permission_after_a_recheck_is_asked_about_before_the_next_starts() {
     let (mut turn, _) = turn(&["Execute", "Read", "Read", "Read", "Read"]);
     for index in 0..4 {
         may_run(&mut turn, index);
@@ -166,12 +167,14 @@ fn call_that_has_to_be_asked_for_after_all_is_asked_for_before_the_next_begins()
         access: Access::Anywhere,
     };
     let mut out = Vec::new();
-    turn.prepared(1, Verdict::Ask(Box::new(request)), &mut out);
-    let Some(Effect::Ask(Question::Permission { id, calls, .. })) = out.last() else { panic!("{out:?}") };
+    turn.apply_verdict(1, Verdict::Ask(Box::new(request)), &mut out);
+    let Some(Effect::AskUser(UserRequest::Permission { id, calls, .. })) = out.last() else {
+        panic!("{out:?}")
+    };
     assert_eq!(calls[0].id, "call_1");
     assert_eq!(may_run(&mut turn, 2), ["run 2"], "only what was judged already");
-    let consent = UserAnswer::Permission { choice: Choice::ProceedOnce, edited_plan: None };
-    assert_eq!(step(&mut turn, |turn, out| turn.answered(id, consent, out)), ["run 1"]);
+    let allow = UserResponse::Decision(Choice::ProceedOnce.into());
+    assert_eq!(step(&mut turn, |turn, out| turn.respond(id, allow, out)), ["run 1"]);
     assert_eq!(may_run(&mut turn, 3), ["run 3"]);
     assert_eq!(done(&mut turn, 2), ["judge 4 again"]);
 }

@@ -67,7 +67,7 @@ fn skills_are_found_in_all_places_and_the_repository_counts_more() {
 }
 
 #[test]
-fn a_skill_that_is_switched_off_stays_off() {
+fn disabled_skill_stays_disabled() {
     let world = World::new();
     world.write("home/skills/tidy/SKILL.md", "tidy up");
     set_skill_disabled(&world.path("home"), "tidy", true).unwrap();
@@ -79,7 +79,7 @@ fn a_skill_that_is_switched_off_stays_off() {
 }
 
 #[test]
-fn commands_are_expanded_and_programs_of_strangers_are_not_run() {
+fn commands_are_expanded_and_untrusted_programs_are_not_run() {
     let world = World::new();
     world.write(
         "repo/.factory/commands/greet.md",
@@ -103,7 +103,7 @@ fn commands_are_expanded_and_programs_of_strangers_are_not_run() {
 }
 
 #[test]
-fn a_link_out_of_the_repository_is_not_read() {
+fn link_out_of_the_repository_is_not_read() {
     let world = World::new();
     world.write("secret", "key");
     world.write("repo/.factory/commands/ok.md", "fine");
@@ -113,7 +113,7 @@ fn a_link_out_of_the_repository_is_not_read() {
 }
 
 #[test]
-fn subagents_of_files_replace_those_of_the_engine() {
+fn subagents_of_files_replace_built_in_ones() {
     let world = World::new();
     world.write("home/droids/explorer.md", "---\nname: explorer\ndescription: Better\n---\n");
     world.write("repo/.musher/droids/tester.md", "---\ndescription: Tests\n---\nTest.");

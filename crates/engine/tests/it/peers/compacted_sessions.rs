@@ -1,4 +1,4 @@
-//! Conversations that were summed up, beside the real droid: each reads what the other has made shorter.
+//! Compacted conversations, beside the real droid: each program reads what the other has compacted.
 
 use anyhow::{Context as _, Result};
 use musher::Session;
@@ -17,7 +17,7 @@ const LONG: Usage =
     Usage { input: Some(60_000), output: Some(10), cache_read: None, cache_creation: None, reasoning: None };
 
 #[tokio::test]
-async fn what_droid_has_summed_up_is_summed_up_for_us() -> Result<()> {
+async fn session_compacted_by_droid_is_compacted_for_the_engine() -> Result<()> {
     let script = Script::new()
         .reply(Reply::text("<summary>The word is mango.</summary>").when(when().without_tools()))
         .reply(Reply::text("Noted.").usage(LONG).when(when().with_tools()));
@@ -33,9 +33,9 @@ async fn what_droid_has_summed_up_is_summed_up_for_us() -> Result<()> {
         .open()
         .await?;
     session.send("The word is mango.").await?;
-    let id = SessionId::new(&session.id())?;
-    let compacted = session.compact(None).await?;
-    let new = SessionId::new(&compacted.session.id())?;
+    let id = SessionId::new(session.id().as_str())?;
+    let compacted = session.compact().await?;
+    let new = SessionId::new(compacted.session.id().as_str())?;
     compacted.session.close().await?;
     session.close().await?;
 
@@ -51,14 +51,14 @@ async fn what_droid_has_summed_up_is_summed_up_for_us() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_we_have_summed_up_is_summed_up_for_droid() -> Result<()> {
+async fn session_compacted_by_the_engine_is_compacted_for_droid() -> Result<()> {
     let script = Script::new().reply(Reply::text("Still mango.").when(when().with_tools().prompt("And now")));
     let stage = Stage::new(&require_peer!(DROID), script)?;
     let store = Store::open(stage.home());
     let mut log = crate::stored_sessions::write_session(&store, "of-ours", &stage.sandbox.workspace());
     let summary = Compaction {
         id: "summary-1".to_owned(),
-        summary: "Somebody asked for files.".to_owned(),
+        summary: "The user asked for files.".to_owned(),
         summary_tokens: 6,
         removed: 3,
         last_removed: Some("m3".to_owned()),
@@ -78,7 +78,7 @@ async fn what_we_have_summed_up_is_summed_up_for_droid() -> Result<()> {
     let with_tools =
         calls.iter().filter_map(|call| call.body.as_ref()).filter(|body| body["tools"].is_array());
     let asked: String = with_tools.map(Value::to_string).collect();
-    assert!(asked.contains("Somebody asked for files."), "{asked}");
+    assert!(asked.contains("The user asked for files."), "{asked}");
     assert!(asked.contains("There is mango.txt.") && !asked.contains("Which files are there?"), "{asked}");
     stage.finish().await
 }

@@ -1,10 +1,10 @@
-//! Sessions on disk beside the real droid: we read what it writes, and it goes on with what we write.
+//! Sessions on disk beside the real droid: the engine reads its files, and droid resumes the engine's sessions.
 
 use std::path::PathBuf;
 
 use anyhow::Result;
 use musher::wire::UpdateSessionSettingsParams;
-use musher::{Agent, Decision, Permission, Session, read_session, sync};
+use musher::{Agent, Decision, Session, read_session};
 use musher_engine::SessionId;
 use musher_engine::store::Store;
 use serde_json::{Value, json};
@@ -53,7 +53,7 @@ impl Stage {
 }
 
 #[tokio::test]
-async fn what_droid_writes_is_loaded_and_can_be_taken_over() -> Result<()> {
+async fn session_of_droid_is_loaded_and_resumed() -> Result<()> {
     let command = json!({
         "command": "echo made > made.txt", "summary": "Write a file", "timeout": 10,
         "riskLevel": "medium", "riskLevelReason": "it writes a file",
@@ -66,12 +66,12 @@ async fn what_droid_writes_is_loaded_and_can_be_taken_over() -> Result<()> {
         .agent(stage.agent())
         .cwd(stage.sandbox.workspace())
         .model(droid::ANTHROPIC_MODEL)
-        .on_permission(sync(|_: Permission| Decision::allow_once()))
+        .on_permission_sync(|_| Decision::allow_once())
         .open()
         .await?;
     session.send("Write a file.").await?;
     session.rename("By hand").await?;
-    let id = SessionId::new(&session.id())?;
+    let id = SessionId::new(session.id().as_str())?;
     session.close().await?;
 
     let theirs = Store::open(stage.home());
@@ -104,7 +104,7 @@ async fn what_droid_writes_is_loaded_and_can_be_taken_over() -> Result<()> {
 }
 
 #[tokio::test]
-async fn droid_lists_and_goes_on_with_what_we_write() -> Result<()> {
+async fn droid_lists_and_resumes_sessions_of_the_engine() -> Result<()> {
     let (droid, python) = (require_peer!(DROID), require_peer!(PYTHON_SDK));
     let script = Script::new().reply(Reply::text("Still mango.").when(when().with_tools().prompt("And now")));
     let stage = Stage::new(&droid, script)?;
@@ -137,9 +137,9 @@ async fn droid_lists_and_goes_on_with_what_we_write() -> Result<()> {
         .filter_map(|call| call.body.as_ref())
         .map(Value::to_string)
         .collect::<String>();
-    assert!(asked.contains("There is mango.txt.") && asked.contains("call_1"), "the model is told of it");
+    assert!(asked.contains("There is mango.txt.") && asked.contains("call_1"), "the model gets it");
 
-    // and we go on with that
+    // and the engine resumes that
     let stored = store.load(&SessionId::new("of-ours")?)?.session;
     assert!(stored.damage.is_none(), "{}", stored.damage);
     let texts: Vec<_> = stored.messages.iter().map(musher_engine::Message::text).collect();

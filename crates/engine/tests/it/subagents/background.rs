@@ -1,4 +1,4 @@
-//! Subagents that nobody waits for: asked for later, ended by the model, by a client, and with their session.
+//! Subagents in the background: queried later, stopped by the model, by a client, and with their session.
 
 use super::*;
 
@@ -28,11 +28,11 @@ fn told(stage: &Stage) -> usize {
 }
 
 #[tokio::test]
-async fn one_in_the_background_is_asked_for_later() {
+async fn background_subagent_result_is_queried_later() {
     let (mut stage, id) = one_that_waits().await;
     stage.model.tell([calls("", &[("TaskOutput", json!({"task_id": id}))]), text("Good.")]);
     stage.say("And?");
-    stage.until(|what| line(what) == "call_0 executing").await;
+    stage.until(|event| line(event) == "call_0 executing").await;
     let_go(&stage);
     let seen = stage.until(is_idle).await;
     assert_eq!(result(&seen, "call_0"), "status: completed\n\nThree files.");
@@ -40,7 +40,7 @@ async fn one_in_the_background_is_asked_for_later() {
 }
 
 #[tokio::test]
-async fn the_model_is_told_once_and_at_once_that_one_in_the_background_has_ended() {
+async fn end_of_a_background_subagent_reaches_the_model_once_and_at_once() {
     let (mut stage, id) = one_that_waits().await;
     stage.model.tell([text("I see.")]);
     let_go(&stage);
@@ -62,7 +62,7 @@ async fn the_model_is_told_once_and_at_once_that_one_in_the_background_has_ended
 }
 
 #[tokio::test]
-async fn one_in_the_background_is_ended_by_the_model_or_the_client() {
+async fn background_subagent_is_stopped_by_the_model_or_the_client() {
     let script = [
         calls("", &[task("worker", &json!({"await": false})), task("worker", &json!({"await": false}))]),
         text("Started."),
@@ -73,8 +73,8 @@ async fn one_in_the_background_is_ended_by_the_model_or_the_client() {
     let seen = stage.until(is_idle).await;
     let ids: Vec<String> = seen
         .iter()
-        .filter_map(|what| match what {
-            Happening::Child { session, .. } => Some(session.as_str().to_owned()),
+        .filter_map(|event| match event {
+            Event::SubagentStarted { session, .. } => Some(session.as_str().to_owned()),
             _ => None,
         })
         .collect();
@@ -88,7 +88,7 @@ async fn one_in_the_background_is_ended_by_the_model_or_the_client() {
         ask(&ids[0], &json!({"timeout": 1})),
         calls("", &[("TaskStop", json!({"task_id": ids[0]}))]),
         ask(&ids[0], &json!({})),
-        ask("nobody", &json!({})),
+        ask("missing", &json!({})),
         text("ok"),
     ]);
     stage.say("And?");
@@ -100,29 +100,29 @@ async fn one_in_the_background_is_ended_by_the_model_or_the_client() {
     assert_eq!(
         results,
         [
-            "call_0 done: status: running\n\nThe subagent is still at work.",
-            "call_0 done: status: running\n\nThe subagent is still at work.",
+            "call_0 done: status: running\n\nThe subagent is still running.",
+            "call_0 done: status: running\n\nThe subagent is still running.",
             "call_0 done: Task stopped",
-            "call_0 done: status: stopped\n\nThe subagent was stopped before it was done.",
-            "call_0 failed: Error: Task \"nobody\" not found",
+            "call_0 done: status: stopped\n\nThe subagent was stopped before it finished.",
+            "call_0 failed: Error: Task \"missing\" not found",
         ]
     );
     let kill = |stage: &mut Stage, id: &str| stage.submit(Command::KillWorker { session: id.to_owned() });
-    let ticket = kill(&mut stage, &ids[1]);
+    let command_id = kill(&mut stage, &ids[1]);
     stage.model.tell([text("ok")]);
-    assert!(matches!(stage.reply(&ticket).await, Reply::Done));
+    assert!(matches!(stage.reply(&command_id).await, Reply::Done));
     let seen = stage.until_idle().await;
     assert!(seen.iter().any(|line| line.contains("\nreason: stopped\n")), "{seen:?}");
     stage.model.tell([ask(&ids[1], &json!({})), text("ok")]);
     stage.say("And?");
     let seen = stage.until(is_idle).await;
     assert!(result(&seen, "call_0").starts_with("status: stopped"));
-    let ticket = kill(&mut stage, &ids[1]);
-    assert_eq!(stage.outcome(&ticket).await.unwrap_err().to_string(), "No active execution to interrupt");
+    let command_id = kill(&mut stage, &ids[1]);
+    assert_eq!(stage.outcome(&command_id).await.unwrap_err().to_string(), "No active execution to interrupt");
 }
 
 #[tokio::test]
-async fn what_works_in_the_background_ends_with_the_session() {
+async fn background_subagents_end_with_the_session() {
     let script = [calls("", &[task("worker", &json!({"await": false}))]), text("Started.")];
     let mut stage = Stage::open_with(script, at(Autonomy::High)).await;
     stage.model.tell_subagents([execute("touch started; sleep 60")]);
@@ -132,19 +132,19 @@ async fn what_works_in_the_background_ends_with_the_session() {
     stage.submit(Command::Close { reason: None });
     stage.until_end().await;
     let mut other = Stage::at(stage.home, stage.work, []);
-    let ticket = other.submit(Command::Load(Box::new(LoadSession { id, ..LoadSession::default() })));
-    assert!(matches!(other.reply(&ticket).await, Reply::Loaded(_)), "nobody holds its log any more");
+    let command_id = other.submit(Command::Load(Box::new(LoadSession { id, ..LoadSession::default() })));
+    assert!(matches!(other.reply(&command_id).await, Reply::Loaded(_)), "its log is no longer open");
 }
 
 #[tokio::test]
-async fn only_so_many_subagents_work_at_once() {
+async fn number_of_parallel_subagents_is_limited() {
     let many: Vec<_> = (0..9).map(|_| task("worker", &json!({"await": false}))).collect();
     let mut stage = Stage::open([calls("", &many), text("Started.")]).await;
     stage.model.tell_subagents((0..8).map(|_| endless("Well")));
     stage.say("Do it.");
     let seen = stage.until(is_idle).await;
     let results: Vec<String> = (0..9).map(|index| result(&seen, &format!("call_{index}"))).collect();
-    let refused = "Error: 8 subagents are at work already; wait for one, or end one";
+    let refused = "Error: 8 subagents are running already; wait for one, or stop one";
     assert_eq!(results.iter().filter(|text| *text == refused).count(), 1, "{results:?}");
     assert_eq!(results.iter().filter(|text| text.starts_with("Task launched")).count(), 8, "{results:?}");
     stage.submit(Command::Close { reason: None });

@@ -1,4 +1,4 @@
-//! One event of a chat completion, in every shape vendors send it. Borrows from the event where it can.
+//! Events of a chat completion, in all forms that vendors send. Borrows from the event where possible.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -66,7 +66,7 @@ pub(super) struct FunctionDelta<'a> {
     pub(super) arguments: Option<ArgumentsPiece<'a>>,
 }
 
-/// A piece of JSON text; some vendors send the object itself.
+/// A fragment of JSON text; some vendors send the object itself.
 pub(super) struct ArgumentsPiece<'a>(pub(super) Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for ArgumentsPiece<'a> {
@@ -96,7 +96,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for ArgumentsPiece<'a> {
     }
 }
 
-/// Content is a text, nothing, or a list of parts.
+/// Content: a text, null, or a list of parts.
 #[derive(Default)]
 pub(super) struct Content<'a> {
     pub(super) text: Option<Cow<'a, str>>,
@@ -153,7 +153,7 @@ pub(super) struct Counts {
     completion_tokens: Option<u64>,
     prompt_tokens_details: Option<InputDetails>,
     completion_tokens_details: Option<OutputDetails>,
-    /// `DeepSeek`'s word for what was read from the cache.
+    /// Tokens read from the cache, as named by `DeepSeek`.
     prompt_cache_hit_tokens: Option<u64>,
 }
 
@@ -169,7 +169,7 @@ pub(super) struct OutputDetails {
 }
 
 impl Counts {
-    /// The vendor's sum of input tokens includes those of the cache.
+    /// Converts the counts. The vendor's input tokens include cached ones, so these are subtracted.
     pub(super) fn counts(&self) -> Usage {
         let details = self.prompt_tokens_details.as_ref();
         let cache_read =

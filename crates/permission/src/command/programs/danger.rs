@@ -1,14 +1,14 @@
-//! What is asked for at any level: becoming somebody else, and what cannot be taken back.
+//! Commands that need permission at every level: changing the user, and irreversible changes.
 
 use crate::command::Word;
 use crate::command::place::Place;
 use crate::files::Finding;
 
-/// Whether a command is always asked for. It looks at more than it understands: an argument that may be meant counts.
+/// Whether a command always needs permission. Deliberately broad: an argument that may have the dangerous meaning counts.
 pub(super) fn judge(name: &str, arguments: &[Word], place: &Place<'_>) -> Finding {
     let reason = match name {
         "sudo" | "doas" | "su" | "pkexec" | "run0" | "runuser" | "sudoedit" | "gosu" => {
-            "It runs with the rights of somebody else."
+            "It runs with the rights of another user."
         }
         "shutdown" | "reboot" | "halt" | "poweroff" | "init" | "telinit" | "kexec" => "It stops the machine.",
         "fdisk" | "sfdisk" | "gdisk" | "parted" | "wipefs" | "blkdiscard" | "cryptsetup" | "hdparm"
@@ -44,15 +44,15 @@ fn on_folders(name: &str, arguments: &[Word], place: &Place<'_>) -> Finding {
     };
     let precious = |word: &Word| match word {
         Word::Literal(text) if text.starts_with('-') || text.is_empty() => false,
-        // an owner or a mode is a path, too, but not a precious one
+        // an owner or a mode also parses as a path, but not as a protected one
         Word::Literal(text) => match name {
-            // moving something into a folder leaves the folder
+            // moving something into a directory leaves the directory in place
             "mv" => place.is_precious(text) && arguments.last() != Some(word),
             "find" => is_start(arguments, word) && place.is_precious(text) && !is_root(text, place),
             "chmod" | "chown" | "chgrp" => place.is_precious(text) && !is_root(text, place),
             _ => place.is_precious(text),
         },
-        // everything in a folder
+        // all entries of a directory
         Word::Pattern { text, prefix } => {
             let is_all =
                 text.trim_end_matches('/').ends_with('*') && text[*prefix..].trim_end_matches('/') == "*";
@@ -71,7 +71,7 @@ fn on_folders(name: &str, arguments: &[Word], place: &Place<'_>) -> Finding {
     written(name, arguments, place)
 }
 
-/// Whether `find` starts there.
+/// Whether `word` is a start directory of `find`.
 fn is_start(arguments: &[Word], word: &Word) -> bool {
     let is_expression =
         |word: &Word| word.literal().is_some_and(|text| text.starts_with(['-', '(', '!']) && text.len() > 2);
@@ -87,7 +87,7 @@ fn is_root(text: &str, place: &Place<'_>) -> bool {
     place.paths(text).is_some_and(|paths| paths.iter().any(is_it))
 }
 
-/// Whether a program that writes is given a place that is always asked for.
+/// Whether a program that writes gets a path that always needs permission.
 fn written(name: &str, arguments: &[Word], place: &Place<'_>) -> Finding {
     const WRITERS: [&str; 21] = [
         "rm", "rmdir", "unlink", "mv", "cp", "ln", "install", "tee", "touch", "mkdir", "chmod", "chown",

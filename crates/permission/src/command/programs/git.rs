@@ -1,4 +1,4 @@
-//! Version control: what only looks, what changes the repository, and what reaches beyond it.
+//! git: commands that only read, commands that change the repository, and commands that reach beyond it.
 
 use crate::{FileKind, Risk};
 
@@ -8,7 +8,7 @@ use crate::command::Word;
 use crate::command::place::Place;
 use crate::files::Finding;
 
-/// How commits and changes are chosen and shown. Nothing that runs a program or writes a file.
+/// Options that select and format commits and changes. None of them runs a program or writes a file.
 const SHOWN: &str = "patch no-patch unified=? raw stat=? numstat shortstat dirstat=? summary patch-with-stat name-only \
     name-status color=? no-color word-diff=? word-diff-regex= no-renames find-renames=? find-copies=? \
     diff-filter= ignore-space-at-eol ignore-space-change ignore-all-space ignore-blank-lines \
@@ -25,7 +25,7 @@ const SHOWN: &str = "patch no-patch unified=? raw stat=? numstat shortstat dirst
 struct Reading {
     name: &'static str,
     options: Options,
-    /// Whether it may have operands: for some commands these mean to change something.
+    /// Whether operands are allowed; for some commands operands mean a change.
     has_operands: bool,
 }
 
@@ -33,8 +33,7 @@ const fn row(name: &'static str, short: &'static str, long: &'static str, has_op
     Reading { name, options: Options::new(short, long), has_operands }
 }
 
-/// Letters that every command that shows changes knows. `-S`, `-G` and `-L` take a value in the same word or the next,
-/// `-U` only in the same word.
+/// Letters of every command that shows changes. `-S`, `-G` and `-L` take a value in the same word or the next, `-U` only in the same word.
 const LETTERS: &str = "#n:psrtzcmiEFPgqawbWRU?S:G:L:M?C?D";
 
 const READING: &[Reading] = &[
@@ -118,17 +117,17 @@ const READING: &[Reading] = &[
     row("version", "", "build-options", false),
 ];
 
-/// Changes that stay in the repository and can be taken back.
+/// Changes that stay in the repository and can be undone.
 const LOCAL: &str = "add am apply branch checkout cherry-pick clone commit fetch gc init ls-remote maintenance merge \
     mv notes pull rebase reflog remote reset restore revert rm sparse-checkout stash submodule \
     switch symbolic-ref tag update-index update-ref worktree write-tree";
 
-/// What a call of git does.
+/// Returns what a git command does.
 pub(super) fn judge(words: &[Word], place: &Place<'_>) -> Finding {
     const GLOBAL: Options = Options::new("PC:", "no-pager no-optional-locks literal-pathspecs version");
     let Some((global, rest)) = GLOBAL.read_front(words) else { return Finding::of(Risk::High) };
     let mut place = place.clone();
-    // each one is relative to the one before
+    // each value is relative to the one before
     for (_, folder) in global.options.iter().filter(|(name, _)| name == "-C") {
         place.go(folder.as_deref());
     }
@@ -137,7 +136,7 @@ pub(super) fn judge(words: &[Word], place: &Place<'_>) -> Finding {
         return Finding::of(if is_version { Risk::None } else { Risk::High });
     };
     if let Some(finding) = reading(command, words) {
-        // settings of a repository can run programs, and `git diff` outside of all repositories reads any two files
+        // a repository's settings can run programs, and `git diff` outside of a repository reads any two files
         let is_proven = match repository(&place) {
             Repository::Own => true,
             Repository::Missing => command != "diff",
@@ -172,14 +171,14 @@ fn reading(command: &str, words: &[Word]) -> Option<Finding> {
     (is_shown && !verifies(&given) && !leads_out).then_some(Finding::NOTHING)
 }
 
-/// Whether a list of what was changed is changed itself.
+/// Whether a command that lists records (such as the stash or the reflog) changes them.
 fn forgets(words: &[Word]) -> bool {
     words
         .iter()
         .any(|word| matches!(word.literal(), None | Some("delete" | "expire" | "drop" | "write" | "exists")))
 }
 
-/// Formats can ask for signatures, which runs the program that checks them.
+/// Whether a format asks for signatures, which runs the program that verifies them.
 fn verifies(given: &Given<'_>) -> bool {
     let formats = given.options.iter().filter(|(name, _)| ["--format", "--pretty"].contains(&name.as_str()));
     formats
@@ -187,12 +186,12 @@ fn verifies(given: &Given<'_>) -> bool {
         .any(|format| format.contains("%G") || format.contains("signature"))
 }
 
-/// Whether a path may lead out. Two paths of which one is outside are compared without any repository.
+/// Whether a path may lead outside. If one of two paths is outside, git compares them without a repository.
 fn is_elsewhere(text: &str) -> bool {
     text.starts_with('/') || text.split('/').any(|part| part == "..")
 }
 
-/// Settings that are shown. Behind the first word that is no option everything is a word: a name, and then its new value.
+/// Reads `git config` that shows settings. After the first operand every word is an operand: a name, and then its new value.
 fn config(words: &[Word]) -> Option<Finding> {
     const GET: Options = Options::new(
         "lz",
@@ -205,7 +204,7 @@ fn config(words: &[Word]) -> Option<Finding> {
 }
 
 fn changing(command: &str, words: &[Word]) -> Finding {
-    // options may be abbreviated and have their values with them
+    // options may be abbreviated and include their values
     let has = |options: &[&str]| {
         let is_one = |text: &str| options.iter().any(|option| text.starts_with(option));
         words.iter().any(|word| word.literal().is_none_or(is_one))
@@ -215,25 +214,25 @@ fn changing(command: &str, words: &[Word]) -> Finding {
         "config" => {
             return Finding::ask("It changes the settings of version control, which can run programs.");
         }
-        // it names the file to write
+        // the option names the file to write
         _ if has(&["--output"]) => Risk::High,
-        // what is lost here was never stored
+        // these discard changes that were never committed
         "reset" if has(&["--h"]) => Risk::High,
         "checkout" | "switch" if has(&["-f", "--f", "--di"]) => Risk::High,
-        // these store settings or run what others wrote
+        // these store settings or run code of others
         "submodule" | "remote" | "maintenance" => Risk::High,
         "rebase" if has(&["-x", "--e", "-i", "--i"]) => Risk::High,
         "clone" | "fetch" | "pull" | "ls-remote" | "init" if !words.iter().all(is_plain_source) => Risk::High,
         "clone" | "init" | "worktree" | "mv" | "apply" | "am" if words.iter().any(is_outside) => Risk::High,
         "apply" if has(&["--u", "--d"]) => Risk::High,
         command if is_listed(LOCAL, command) => Risk::Medium,
-        // `push`, `clean`, `filter-branch`, `bisect run`, aliases and what is still to come
+        // `push`, `clean`, `filter-branch`, `bisect run`, aliases and future commands
         _ => Risk::High,
     };
     Finding::of(risk)
 }
 
-/// Options of these can run programs, and so can some addresses.
+/// Whether a word of a fetching command is safe: some options and some URLs can run programs.
 fn is_plain_source(word: &Word) -> bool {
     const KNOWN: &str = "--all --tags --prune -p --depth --ff-only --rebase --no-rebase -q --quiet -v --verbose \
     --single-branch -b --branch --heads --no-tags";
@@ -243,18 +242,18 @@ fn is_plain_source(word: &Word) -> bool {
     })
 }
 
-/// The repository that git finds from a folder.
+/// The repository that git finds from a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Repository {
-    /// One with a `.git` of its own, in the workspace or above it.
+    /// A repository with its own `.git`, in the workspace or above.
     Own,
-    /// There is none, neither here nor above.
+    /// No repository, neither here nor above.
     Missing,
-    /// It may be one that was made to look like a bare repository, or the folder is not known.
+    /// Possibly a directory that imitates a bare repository, or an unknown directory.
     Unknown,
 }
 
-/// The least trustworthy repository of all folders the command may run in.
+/// Returns the least trustworthy repository of all directories that the command may run in.
 fn repository(place: &Place<'_>) -> Repository {
     let kind = |path| place.workspace.resolve(path).map(|resolved| resolved.kind).ok();
     let nearest = |folder: &std::path::PathBuf| {

@@ -1,4 +1,4 @@
-//! What single commands do: by program, and only in forms that are known.
+//! What single commands do: by program, and only in known forms.
 
 mod danger;
 mod git;
@@ -19,7 +19,7 @@ use super::Word;
 use super::place::Place;
 use crate::files::Finding;
 
-/// Judges one command. What it runs in turn is added to `inner`.
+/// Judges one command. Commands that it runs are added to `inner`.
 pub(super) fn judge(
     words: &[Word],
     is_repeated: bool,
@@ -58,7 +58,7 @@ pub(super) fn judge(
     finding.and(known)
 }
 
-/// A reader in a form that is not proven may do what its options let it do; with words that are not known it most likely reads.
+/// The risk of a reading program in an unproven form. With unknown words it most likely still reads; with unknown options it may do more.
 fn unproven(name: &str) -> Risk {
     const HARMLESS: &str =
         "ls dir pwd echo cat head tail wc cut tr basename dirname realpath readlink stat du df grep";
@@ -79,7 +79,7 @@ fn change_folder(
                 [Word::Literal(to)] if !to.starts_with('-') && !to.is_empty() => Some(to.as_str()),
                 _ => None,
             };
-            // again and again it leads anywhere
+            // repeated changes lead to unknown directories
             place.go(to.filter(|to| !is_repeated || Path::new(to).is_absolute()));
             Some(if to.is_some() { Finding::NOTHING } else { Finding::of(Risk::Medium) })
         }
@@ -97,33 +97,33 @@ pub(crate) fn listed() -> impl Iterator<Item = (Vec<&'static str>, options::Opti
     readers::listed().chain(git::listed()).chain(writers::listed()).chain(wrappers::listed())
 }
 
-/// What it means to set a variable: many of them make other programs run something.
+/// Returns the risk of setting a variable: many variables make other programs run something.
 pub(super) fn assignment(name: &str) -> Risk {
     const HARMLESS: &str = "CI COLUMNS DEBUG FORCE_COLOR LANG LANGUAGE LC_ALL LC_CTYPE LINES NO_COLOR NODE_ENV \
         RUST_BACKTRACE RUST_LOG TERM TZ VERBOSE";
-    // names that programs do not look at
+    // names that no program reads
     let is_own = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
         && !name.contains("proxy");
     if is_listed(HARMLESS, name) || is_own { Risk::Medium } else { Risk::High }
 }
 
-/// Whether a word is in a list of words.
+/// Whether a list of words contains a word.
 fn is_listed(list: &str, word: &str) -> bool {
     list.split(' ').any(|listed| listed == word)
 }
 
-/// The last part of a program's path.
+/// Returns the last component of a program's path.
 pub(crate) fn base_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
-/// Whether it is given by a path into the folders of the system.
+/// Whether a program is given by a path into the system directories.
 pub(crate) fn is_system_program(program: &str) -> bool {
     const FOLDERS: [&str; 4] = ["/bin", "/usr/bin", "/sbin", "/usr/sbin"];
     program.rsplit_once('/').is_some_and(|(folder, _)| FOLDERS.contains(&folder))
 }
 
-/// Whether the shell would find a program in the workspace, or in a folder that depends on where it is.
+/// Whether the shell would find a program in the workspace, or in a directory that depends on the current one.
 fn is_shadowed(name: &str, place: &Place<'_>) -> bool {
     if name.contains('/') {
         return false;
@@ -133,7 +133,7 @@ fn is_shadowed(name: &str, place: &Place<'_>) -> bool {
             return true;
         }
         match place.workspace.resolve(folder.join(name)) {
-            // a link in a folder of the workspace can be made to lead anywhere
+            // a link in a directory of the workspace can be changed to lead anywhere
             Ok(found) if found.kind == FileKind::File => {
                 let is_own_folder = place.workspace.resolve(folder).is_ok_and(|folder| folder.is_inside);
                 return found.is_inside || is_own_folder || place.workspace.holds(folder);
@@ -144,7 +144,7 @@ fn is_shadowed(name: &str, place: &Place<'_>) -> bool {
     false
 }
 
-/// How a command is named in short: its program, with the sub-command where that says more.
+/// Returns the short name of a command: its program, with the sub-command where it matters.
 pub(super) fn short_name(words: &[Word]) -> Option<String> {
     const WITH_COMMAND: &str = "git npm npx pnpm yarn bun gh cargo go docker kubectl pip pip3 uv poetry brew apt apt-get \
         systemctl rustup dotnet terraform helm deno";
@@ -156,7 +156,7 @@ pub(super) fn short_name(words: &[Word]) -> Option<String> {
     let is_command = |text: &&str| !text.is_empty() && !text.starts_with('-');
     let mut more = words.map_while(Word::literal).take_while(is_command);
     let first = more.next();
-    // `gh pr list` has two
+    // `gh pr list` has two sub-commands
     let second = if name == "gh" { more.next() } else { None };
     Some([Some(name.as_str()), first, second].into_iter().flatten().collect::<Vec<_>>().join(" "))
 }

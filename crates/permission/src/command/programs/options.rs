@@ -1,12 +1,13 @@
-//! Reads options as GNU programs do, from a list of those that are known. One that is not listed is not read.
+//! Parses options as GNU programs do, from a list of known options. An unlisted option makes the parse fail.
 
 use crate::command::Word;
 
-/// The options of a program that are known.
+/// The known options of a program.
 ///
-/// `short`: letters; one that is followed by `:` takes a value, by `?` a value that is part of the same word, by `!` the next word
-/// and never a part of the same one; `#` stands for numbers such as `-5`. `long`: names; one that ends in `=` takes a value, in `=?` it may have one after an equals sign. Abbreviated names are
-/// not read: they may be another option of another version.
+/// `short`: letters. A letter followed by `:` takes a value, by `?` a value in the same word, by `!` a value in the next word and never in
+/// the same; `#` stands for numbers such as `-5`.
+/// `long`: names. A name that ends in `=` takes a value, in `=?` an optional value after an equals sign. Abbreviated names are rejected,
+/// because another version of the program may read them as another option.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Options {
     pub(super) short: &'static str,
@@ -17,15 +18,15 @@ pub(crate) struct Options {
 #[cfg(test)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Takes {
-    /// It has none, or one in the same word.
+    /// No value, or a value in the same word.
     NoNextWord,
-    /// The next word, if it is not in the same one.
+    /// The next word, if the value is not in the same one.
     NextWord,
 }
 
 #[cfg(test)]
 impl Options {
-    /// Every option as it is written, with how it takes its value.
+    /// Returns every option as it is written, with how it takes its value.
     pub(crate) fn all(&self) -> Vec<(String, Takes)> {
         let takes = |mark: Option<char>| match mark {
             Some(':' | '!') => Takes::NextWord,
@@ -42,10 +43,10 @@ impl Options {
     }
 }
 
-/// What a command was given.
+/// The parsed arguments of a command.
 #[derive(Debug, Default)]
 pub(super) struct Given<'a> {
-    /// Options as they are listed, with their values: `-n`, `--name`.
+    /// Options in their listed form, with their values: `-n`, `--name`.
     pub(super) options: Vec<(String, Option<String>)>,
     /// The other words.
     pub(super) operands: Vec<&'a Word>,
@@ -62,12 +63,12 @@ impl Options {
         Self { short, long }
     }
 
-    /// Reads options and operands in any order. Nothing if there is an option that is not known, or a word that may be one.
+    /// Parses options and operands in any order. `None` if an option is unknown, or a word may be an option.
     pub(super) fn read<'a>(&self, words: &'a [Word]) -> Option<Given<'a>> {
         self.read_until(words, false).map(|(given, _)| given)
     }
 
-    /// Reads options up to the first operand; the rest is left to somebody else.
+    /// Parses options up to the first operand, and returns the remaining words.
     pub(super) fn read_front<'a>(&self, words: &'a [Word]) -> Option<(Given<'a>, &'a [Word])> {
         self.read_until(words, true)
     }
@@ -78,7 +79,7 @@ impl Options {
         while let Some(word) = words.get(at) {
             let text = match word {
                 Word::Literal(text) => text.as_str(),
-                // only what begins with something else is surely no option
+                // only a pattern that starts with another character is certainly not an option
                 Word::Pattern { text, prefix } if *prefix > 0 && !text.starts_with('-') => "",
                 Word::Pattern { .. } | Word::Unknown => return None,
             };
@@ -145,7 +146,7 @@ impl Options {
                     return Some(!is_attached);
                 }
                 Some('!') => {
-                    // in a cluster, the letters behind it would be options of their own
+                    // in a cluster, the following letters would be options themselves
                     if !rest.as_str().is_empty() {
                         return None;
                     }

@@ -1,4 +1,4 @@
-//! Programs that only read, in the forms in which they do. A form that is not listed is not proven.
+//! Programs that only read, in the forms in which they only read. An unlisted form is not proven.
 
 use crate::Risk;
 
@@ -7,20 +7,20 @@ use crate::command::Word;
 use crate::command::place::Place;
 use crate::files::Finding;
 
-/// What the operands of a program are.
+/// The meaning of a program's operands.
 #[derive(Clone, Copy)]
 enum Operands {
-    /// There are none.
+    /// No operands allowed.
     None,
     /// Text, which is only printed or compared.
     Text,
-    /// Files that are looked at, not into. Patterns may stand for them.
+    /// Files whose metadata is read. Patterns are allowed.
     Names,
-    /// Files whose content is shown.
+    /// Files whose content is read.
     Contents,
-    /// One such file: a second one would be written.
+    /// One file whose content is read: a second operand would be written.
     OneFile,
-    /// A pattern unless there is one in an option, then files whose content is shown.
+    /// A pattern, unless an option has one, then files whose content is read.
     PatternThenContents,
 }
 
@@ -197,7 +197,7 @@ const READERS: &[Reader] = &[
     row(&["printenv"], "0", "null", Operands::Text),
 ];
 
-/// What a command that may be a reader does. Nothing if it is none, or not in a form that is listed.
+/// Judges a command that may be a reader. `None` if it is not one, or has an unlisted form.
 pub(super) fn judge(name: &str, words: &[Word], place: &Place<'_>) -> Option<Finding> {
     match name {
         "test" => return test(words),
@@ -230,7 +230,7 @@ pub(super) fn judge(name: &str, words: &[Word], place: &Place<'_>) -> Option<Fin
     let is_loose = matches!(name, "ls" | "dir" | "vdir" | "stat" | "realpath" | "readlink");
     let spelled: Vec<Word>;
     let words = if is_loose {
-        // a file name that is taken for an option does no harm to these, and what it is does not matter
+        // a file name that is parsed as an option is harmless for these programs, and its value does not matter
         spelled = words
             .iter()
             .map(|word| if matches!(word, Word::Pattern { .. }) { dot() } else { word.clone() })
@@ -264,7 +264,7 @@ pub(super) fn judge(name: &str, words: &[Word], place: &Place<'_>) -> Option<Fin
             if !has_pattern && operands.first().is_none_or(|word| word.literal().is_none()) {
                 return None;
             }
-            // without a file the folder itself is searched
+            // without a file operand, the directory itself is searched
             let here =
                 if is_recursive && files.is_empty() { place.read(".", true) } else { Finding::NOTHING };
             Some(contents(files, is_recursive, place).and(here))
@@ -286,7 +286,7 @@ fn only_prints(format: &str) -> bool {
     let mut directives = format.split('%').skip(1);
     while let Some(directive) = directives.next() {
         if directive.is_empty() {
-            // `%%`, and the text behind it
+            // `%%`, and the text after it
             if directives.next().is_none() {
                 return false;
             }
@@ -308,7 +308,7 @@ const JQ: Options = Options::new(
     color-output monochrome-output ascii-output",
 );
 
-/// `jq` with a program that loads no other: `import` and `include` name the folder they read from.
+/// Judges `jq`. Its program must not load others: `import` and `include` name the directory they read from.
 fn jq(words: &[Word], place: &Place<'_>) -> Option<Finding> {
     let given = JQ.read(words)?;
     let (program, files) = given.operands.split_first()?;
@@ -332,14 +332,14 @@ fn dot() -> Word {
 const DATE: Options =
     Options::new("d:r:uRI?", "date= reference= utc universal iso-8601=? rfc-3339= rfc-email");
 
-/// The operands of `date` set the clock unless they are formats.
+/// Judges `date`. Its operands set the clock unless they are formats.
 fn date(words: &[Word]) -> Option<Finding> {
     let given = DATE.read(words)?;
     let is_format = |word: &&Word| word.literal().is_some_and(|text| text.starts_with('+'));
     given.operands.iter().all(is_format).then_some(Finding::NOTHING)
 }
 
-/// A name with an index would be evaluated, and could run anything.
+/// Judges `test`. A name with an index is evaluated, and could run anything.
 fn test(words: &[Word]) -> Option<Finding> {
     const OPERATORS: [&str; 27] = [
         "!", "=", "==", "!=", "-a", "-o", "-d", "-e", "-f", "-h", "-L", "-r", "-s", "-w", "-x", "-n", "-z",
@@ -355,7 +355,7 @@ fn test(words: &[Word]) -> Option<Finding> {
 
 const PS: Options = Options::new("AaefFlHjuwp:C:", "forest no-headers sort= pid= ppid=");
 
-/// The environment of processes holds secrets, and there is a letter to show it.
+/// Judges `ps`. One letter shows the environment of processes, which contains secrets.
 fn ps(words: &[Word]) -> Option<Finding> {
     let given = PS.read(words)?;
     let is_plain = |word: &&Word| {

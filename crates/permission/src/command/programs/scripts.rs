@@ -1,4 +1,4 @@
-//! Programs whose arguments are a language of their own: proven only in a small part of it.
+//! Programs whose arguments are a language: only a small part of it is proven.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use crate::command::Word;
 use crate::command::place::Place;
 use crate::files::Finding;
 
-/// `find` with tests, and with no action but to print.
+/// Judges `find` with tests, and with no action but printing.
 pub(super) fn find(words: &[Word], place: &Place<'_>) -> Option<Finding> {
     const FLAGS: &str = "-print -print0 -ls -prune -depth -d -xdev -mount -noleaf -empty -readable -writable -executable \
         -true -false -daystart -nouser -nogroup -quit -follow -and -or";
@@ -42,7 +42,7 @@ pub(super) fn find(words: &[Word], place: &Place<'_>) -> Option<Finding> {
         match text {
             "(" | ")" | "!" | "," | "-a" | "-o" | "-not" => {}
             flag if is_listed(FLAGS, flag) => {}
-            // the value must be known, but what it is does not matter
+            // the value must be known, but its text does not matter
             valued if is_listed(VALUED, valued) => drop(words.next()?.literal()?),
             _ => return None,
         }
@@ -50,7 +50,7 @@ pub(super) fn find(words: &[Word], place: &Place<'_>) -> Option<Finding> {
     Some(Finding::NOTHING)
 }
 
-/// `sed` with commands that print, delete or substitute.
+/// Judges `sed` with commands that print, delete or substitute.
 pub(super) fn sed(words: &[Word], place: &Place<'_>) -> Option<Finding> {
     const SED: Options = Options::new(
         "nErsuze:i?",
@@ -61,7 +61,7 @@ pub(super) fn sed(words: &[Word], place: &Place<'_>) -> Option<Finding> {
     for (name, value) in &given.options {
         match (name.as_str(), value.as_deref()) {
             ("-e" | "--expression", Some(script)) => scripts.push(script),
-            // a suffix is where a copy goes
+            // a suffix is the name of a backup file
             ("-i" | "--in-place", Some(suffix)) if !suffix.is_empty() => return None,
             _ => {}
         }
@@ -83,7 +83,7 @@ pub(super) fn sed(words: &[Word], place: &Place<'_>) -> Option<Finding> {
     Some(files.iter().map(|file| place.write_word(file)).fold(read.at_least(Risk::Low), Finding::and))
 }
 
-/// Only addresses with `p`, `d`, `q`, `=` or `s` without the flags that write or run.
+/// Whether a script has only addresses with `p`, `d`, `q`, `=` or `s`, without the flags that write or run.
 fn is_plain_sed(script: &str) -> bool {
     static SCRIPT: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let address = r"(?:\d+|\$|/(?:[^/\\\n]|\\[^\n])*/I?)";
@@ -98,12 +98,12 @@ fn is_plain_sed(script: &str) -> bool {
     has_plain_brackets(script) && SCRIPT.as_ref().is_some_and(|pattern| pattern.is_match(script))
 }
 
-/// Whether no brackets hold what may end a part of a command: not every `sed` takes it for an end there.
+/// Whether no bracket expression contains a character that may end a command: implementations of `sed` differ there.
 fn has_plain_brackets(script: &str) -> bool {
     let mut rest = script;
     while let Some(start) = rest.find('[') {
         let inside = &rest[start + 1..];
-        // the first character is never the end
+        // the first character never closes the bracket
         let first = inside.chars().next().map_or(0, char::len_utf8);
         let Some(end) = inside[first..].find(']').map(|end| end + first) else { return false };
         if inside[..end].contains(['/', '|', '#', ',', '@', ';', '\n', '[', '\\']) {
@@ -114,7 +114,7 @@ fn has_plain_brackets(script: &str) -> bool {
     true
 }
 
-/// `awk` with programs that can neither call, nor write, nor run anything.
+/// Judges `awk` with programs that can neither call functions, nor write, nor run anything.
 pub(super) fn awk(words: &[Word], place: &Place<'_>) -> Option<Finding> {
     const AWK: Options = Options::new("F:", "field-separator=");
     let (_, rest) = AWK.read_front(words)?;
@@ -126,7 +126,7 @@ pub(super) fn awk(words: &[Word], place: &Place<'_>) -> Option<Finding> {
     {
         return None;
     }
-    // an operand with `=` is an assignment, one with `-` may be an option for some
+    // an operand with `=` is an assignment; one with `-` may be an option in some implementations
     let is_file =
         |word: &Word| word.literal().is_some_and(|text| !text.contains('=') && !text.starts_with('-'));
     if !files.iter().all(is_file) {

@@ -1,4 +1,4 @@
-//! Tools of development: what builds, tests, installs packages or reads from the network counts as medium.
+//! Development tools: building, testing, installing packages and reading from the network have medium risk.
 
 use crate::Risk;
 
@@ -7,12 +7,12 @@ use super::options::Options;
 use crate::command::Word;
 use crate::files::Finding;
 
-/// Programs that run what the project says, whatever they are given.
+/// Programs that run what the project defines, with any arguments.
 const BUILDERS: &str = "make gmake cmake ctest ninja meson bazel just rustc rustfmt gcc g++ cc c++ clang clang++ \
     clang-format clang-tidy ld ar javac mvn gradle tsc eslint prettier jest vitest mocha webpack vite \
     rollup esbuild pytest tox nox ruff mypy pyright black isort flake8 pylint gofmt rspec rubocop";
 
-/// Programs with sub-commands, and those of them that stay at home or only fetch packages.
+/// Programs with sub-commands, and those sub-commands that act locally or only fetch packages.
 const WITH_COMMANDS: [(&str, &str); 12] = [
     (
         "cargo",
@@ -36,7 +36,7 @@ const WITH_COMMANDS: [(&str, &str); 12] = [
     ("docker", "images inspect logs ps version"),
 ];
 
-/// What a tool of development does. Nothing if it is none.
+/// Judges a development tool. `None` if the program is not one.
 pub(super) fn judge(name: &str, arguments: &[Word]) -> Option<Finding> {
     if is_listed(BUILDERS, name) {
         return Some(Finding::of(Risk::Medium));
@@ -66,7 +66,7 @@ pub(super) fn judge(name: &str, arguments: &[Word]) -> Option<Finding> {
     is_fine.then_some(Finding::of(Risk::Medium))
 }
 
-/// Whether something is only fetched, from hosts that have a name.
+/// Whether a command only downloads, from hosts with a name.
 fn is_plain_download(arguments: &[Word], short: &'static str, long: &'static str) -> bool {
     let options = Options::new(short, long);
     let Some(given) = options.read(arguments) else { return false };
@@ -76,7 +76,7 @@ fn is_plain_download(arguments: &[Word], short: &'static str, long: &'static str
         let Some(rest) = rest else { return false };
         let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
         let (name, _) = host.split_once(':').unwrap_or((host, ""));
-        // neither a number nor this machine, and nothing that hides the host
+        // neither an IP address nor this machine, and nothing that hides the host
         let top = name.rsplit('.').next().unwrap_or_default();
         let is_name =
             name.contains('.') && top.len() > 1 && top.bytes().all(|byte| byte.is_ascii_alphabetic());

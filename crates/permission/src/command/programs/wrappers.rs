@@ -1,4 +1,4 @@
-//! Programs that run another command, looked through.
+//! Programs that run another command: the inner command is judged.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use crate::Risk;
 
 use super::options::Options;
 use crate::command::place::Place;
-use crate::command::{MOST_SHELLS, Word, judge_at};
+use crate::command::{MAX_SHELL_DEPTH, Word, judge_at};
 use crate::files::Finding;
 
 const TIMEOUT: Options = Options::new("k:s:v", "kill-after= signal= preserve-status foreground verbose");
@@ -31,7 +31,7 @@ pub(super) fn listed() -> impl Iterator<Item = (Vec<&'static str>, Options)> {
     all.into_iter().map(|(name, options)| (vec![name], options))
 }
 
-/// What a command that runs another one does. Nothing if it is none.
+/// Judges a command that runs another one. `None` if it does not.
 pub(super) fn judge(
     name: &str,
     arguments: &[Word],
@@ -66,7 +66,7 @@ pub(super) fn judge(
         "sudo" | "doas" => front(Options::new("nEHSku:g:", "non-interactive user= preserve-env"), arguments),
         "xargs" => {
             let (rest, least) = front(XARGS, arguments);
-            // what comes from the input is added to the end
+            // xargs appends words of its input
             let more =
                 rest.map(|rest| if rest.is_empty() { Vec::new() } else { [rest, &[Word::Unknown]].concat() });
             return Some(run(more.as_deref(), least.max(Risk::Medium), is_repeated, place, inner, depth));
@@ -106,14 +106,14 @@ fn run(
         return Finding::of(Risk::High);
     }
     inner.push(words.to_vec());
-    // a program of the shell that changes the folder does so only for itself, or not at all
-    if depth >= MOST_SHELLS || inner.len() > super::super::MOST_COMMANDS {
+    // a shell builtin that changes the directory does so only in its own process, or not at all
+    if depth >= MAX_SHELL_DEPTH || inner.len() > super::super::MAX_COMMANDS {
         return Finding::ask("The command is nested too deep to be judged.");
     }
     super::judge(words, is_repeated, place, inner, depth + 1).at_least(least)
 }
 
-/// `env` without a command prints.
+/// Judges `env`, which prints if it has no command.
 fn environment(arguments: &[Word]) -> Rest<'_> {
     static NOTHING: LazyLock<[Word; 1]> = LazyLock::new(|| [Word::Literal("true".to_owned())]);
     let Some((_, mut rest)) = ENV.read_front(arguments) else { return (None, Risk::High) };
@@ -130,7 +130,7 @@ fn environment(arguments: &[Word]) -> Rest<'_> {
     (Some(NOTHING.as_slice()), least)
 }
 
-/// A shell with a text to run: the text is judged as the line itself is.
+/// Judges a shell with a script text: the text is judged as the line itself is.
 fn shell(
     name: &str,
     arguments: &[Word],
@@ -156,19 +156,19 @@ fn shell(
         }
     };
     let Some(line) = line else {
-        // a script, or a text that is known only when it runs; a literal text behind other options is judged as well as can be
+        // a script file, or a text that is known only when it runs; a literal text after other options is judged as far as possible
         let least = Finding::of(Risk::High);
         let texts: Vec<&str> =
             arguments.iter().filter_map(Word::literal).filter(|text| text.contains(' ')).collect();
         return texts.into_iter().fold(least, |found, line| found.and(nested(line, place, inner, depth)));
     };
     let found = nested(line, place, inner, depth);
-    // what it is called with is not looked into
+    // the arguments of the script are not examined
     if arguments.len() > 2 || name == "eval" { found.at_least(Risk::High) } else { found }
 }
 
 fn nested(line: &str, place: &mut Place<'_>, inner: &mut Vec<Vec<Word>>, depth: usize) -> Finding {
-    if depth >= MOST_SHELLS {
+    if depth >= MAX_SHELL_DEPTH {
         return Finding::ask("The command is nested too deep to be judged.");
     }
     let judged = judge_at(line, place, depth + 1);
@@ -179,7 +179,7 @@ fn nested(line: &str, place: &mut Place<'_>, inner: &mut Vec<Vec<Word>>, depth: 
     judged.finding
 }
 
-/// The commands of `-exec` and its kind, each with a file name that is not known.
+/// Returns the commands of `-exec` and similar actions, each with an unknown file name.
 fn ran_by_find(arguments: &[Word]) -> Vec<Vec<Word>> {
     let is_run = |word: &Word| matches!(word.literal(), Some("-exec" | "-execdir" | "-ok" | "-okdir"));
     let mut ran = Vec::new();

@@ -1,4 +1,4 @@
-//! Programs that change files they are given by name. They are judged by where those are.
+//! Programs that change files given by name. They are judged by the location of these files.
 
 use crate::{FileKind, Risk};
 
@@ -32,7 +32,7 @@ pub(super) fn listed() -> impl Iterator<Item = (Vec<&'static str>, Options)> {
     all.into_iter().map(|(name, options)| (vec![name], options))
 }
 
-/// What a command that may be a writer does. Nothing if it is none.
+/// Judges a command that may be a writer. `None` if it is not one.
 pub(super) fn judge(name: &str, words: &[Word], place: &mut Place<'_>) -> Option<Finding> {
     let options = match name {
         "touch" => TOUCH,
@@ -76,19 +76,19 @@ pub(super) fn judge(name: &str, words: &[Word], place: &mut Place<'_>) -> Option
             let least = if is_plain && !is_recursive { Risk::Low } else { Risk::Medium };
             written(files).at_least(least)
         }
-        // what is removed cannot be brought back
+        // removed files cannot be restored
         "rm" | "rmdir" | "unlink" => {
             let removed = operands.iter().map(|word| place.remove_word(word));
             removed.fold(Finding::of(Risk::Medium), Finding::and)
         }
         _ => written(operands),
     };
-    // what is moved or copied may be links
+    // moved or copied files may be links
     place.has_new_files |= matches!(name, "cp" | "mv");
     Some(finding)
 }
 
-/// What it means to put a file into a folder, if the target is one.
+/// Returns the effect of putting a file into a directory, if the target is one.
 fn inside(target: &Word, source: &Word, is_recursive: bool, place: &Place<'_>) -> Finding {
     let (Word::Literal(target), Word::Literal(source)) = (target, source) else {
         return Finding::of(Risk::High);
@@ -98,7 +98,7 @@ fn inside(target: &Word, source: &Word, is_recursive: bool, place: &Place<'_>) -
         Some(FileKind::Missing | FileKind::File | FileKind::Special) => Finding::NOTHING,
         Some(FileKind::Folder) => {
             let into = format!("{target}/{name}");
-            // what is already there may be links that lead out
+            // existing entries may be links that lead out
             let is_new = place.kind(&into) == Some(FileKind::Missing);
             let finding = place.write(&into);
             if is_recursive && !is_new { finding.at_least(Risk::Medium) } else { finding }

@@ -42,7 +42,7 @@ async fn a_program_that_ignores_stdin_and_sigterm_is_killed_within_the_bound() {
 }
 
 #[tokio::test]
-async fn a_program_that_heeds_sigterm_is_not_killed() {
+async fn program_that_exits_on_sigterm_is_not_killed() {
     let (launch, _) =
         shell(&format!("trap 'echo terminated >&2; exit 5' TERM; {READY}; while :; do sleep 0.01; done"));
     let launch = launch.grace(Duration::from_millis(50)).grace_after_term(Duration::from_secs(50));
@@ -52,7 +52,7 @@ async fn a_program_that_heeds_sigterm_is_not_killed() {
 }
 
 #[tokio::test]
-async fn a_wrapper_is_ended_with_all_below_it() {
+async fn wrapper_is_ended_with_its_descendants() {
     let scripts = [
         format!("sleep 1000 & {READY}; sleep 1000"),
         format!("{READY}; sh -c 'sh -c \"sleep 1000; true\"; true'"),
@@ -71,7 +71,7 @@ async fn a_wrapper_is_ended_with_all_below_it() {
 }
 
 #[tokio::test]
-async fn what_an_exited_program_left_behind_neither_holds_the_connection_nor_lives_on() {
+async fn leftover_processes_of_an_exited_program_are_ended_and_hold_no_connection() {
     let (launch, marker) = shell(&format!("sleep 1000 & setsid sleep 1000 & {READY}; exit 4"));
     let (_child, mut connection) = Child::spawn(launch).await.unwrap();
     let (frames, closed) = all(&mut connection.incoming).await;
@@ -92,7 +92,7 @@ async fn dropping_the_last_handle_ends_it_in_the_background() {
 }
 
 #[test]
-fn it_is_ended_even_if_the_runtime_is_gone() {
+fn child_is_ended_even_if_the_runtime_is_gone() {
     let (launch, marker) = shell(&format!("{READY}; sleep 1000"));
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let first = runtime();
@@ -104,7 +104,7 @@ fn it_is_ended_even_if_the_runtime_is_gone() {
 }
 
 #[tokio::test]
-async fn it_is_ended_when_its_owner_panics() {
+async fn child_is_ended_when_its_owner_panics() {
     let (launch, marker) = shell(&format!("{READY}; sleep 1000"));
     let owner = tokio::spawn(async move {
         let (_child, _connection) = ready(impatient(launch)).await;
@@ -115,7 +115,7 @@ async fn it_is_ended_when_its_owner_panics() {
 }
 
 #[tokio::test]
-async fn a_close_that_is_not_waited_for_goes_on() {
+async fn close_continues_after_its_future_is_dropped() {
     let (launch, marker) = shell(&format!("{READY}; sleep 1000"));
     let (child, _connection) = ready(impatient(launch)).await;
     tokio::select! {
@@ -153,13 +153,13 @@ async fn killing_leaves_no_grace() {
 }
 
 #[tokio::test]
-async fn the_farewell_is_said_before_stdin_ends() {
-    let farewell = Frame::Request(Request::new("bye", "droid.close_session", Json::empty_object()));
+async fn the_close_request_is_sent_before_stdin_ends() {
+    let request = Frame::Request(Request::new("bye", "droid.close_session", Json::empty_object()));
     let (launch, _) = shell("cat >&2");
-    let (child, connection) = Child::spawn(launch.farewell(farewell.clone())).await.unwrap();
+    let (child, connection) = Child::spawn(launch.close_request(request.clone())).await.unwrap();
     connection.outgoing.send(news(1)).await.unwrap();
     let exit = soon(child.close()).await;
-    assert!(exit.stderr_tail.lines().any(|line| line == farewell.to_line()), "{}", exit.stderr_tail);
+    assert!(exit.stderr_tail.lines().any(|line| line == request.to_line()), "{}", exit.stderr_tail);
 }
 
 #[tokio::test]

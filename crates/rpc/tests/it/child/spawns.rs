@@ -25,14 +25,15 @@ impl Spawner for OwnThread {
 }
 
 #[tokio::test]
-async fn it_is_forked_where_asked_and_dies_with_that_thread() {
+async fn child_is_forked_on_the_given_thread_and_dies_with_it() {
     let (jobs, queue) = mpsc::channel::<Job>();
     let thread = thread::spawn(move || queue.into_iter().for_each(|job| job()));
     let spawner = Arc::new(OwnThread(Mutex::new(Some(jobs))));
     let (launch, marker) = shell("exec sleep 1000");
     let (child, _connection) =
         Child::spawn(launch.spawn_on(Arc::clone(&spawner) as Arc<dyn Spawner>)).await.unwrap();
-    assert_eq!(alive(&marker).len(), 1);
+    // a process has no environment for a moment while it executes another program
+    until(|| alive(&marker).len() == 1).await;
     drop(spawner.0.lock().unwrap().take());
     thread.join().unwrap();
     let exit = soon(child.exited()).await;
@@ -40,7 +41,7 @@ async fn it_is_forked_where_asked_and_dies_with_that_thread() {
 }
 
 #[tokio::test]
-async fn a_start_that_is_not_waited_for_leaves_nothing() {
+async fn dropped_start_leaves_no_process() {
     let (jobs, queue) = mpsc::channel::<Job>();
     let spawner = Arc::new(OwnThread(Mutex::new(Some(jobs))));
     let (launch, marker) = shell("sleep 1000");
@@ -49,7 +50,7 @@ async fn a_start_that_is_not_waited_for_leaves_nothing() {
         _ = Child::spawn(launch.spawn_on(Arc::clone(&spawner) as Arc<dyn Spawner>)) => panic!("too fast"),
         () = std::future::ready(()) => {}
     }
-    // it is started only now, when nobody waits for it
+    // it is started only now, when its caller is gone
     soon(tokio::task::spawn_blocking(move || queue.recv().unwrap()())).await.unwrap();
     assert_eq!(alive(&marker), [] as [String; 0]);
 }
@@ -140,14 +141,14 @@ async fn killing_us_kills_what_is_behind_a_wrapper() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_interrupted_when_we_are_killed_may_clean_up_but_not_stay() {
+async fn interrupted_program_of_a_killed_parent_may_clean_up_but_not_stay() {
     let busy = "while :; do sleep 1; done";
     let script = format!("interrupted() {{ {busy}; }}; trap interrupted INT; {READY}; {busy}");
     kill_the_host("interrupt", &script).await;
 }
 
 #[tokio::test]
-async fn a_guard_ends_with_its_agent() {
+async fn guard_ends_with_its_agent() {
     let mut host = Host::start("kill", &format!("{READY}; cat >/dev/null")).await;
     host.process.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
     host.until_it_says("ended").await;

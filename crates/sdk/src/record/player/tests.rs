@@ -1,4 +1,4 @@
-//! What a player makes of clients that do the right thing, the wrong thing, and anything.
+//! The player with clients that follow the recording, deviate from it, and act at random.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ fn answer(id: &str, option: &str) -> Frame {
     Frame::Response(Response::new(Id::from(id), Ok(Json::from(result))))
 }
 
-/// All the agent says until it waits or leaves.
+/// Returns all messages of the agent until it waits or ends the connection.
 fn said(player: &mut Player) -> Vec<Frame> {
     let mut frames = Vec::new();
     while let Ok(Next::Say(frame)) = player.next() {
@@ -89,14 +89,14 @@ fn goodbye_can_be_said_at_any_time() {
 }
 
 #[test]
-fn answers_to_questions_that_nobody_asked_are_refused() {
+fn answer_to_unknown_request_is_refused() {
     let mut player = player(TURN);
-    assert!(player.take(answer("q?", "cancel")).unwrap_err().contains("which nobody made"));
+    assert!(player.take(answer("q?", "cancel")).unwrap_err().contains("which the agent did not make"));
     // this one is only asked later, and then the answer is there
     player.take(answer("q", "cancel")).unwrap();
 }
 
-/// What a client may do, sensible or not.
+/// An action of a client, valid or not.
 fn moves() -> impl Strategy<Value = Frame> {
     let methods = [
         InitializeSession::NAME,
@@ -116,7 +116,7 @@ fn moves() -> impl Strategy<Value = Frame> {
 
 proptest! {
     #[test]
-    fn whatever_a_client_does_the_agent_says_no_more_than_was_recorded(
+    fn agent_sends_only_recorded_messages_to_any_client(
         name in prop::sample::select(vec!["interrupt", "tool_permission_allow", "list_everything", "fork"]),
         moves in prop::collection::vec(moves(), 0..30),
     ) {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A turn of a capture: the id the agent gave it, whether it asks for JSON, and all that the agent said afterwards.
+/// A turn of a capture: its id, whether it asks for JSON, and all later messages of the agent.
 struct Recorded {
     name: String,
     turn_id: String,
@@ -21,7 +21,7 @@ fn recorded(version: &str) -> Vec<Recorded> {
     files.sort();
     for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "jsonl")) {
         let name = file.file_stem().unwrap().to_string_lossy().into_owned();
-        // what was sent as raw text is about bad input, not about turns
+        // messages sent as raw text test bad input, not turns
         if name != "bad_input" {
             turns.extend(turns_of(&name, &fs_err::read_to_string(file).unwrap()));
         }
@@ -89,11 +89,11 @@ fn follow(turn_id: &str, wants_output: bool, news: &[Notification]) -> Vec<Event
         }
         now += Duration::from_millis(1);
     }
-    tracker.tick(now + LAST_WORDS, &mut events);
+    tracker.tick(now + IDLE_TIMEOUT, &mut events);
     events
 }
 
-/// Follows a turn and, if that does not bring it to an end, gives it up, as a session does in the end.
+/// Follows a turn, and ends it by force if it does not end, as a session does.
 fn follow_to_the_end(turn_id: &str, wants_output: bool, news: &[Notification]) -> Vec<Event> {
     let mut events = follow(turn_id, wants_output, news);
     if results(&events).is_empty() {
@@ -176,11 +176,11 @@ fn a_queued_turn_does_not_end_with_the_one_before_it() {
 fn an_old_turn_ends_on_idle_with_its_usage() {
     let result = result_of("droid-0.99.0", "text_turn", 0);
     assert_eq!(result.end, TurnEnd::Completed);
-    assert_eq!(result.usage.unwrap().output_tokens.get(), 50);
+    assert_eq!(result.usage.unwrap().output_tokens, 50);
 }
 
 #[test]
-fn a_tool_result_that_comes_twice_is_told_once() {
+fn duplicate_tool_result_is_emitted_once() {
     let turns = recorded("droid-0.225.2");
     let turn = turns.iter().find(|turn| turn.name == "interrupt_tool").unwrap();
     let events = follow(&turn.turn_id, false, &turn.news);
@@ -190,7 +190,7 @@ fn a_tool_result_that_comes_twice_is_told_once() {
     assert_eq!(result.tool_name.as_deref(), Some("Execute"));
 }
 
-/// A notification of an agent that says no version.
+/// A notification of an agent that does not announce its version.
 fn old(json: &serde_json::Value) -> SessionNotificationParams {
     serde_json::from_value(serde_json::json!({"notification": json})).unwrap()
 }
@@ -228,7 +228,7 @@ fn idle_before_the_final_message_does_not_end_the_turn_in_0_36() {
     assert!(results(&feed(&mut tracker, now, news)).is_empty());
     assert!(tracker.deadline().is_some());
     let mut events = feed(&mut tracker, now, vec![answer("Hello")]);
-    tracker.tick(now + LAST_WORDS, &mut events);
+    tracker.tick(now + IDLE_TIMEOUT, &mut events);
     assert_eq!(results(&events)[0].text, "Hello");
     assert_eq!(results(&events)[0].end, TurnEnd::Completed);
 }
@@ -239,9 +239,9 @@ fn idle_without_any_last_word_ends_the_turn_after_a_while() {
     let mut tracker = tracker("t", false, now);
     let mut events =
         feed(&mut tracker, now, vec![state("streaming_assistant_message"), delta("Hel"), state("idle")]);
-    tracker.tick(now + LAST_WORDS / 2, &mut events);
+    tracker.tick(now + IDLE_TIMEOUT / 2, &mut events);
     assert!(results(&events).is_empty());
-    tracker.tick(now + LAST_WORDS, &mut events);
+    tracker.tick(now + IDLE_TIMEOUT, &mut events);
     assert_eq!(results(&events).len(), 1);
 }
 
@@ -250,7 +250,7 @@ fn idle_that_belongs_to_no_turn_ends_none() {
     let now = Instant::now();
     let mut tracker = tracker("t", false, now);
     let mut events = feed(&mut tracker, now, vec![state("idle")]);
-    tracker.tick(now + LAST_WORDS, &mut events);
+    tracker.tick(now + IDLE_TIMEOUT, &mut events);
     assert!(results(&events).is_empty());
 }
 
@@ -262,10 +262,10 @@ fn an_open_question_keeps_an_idle_turn_open_and_stops_the_clock() {
     tracker.asked();
     events.extend(feed(&mut tracker, now, vec![state("idle")]));
     assert_eq!((tracker.deadline(), tracker.last_progress()), (None, None));
-    tracker.tick(now + LAST_WORDS, &mut events);
+    tracker.tick(now + IDLE_TIMEOUT, &mut events);
     assert!(results(&events).is_empty());
     tracker.answered(true, now);
-    tracker.tick(now + LAST_WORDS, &mut events);
+    tracker.tick(now + IDLE_TIMEOUT, &mut events);
     assert_eq!(results(&events)[0].end, TurnEnd::Interrupted(StoppedBy::Denied));
 }
 
@@ -279,30 +279,30 @@ fn retracted_text_is_never_the_answer() {
     tracker.stopping(StoppedBy::Caller);
     let mut events = Vec::new();
     tracker.give_up(now, &mut events);
-    // what was written of an interrupted answer is kept, without what was taken back
+    // the text of an interrupted answer is kept, without retracted deltas
     assert_eq!(results(&events)[0].text, "right");
     assert_eq!(results(&events)[0].end, TurnEnd::Interrupted(StoppedBy::Caller));
 }
 
 #[test]
-fn messages_told_twice_are_told_once_and_the_newest_text_counts() {
+fn duplicate_message_is_emitted_once_and_newest_text_counts() {
     let now = Instant::now();
     let mut tracker = tracker("t", false, now);
     let news = vec![state("streaming_assistant_message"), answer("Hel"), answer("Hello"), state("idle")];
     let mut events = feed(&mut tracker, now, news);
-    tracker.tick(now + LAST_WORDS, &mut events);
+    tracker.tick(now + IDLE_TIMEOUT, &mut events);
     assert_eq!(events.iter().filter(|event| matches!(event, Event::Assistant(_))).count(), 1);
     assert_eq!((results(&events)[0].text.as_str(), results(&events)[0].steps), ("Hello", 1));
 }
 
 #[test]
-fn output_that_was_asked_for_and_is_missing_is_a_failure() {
+fn missing_structured_output_is_a_failure() {
     for (text, has_output) in [("{\"a\":1}", true), ("plain", false), ("[1]", false)] {
         let now = Instant::now();
         let mut tracker = tracker("t", true, now);
         let news = vec![state("streaming_assistant_message"), answer(text), state("idle")];
         let mut events = feed(&mut tracker, now, news);
-        tracker.tick(now + LAST_WORDS, &mut events);
+        tracker.tick(now + IDLE_TIMEOUT, &mut events);
         assert_eq!(results(&events)[0].structured_output.is_some(), has_output, "{text}");
         assert_eq!(results(&events)[0].is_error(), !has_output, "{text}");
     }
@@ -312,16 +312,17 @@ fn output_that_was_asked_for_and_is_missing_is_a_failure() {
 fn the_tokens_of_an_old_turn_are_those_the_session_gained() {
     let now = Instant::now();
     let mut tracker = tracker("t", false, now);
-    tracker.expected.usage_before = Some(TokenUsage::new(100, 10));
+    tracker.expected.usage_before =
+        Some(TokenUsage { input_tokens: 100, output_tokens: 10, ..TokenUsage::default() });
     let usage = old(&serde_json::json!({
         "type": "session_token_usage_changed", "tokenUsage": {"inputTokens": 150, "outputTokens": 30},
     }));
     let news = vec![state("streaming_assistant_message"), answer("x"), usage, state("idle")];
     let mut events = feed(&mut tracker, now, news);
     assert_eq!(tracker.tokens_used(), 70);
-    tracker.tick(now + LAST_WORDS, &mut events);
-    let used = results(&events)[0].usage.clone().unwrap();
-    assert_eq!((used.input_tokens.get(), used.output_tokens.get()), (50, 20));
+    tracker.tick(now + IDLE_TIMEOUT, &mut events);
+    let used = results(&events)[0].usage.unwrap();
+    assert_eq!((used.input_tokens, used.output_tokens), (50, 20));
 }
 
 fn all_turns() -> &'static [Recorded] {
@@ -333,7 +334,7 @@ fn all_turns() -> &'static [Recorded] {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever becomes of the order, however much is missing or comes twice: one result, and it comes last.
+    /// Reordered, missing and duplicate notifications: there is one result, and it comes last.
     #[test]
     fn a_turn_always_ends_with_exactly_one_result(
         pick in any::<prop::sample::Index>(),
@@ -364,6 +365,6 @@ proptest! {
             _ => None,
         }).collect();
         let told = events.iter().filter(|event| matches!(event, Event::Assistant(_))).count();
-        prop_assert_eq!(messages.len(), told, "a message was told twice");
+        prop_assert_eq!(messages.len(), told, "a message was emitted twice");
     }
 }

@@ -1,4 +1,4 @@
-//! The examples, run as programs, and what becomes of the agent when its host is killed.
+//! The examples, run as programs, and the end of the agent when its host is killed.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -23,7 +23,7 @@ fn example(stage: &Stage, droid: &Executable, name: &str) -> Launch {
     testkit::droid::with_account(launch, stage.backend().expect("droid has one"))
 }
 
-/// Runs a program with these lines as its input; gives the lines it wrote.
+/// Runs a program with these lines as its input; returns the lines of its output.
 async fn output(stage: &Stage, launch: &Launch, input: &[&str]) -> Result<Vec<String>> {
     let mut program = stage.sandbox().spawn(launch)?;
     for line in input {
@@ -112,7 +112,7 @@ async fn a_host_that_is_killed_leaves_no_agent() -> Result<()> {
     let droid = Executable::Droid(require_peer!(DROID));
     let stage = droid.stage(script)?;
     let program = droid.path();
-    // as the launcher of a package does it: what the host started is not the agent
+    // like the launcher of a package: the process that the host started is not the agent
     let wrapper = stage.sandbox().temp().join("wrapper");
     let quoted = program.display();
     fs_err::write(&wrapper, format!("#!/bin/sh\nexec 3<&0\n\"{quoted}\" \"$@\" <&3 &\nwait\n"))?;

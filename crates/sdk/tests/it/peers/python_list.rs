@@ -3,7 +3,7 @@
 use anyhow::Result;
 use conformance::stage::{execute, on};
 use conformance::{Executable, Target as _};
-use musher::{Decision, Permission, list_sessions, sync};
+use musher::{Decision, list_sessions};
 use serde_json::{Value, json};
 use testkit::peers::{DROID, PYTHON_SDK};
 use testkit::rehearse::{Reply, Script};
@@ -25,8 +25,7 @@ async fn sessions_are_listed_as_the_python_sdk_lists_them() -> Result<()> {
         .reply(Reply::text("Done.").when(on("Write", 2)));
     let stage = Executable::Droid(droid).stage(script)?;
     for title in [None, Some("Named by hand")] {
-        let session =
-            stage.session().on_permission(sync(|_: Permission| Decision::allow_once())).open().await?;
+        let session = stage.session().on_permission_sync(|_| Decision::allow_once()).open().await?;
         session.send("Write a file.").await?;
         if let Some(title) = title {
             session.rename(title).await?;

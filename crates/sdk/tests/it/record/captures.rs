@@ -1,4 +1,4 @@
-//! Every recorded conversation with droid, played to the SDK: what it makes of it, quirks included.
+//! Every recorded conversation with droid, replayed to the SDK, quirks included.
 
 mod calls;
 mod control;

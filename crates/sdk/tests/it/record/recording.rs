@@ -1,6 +1,6 @@
-//! What the SDK records can be played again.
+//! Recordings of the SDK can be replayed.
 
-use musher::{Agent, Replay, Session, memory};
+use musher::{Agent, Replay, Session, transport::memory};
 
 use super::stage::{capture, follow, session, yes};
 
@@ -23,14 +23,14 @@ async fn a_recorded_session_plays_the_same_again() {
 }
 
 #[tokio::test]
-async fn each_connection_has_a_file_of_its_own() {
+async fn each_connection_has_its_own_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("fork.jsonl");
     let replay = super::stage::capture_in_two("fork", "load_session");
     let agent = replay.agent().record(&path);
     let original = session(&replay).agent(agent.clone()).open().await.unwrap();
     original.send("Remember banana.").await.unwrap();
-    let copied = original.fork_session(musher::wire::ForkSessionParams::default()).await.unwrap();
+    let copied = original.client().fork_session(musher::wire::ForkSessionParams::default()).await.unwrap();
     original.send("Still there?").await.unwrap();
     let fork = Session::resume(copied.new_session_id).agent(agent).open().await.unwrap();
     fork.send("In the fork.").await.unwrap();
@@ -41,7 +41,7 @@ async fn each_connection_has_a_file_of_its_own() {
     let again = Replay::load(&path).unwrap();
     let original = session(&again).open().await.unwrap();
     original.send("Anything.").await.unwrap();
-    original.fork_session(musher::wire::ForkSessionParams::default()).await.unwrap();
+    original.client().fork_session(musher::wire::ForkSessionParams::default()).await.unwrap();
     original.send("Anything.").await.unwrap();
     let fork = Session::resume("any").agent(again.agent()).open().await.unwrap();
     assert_eq!(fork.send("Anything.").await.unwrap().text, "Fork reply.");
@@ -66,26 +66,29 @@ async fn an_agent_that_leaves_leaves_again_when_it_is_played() {
 }
 
 #[tokio::test]
-async fn a_place_that_cannot_be_written_to_is_told_before_anything_is_said() {
+async fn unwritable_recording_path_is_reported_before_opening() {
     let (ours, _theirs) = memory();
     let agent = Agent::connection(ours).record("/no/such/folder/turn.jsonl");
     let error = Session::builder().agent(agent).open().await.unwrap_err();
-    assert!(error.is_invalid_input() && error.to_string().contains("/no/such/folder/turn.jsonl"), "{error}");
+    assert!(
+        error.is_invalid_input() && error.with_causes().to_string().contains("/no/such/folder/turn.jsonl"),
+        "{error}"
+    );
 }
 
 #[test]
-fn what_is_no_recording_is_refused_with_its_line() {
+fn invalid_recording_is_refused_with_line_number() {
     let good =
         r#"{"dir":"s2c","t":0.1,"msg":{"jsonrpc":"2.0","type":"notification","method":"x","params":{}}}"#;
     for (bad, why) in [
         ("nonsense", "cannot be read"),
         (r#"{"dir":"s2c","t":1}"#, "has neither"),
-        (r#"{"dir":"c2s","raw":"oops"}"#, "no message"),
+        (r#"{"dir":"c2s","raw":"oops"}"#, "not a message"),
         (r#"{"dir":"up","msg":{}}"#, "cannot be read"),
     ] {
         let error = Replay::parse(&format!("{good}\n\n{bad}\n")).unwrap_err();
         assert!(error.is_invalid_input(), "{error}");
-        let text = error.to_string();
+        let text = error.with_causes().to_string();
         assert!(text.contains("line 3 of the recording") && text.contains(why), "{text}");
     }
 }

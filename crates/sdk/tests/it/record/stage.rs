@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use musher::{Decision, Event, Permission, Replay, Result, Session, SessionBuilder, Turn, TurnResult, sync};
+use musher::{Decision, Event, Replay, Result, Session, SessionBuilder, Turn, TurnResult};
 
-/// How long anything may take before a test counts as hung.
+/// The time after which a test counts as hung.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 
 pub(crate) fn path(version: &str, name: &str) -> PathBuf {
@@ -18,7 +18,7 @@ pub(crate) fn capture(name: &str) -> Replay {
     Replay::load(path("droid-0.225.2", name)).unwrap().patience(DEADLINE)
 }
 
-/// A capture cut in two before the n-th line that contains `mark`, for what the SDK does over two connections.
+/// A capture cut in two before the n-th line that contains `mark`, for operations of the SDK that use two connections.
 pub(crate) fn capture_in_two(name: &str, mark: &str) -> Replay {
     let text = fs_err::read_to_string(path("droid-0.225.2", name)).unwrap();
     let (first, second) = text.split_at(
@@ -32,12 +32,12 @@ pub(crate) fn session(replay: &Replay) -> SessionBuilder {
     Session::builder().agent(replay.agent()).cwd("/workspace")
 }
 
-/// Says yes to everything.
+/// Allows every request.
 pub(crate) fn yes(builder: SessionBuilder) -> SessionBuilder {
-    builder.on_permission(sync(|_: Permission| Decision::allow_once()))
+    builder.on_permission_sync(|_| Decision::allow_once())
 }
 
-/// A turn to its end: what a plain stream tells, and the result.
+/// Follows a turn to its end; returns the events of a plain stream, and the result.
 pub(crate) async fn follow(mut turn: Turn) -> Result<(Vec<String>, TurnResult)> {
     let mut story = Vec::new();
     while let Some(event) = tokio::time::timeout(DEADLINE, turn.next()).await.expect("the turn hangs") {

@@ -1,4 +1,4 @@
-//! Messages of the conversation: as they are announced, and as they are read back.
+//! Messages of the conversation: new ones, and those of the history.
 
 use musher_engine as engine;
 use musher_engine::{Content, Part, Proof, Role, Visibility};
@@ -7,7 +7,7 @@ use musher_wire::{ContentBlock, Json, MessageRole, ToolResultContent};
 
 use super::moment;
 
-/// A message that was just written. Of what only the model sees, the text is left out.
+/// A message that was just stored. The text of messages for the model alone is left out.
 pub(super) fn announced(message: &engine::Message) -> wire::Message {
     let is_internal = message.id.starts_with("context-") || message.id.starts_with("__internal__");
     let content = if is_internal { Vec::new() } else { blocks(&message.content) };
@@ -17,7 +17,7 @@ pub(super) fn announced(message: &engine::Message) -> wire::Message {
 }
 
 /// A message of the history.
-pub(super) fn remembered(message: &engine::Message) -> wire::Message {
+pub(super) fn from_history(message: &engine::Message) -> wire::Message {
     whole(message, blocks(&message.content))
 }
 

@@ -1,12 +1,12 @@
-//! From what happens in the engine to what clients read. Pure: everything that is said stands in the event.
+//! Converts events of the engine to messages for clients. Pure: everything comes from the event.
 
 mod message;
-mod news;
+mod notification;
 mod question;
 mod reply;
 mod settings;
 
-pub(crate) use news::{Outgoing, outgoing};
+pub(crate) use notification::{Outgoing, outgoing};
 
 use musher_engine::{Choice, Usage, WorkingState};
 use musher_wire as wire;

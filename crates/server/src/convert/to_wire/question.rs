@@ -1,9 +1,9 @@
-//! Questions to the client: may these calls run, and what the model wants to know.
+//! Questions for the client: permission requests, and questions of the agent.
 
 use std::path::Path;
 
 use musher_engine::permission::{Kind, Operation};
-use musher_engine::{Choice, Question, QuestionedCall, UserQuestion};
+use musher_engine::{Choice, RequestedCall, UserQuestion, UserRequest};
 use musher_wire as wire;
 use musher_wire::{Json, PendingAskUser, PendingPermission, PermissionOption, PermissionToolUse};
 use serde_json::{Value, json};
@@ -11,41 +11,45 @@ use serde_json::{Value, json};
 use super::count;
 
 const PROCEED_COLOR: &str = "#d78700";
-/// For what stops, and for what lets everything happen.
+/// For options that stop the turn or allow everything.
 const WARNING_COLOR: &str = "#d75f5f";
 
 /// The params of `request_permission`.
-pub(super) fn permission(calls: &[QuestionedCall], choices: &[Choice]) -> wire::RequestPermissionParams {
+pub(super) fn permission(calls: &[RequestedCall], choices: &[Choice]) -> wire::RequestPermissionParams {
     wire::RequestPermissionParams::new(tool_uses(calls), options(calls, choices))
 }
 
 /// The params of `ask_user`.
 pub(super) fn ask(tool_call_id: &str, questions: &[UserQuestion]) -> wire::AskUserParams {
-    wire::AskUserParams::new(tool_call_id, asked(questions))
+    wire::AskUserParams::new(tool_call_id, questions_for_client(questions))
 }
 
-/// Questions that wait, for a client that comes later.
-pub(super) fn pending(questions: &[Question]) -> (Vec<PendingPermission>, Vec<PendingAskUser>) {
+/// Pending questions, for a client that loads the session.
+pub(super) fn pending(requests: &[UserRequest]) -> (Vec<PendingPermission>, Vec<PendingAskUser>) {
     let (mut permissions, mut asks) = (Vec::new(), Vec::new());
-    for question in questions {
-        match question {
-            Question::Permission { id, calls, choices } => {
+    for request in requests {
+        match request {
+            UserRequest::Permission { id, calls, choices } => {
                 permissions.push(PendingPermission::new(
                     id.as_str(),
                     tool_uses(calls),
                     options(calls, choices),
                 ));
             }
-            Question::Ask { id, tool_call_id, questions } => {
-                asks.push(PendingAskUser::new(id.as_str(), tool_call_id.as_str(), asked(questions)));
+            UserRequest::Questions { id, tool_call_id, questions } => {
+                asks.push(PendingAskUser::new(
+                    id.as_str(),
+                    tool_call_id.as_str(),
+                    questions_for_client(questions),
+                ));
             }
         }
     }
     (permissions, asks)
 }
 
-fn tool_uses(calls: &[QuestionedCall]) -> Vec<PermissionToolUse> {
-    let one = |call: &QuestionedCall| {
+fn tool_uses(calls: &[RequestedCall]) -> Vec<PermissionToolUse> {
+    let one = |call: &RequestedCall| {
         let input = Json::new(&call.input).unwrap_or_else(|_| Json::empty_object());
         let tool_use = wire::ToolUse::standalone(call.id.as_str(), call.name.as_str(), input);
         let details = details(call);
@@ -55,7 +59,7 @@ fn tool_uses(calls: &[QuestionedCall]) -> Vec<PermissionToolUse> {
     calls.iter().map(one).collect()
 }
 
-fn details(call: &QuestionedCall) -> wire::PermissionDetails {
+fn details(call: &RequestedCall) -> wire::PermissionDetails {
     let impact = || Some(call.request.impact().into());
     let path = |path: &Path| path.to_string_lossy().into_owned();
     match &call.request.kind {
@@ -123,8 +127,8 @@ fn details(call: &QuestionedCall) -> wire::PermissionDetails {
     }
 }
 
-fn options(calls: &[QuestionedCall], choices: &[Choice]) -> Vec<PermissionOption> {
-    // of several calls the riskiest says what "always" would mean
+fn options(calls: &[RequestedCall], choices: &[Choice]) -> Vec<PermissionOption> {
+    // of several calls, the riskiest determines the label of "always"
     let foremost = calls.iter().max_by_key(|call| call.request.risk);
     let one = |choice: &Choice| {
         let label = match (choice, calls.len()) {
@@ -142,7 +146,7 @@ fn options(calls: &[QuestionedCall], choices: &[Choice]) -> Vec<PermissionOption
     choices.iter().map(one).collect()
 }
 
-fn asked(questions: &[UserQuestion]) -> Vec<wire::Question> {
+fn questions_for_client(questions: &[UserQuestion]) -> Vec<wire::Question> {
     let one = |question: &UserQuestion| {
         let mut it = wire::Question::new(count(question.index), question.question.as_str());
         it.topic = Some(question.topic.clone());

@@ -1,4 +1,4 @@
-//! Answers to requests, as each method has them.
+//! Converts replies of the engine to the result of each method.
 
 use std::path::Path;
 
@@ -7,63 +7,73 @@ use musher_engine::{
     ContextBreakdown, Created, Loaded, ModelView, Reply, Repository, ServerView, WorkingState,
 };
 use musher_wire as wire;
-use musher_wire::{Json, McpServerConfig, RpcError, SessionData};
+use musher_wire::{AgentCapabilities, Json, McpServerConfig, RpcError, SessionData};
 use serde_json::{Value, json};
 
 use super::{count, last_call, message, question, settings, state, usage};
 use crate::error_code;
-use crate::open::Shape;
+use crate::pending::ReplyShape;
 
-/// The result of a request.
+/// Returns the result of a request.
 pub(super) fn result(
     outcome: Result<Reply, engine::Error>,
-    shape: Shape,
+    shape: ReplyShape,
     host: &str,
 ) -> Result<Json, RpcError> {
     let reply = outcome.map_err(|error| error_code::of_engine(&error))?;
-    let servers = match shape {
-        Shape::WithServers(servers) => Some(servers),
-        Shape::Success if matches!(reply, Reply::Done) => return Ok(success(true)),
-        Shape::Plain | Shape::Success => None,
+    let (servers, editor) = match shape {
+        ReplyShape::Opened { servers, editor } => (servers, editor),
+        ReplyShape::Success if matches!(reply, Reply::Done) => return Ok(success(true)),
+        ReplyShape::Plain | ReplyShape::Success => (None, None),
     };
+    let editor =
+        editor.map(|editor| AgentCapabilities { editor: Some(editor), ..AgentCapabilities::default() });
     Ok(match reply {
         Reply::Done => Json::empty_object(),
         Reply::Success(worked) => success(worked),
-        Reply::Created(created) => print(&self::created(&created, servers, host)),
-        Reply::Loaded(loaded) => print(&self::loaded(&loaded, servers, host)),
-        Reply::Forked { session } => print(&wire::ForkSessionResult::new(session.as_str())),
+        Reply::Created(created) => {
+            let mut it = self::created(&created, servers, host);
+            it.agent_capabilities = editor;
+            to_json(&it)
+        }
+        Reply::Loaded(loaded) => {
+            let mut it = self::loaded(&loaded, servers, host);
+            it.agent_capabilities = editor;
+            to_json(&it)
+        }
+        Reply::Forked { session } => to_json(&wire::ForkSessionResult::new(session.as_str())),
         Reply::Compacted { session, removed } => {
             let mut it = wire::CompactSessionResult::new(session.as_str());
             it.removed_count = Some(count(removed));
-            print(&it)
+            to_json(&it)
         }
-        Reply::RewindInfo(info) => print(&rewind_info(&info)),
+        Reply::RewindInfo(info) => to_json(&rewind_info(&info)),
         Reply::Rewound { session, restored, deleted, failed_restores, failed_deletes } => {
             let mut it = wire::ExecuteRewindResult::new(session.as_str());
             it.restored_count = Some(count(restored));
             it.deleted_count = Some(count(deleted));
             it.failed_restore_count = Some(count(failed_restores));
             it.failed_delete_count = Some(count(failed_deletes));
-            print(&it)
+            to_json(&it)
         }
         Reply::ContextStats { used, limit, is_exact } => {
             let mut it = wire::GetContextStatsResult::new(used, limit.saturating_sub(used), limit);
             it.accuracy = Some(if is_exact { "exact" } else { "estimated" }.into());
             it.updated_at = Some(now());
-            print(&it)
+            to_json(&it)
         }
-        Reply::ContextBreakdown(breakdown) => print(&self::breakdown(&breakdown)),
+        Reply::ContextBreakdown(breakdown) => to_json(&self::breakdown(&breakdown)),
         Reply::Tools(tools) => {
-            print(&wire::ListToolsResult::new(tools.into_iter().map(tool).collect::<Vec<_>>()))
+            to_json(&wire::ListToolsResult::new(tools.into_iter().map(tool).collect::<Vec<_>>()))
         }
         Reply::Models(models) => {
             let listed = |view: &ModelView| wire::ModelInfo { disabled: Some(false), ..model(view) };
-            print(&wire::ListModelsResult::new(models.iter().map(listed).collect::<Vec<_>>()))
+            to_json(&wire::ListModelsResult::new(models.iter().map(listed).collect::<Vec<_>>()))
         }
         Reply::Skills { skills, project_available } => {
             let mut it = wire::ListSkillsResult::new(skills.into_iter().map(skill).collect::<Vec<_>>());
             it.project_available = Some(project_available);
-            print(&it)
+            to_json(&it)
         }
         Reply::Commands(commands) => {
             let command = |view: engine::CommandView| {
@@ -73,28 +83,28 @@ pub(super) fn result(
                 it.is_executable = Some(view.is_executable);
                 it
             };
-            print(&wire::ListCommandsResult::new(commands.into_iter().map(command).collect::<Vec<_>>()))
+            to_json(&wire::ListCommandsResult::new(commands.into_iter().map(command).collect::<Vec<_>>()))
         }
         Reply::McpServers(views) => {
             let (servers, summary) = servers_and_summary(&views);
             let mut it = wire::ListMcpServersResult::new(servers);
             it.summary = Some(summary);
-            print(&it)
+            to_json(&it)
         }
         Reply::McpTools(tools) => {
-            print(&wire::ListMcpToolsResult::new(tools.into_iter().map(mcp_tool).collect::<Vec<_>>()))
+            to_json(&wire::ListMcpToolsResult::new(tools.into_iter().map(mcp_tool).collect::<Vec<_>>()))
         }
-        // there is no other as long as both are built together
+        // no other reply exists as long as both crates are built together
         _ => return Err(error_code::ended()),
     })
 }
 
-/// The moment as clients read it.
+/// The current time, in the format of the protocol.
 pub(super) fn now() -> String {
     format!("{:.3}", jiff::Timestamp::now())
 }
 
-/// MCP servers, and how many are in which state.
+/// MCP servers, and the number of servers in each state.
 pub(super) fn servers_and_summary(views: &[ServerView]) -> (Vec<wire::McpServerInfo>, wire::McpSummary) {
     let server = |view: &ServerView| {
         let mut it = wire::McpServerInfo::new(view.name.as_str(), view.status.as_str());
@@ -117,13 +127,13 @@ pub(super) fn servers_and_summary(views: &[ServerView]) -> (Vec<wire::McpServerI
     (views.iter().map(server).collect(), summary)
 }
 
-fn print<T: wire::Payload>(value: &T) -> Json {
-    // our own types have string keys only, so printing them cannot fail
+fn to_json<T: wire::Payload>(value: &T) -> Json {
+    // these types have string keys only, so serializing them cannot fail
     Json::new(value).unwrap_or_else(|_| Json::empty_object())
 }
 
 fn success(worked: bool) -> Json {
-    print(&wire::Success::new(worked))
+    to_json(&wire::Success::new(worked))
 }
 
 fn path(path: &Path) -> String {
@@ -146,7 +156,7 @@ fn created(
 }
 
 fn loaded(loaded: &Loaded, servers: Option<Vec<McpServerConfig>>, host: &str) -> wire::LoadSessionResult {
-    let messages: Vec<_> = loaded.messages.iter().map(|it| message::remembered(it)).collect();
+    let messages: Vec<_> = loaded.messages.iter().map(|it| message::from_history(it)).collect();
     let mut session = SessionData::new(messages);
     session.title.clone_from(&loaded.title);
     let mut it = wire::LoadSessionResult::new(session);
@@ -162,7 +172,7 @@ fn loaded(loaded: &Loaded, servers: Option<Vec<McpServerConfig>>, host: &str) ->
     it.token_usage = Some(usage(&loaded.usage));
     it.inclusive_token_usage = Some(usage(&loaded.usage));
     it.last_call_token_usage = loaded.last_call.as_ref().map(last_call);
-    let (permissions, asks) = question::pending(&loaded.questions);
+    let (permissions, asks) = question::pending(&loaded.requests);
     it.pending_permissions = (!permissions.is_empty()).then_some(permissions);
     it.pending_ask_user_requests = (!asks.is_empty()).then_some(asks);
     let queued: Vec<_> = loaded.queued.iter().map(queued).collect();
@@ -172,8 +182,8 @@ fn loaded(loaded: &Loaded, servers: Option<Vec<McpServerConfig>>, host: &str) ->
     it
 }
 
-fn queued((ticket, text): &(Option<engine::Ticket>, String)) -> wire::QueuedMessage {
-    let request = ticket.as_ref().map_or("", |ticket| &*ticket.0);
+fn queued((command_id, text): &(Option<engine::CommandId>, String)) -> wire::QueuedMessage {
+    let request = command_id.as_ref().map_or("", |command_id| &*command_id.0);
     wire::QueuedMessage::new(text.as_str(), request)
 }
 
@@ -202,7 +212,7 @@ fn tool(entry: engine::ToolEntry) -> wire::ToolInfo {
     let mut it = wire::ToolInfo::new(entry.id, entry.name);
     it.display_name = Some(entry.display_name);
     it.description = Some(entry.description);
-    // the wire has no word of its own for the tools of MCP servers, but a field for where a tool comes from
+    // the wire has no category for tools of MCP servers, but a field for the source of a tool
     let is_mcp = entry.category == "mcp";
     it.category = Some(if is_mcp { "execute" } else { entry.category.as_str() }.into());
     it.source = is_mcp.then(|| "mcp".into());

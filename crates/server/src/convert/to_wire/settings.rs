@@ -1,11 +1,11 @@
-//! Settings of a session. How much of them is said depends on where.
+//! Settings of a session. Each message includes a different subset.
 
 use musher_engine as engine;
 use musher_engine::{Autonomy, Effort, Mode};
 use musher_wire as wire;
 use musher_wire::{AutonomyLevel, AutonomyMode, InteractionMode, Json, ReasoningEffort, SessionSettings};
 
-/// A change by itself: what most clients show.
+/// For a change: what most clients show.
 pub(super) fn changed(settings: &engine::Settings) -> SessionSettings {
     let level = autonomy(settings.autonomy);
     SessionSettings {
@@ -37,7 +37,7 @@ pub(super) fn changed(settings: &engine::Settings) -> SessionSettings {
     }
 }
 
-/// The answer to a wish of the client: with the selection of tools.
+/// For the response to a settings request: includes the tool selection.
 pub(super) fn complete(settings: &engine::Settings) -> SessionSettings {
     SessionSettings {
         additional_tool_ids: Some(settings.tools.additional.clone()),
@@ -49,7 +49,7 @@ pub(super) fn complete(settings: &engine::Settings) -> SessionSettings {
     }
 }
 
-/// All there is, of a session that was opened.
+/// For a session that was opened: everything.
 pub(super) fn opened(settings: &engine::Settings) -> SessionSettings {
     SessionSettings {
         tool_execution_mode: Some("direct_only".to_owned()),

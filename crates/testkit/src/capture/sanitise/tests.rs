@@ -1,4 +1,4 @@
-//! What is taken out, and that the rest stays.
+//! Tests what is removed, and that the rest is kept.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ fn clean(message: Value) -> Value {
 }
 
 #[test]
-fn an_ordinary_message_stays_as_it_is() {
+fn ordinary_message_stays_as_it_is() {
     let message =
         json!({"jsonrpc": "2.0", "id": "1", "result": {"n": 1, "ok": true, "none": null, "list": ["a", 2]}});
     assert_eq!(clean(message.clone()), message);
@@ -43,13 +43,13 @@ fn keys_addresses_and_host_ids_do_not_stay() {
 }
 
 #[test]
-fn a_text_with_a_hidden_reminder_is_hidden_whole() {
+fn text_with_a_hidden_reminder_is_removed_completely() {
     let message = json!({"text": "before <system-reminder>secret\nlines</system-reminder> after"});
     assert_eq!(clean(message), json!({"text": "<system-reminder>...</system-reminder>"}));
 }
 
 #[test]
-fn of_many_models_one_built_in_and_one_custom_stay() {
+fn one_built_in_and_one_custom_model_are_kept() {
     let models = |ids: &[(&str, bool)]| -> Vec<_> {
         ids.iter().map(|(id, custom)| json!({"id": id, "isCustom": custom})).collect()
     };

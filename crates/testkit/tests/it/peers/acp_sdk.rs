@@ -1,4 +1,4 @@
-//! The TypeScript SDK of the Agent Client Protocol loads in Node.js and speaks the protocol version we serve.
+//! The TypeScript SDK of the Agent Client Protocol loads in Node.js and speaks the protocol version that musher serves.
 
 use testkit::peers::ACP_SDK;
 use testkit::{Sandbox, require_peer};

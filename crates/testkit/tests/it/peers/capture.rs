@@ -9,7 +9,7 @@ use testkit::rehearse::Script;
 use testkit::{droid, require_peer};
 
 #[tokio::test]
-async fn the_shipped_scenario_gives_a_capture_that_names_nothing_of_this_machine() -> anyhow::Result<()> {
+async fn shipped_scenario_gives_a_capture_without_local_names() -> anyhow::Result<()> {
     let droid = require_peer!(DROID);
     let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/scenarios");
     let script = Script::read(&scenarios.join("tool_permission.script.yaml"))?;

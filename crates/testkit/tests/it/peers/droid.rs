@@ -1,4 +1,4 @@
-//! The real `droid`, two versions of it: one turn with a tool, from start to end.
+//! The real `droid`, two versions of it: one turn with a tool, from start to finish.
 
 use musher_rehearse::{Api, Reply, Script, when};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ async fn droid_asks_runs_the_command_and_completes_the_turn() -> anyhow::Result<
 }
 
 #[tokio::test]
-async fn old_droid_knows_no_turn_completion_and_ends_on_idle() -> anyhow::Result<()> {
+async fn old_droid_ends_its_turn_with_idle() -> anyhow::Result<()> {
     let droid = require_peer!(DROID_OLD);
     let turn_end =
         json!({"params": {"notification": {"type": "droid_working_state_changed", "newState": "idle"}}});
@@ -56,7 +56,7 @@ async fn droid_reaches_the_scripted_model_over_all_three_apis() -> anyhow::Resul
     let records = play(program, &scenario, &[]).await?;
     assert_eq!(text_of(&records), "Hello.Hello.Hello.");
 
-    // Side calls, such as for a title, offer no tools.
+    // Side requests, such as for a title, offer no tools.
     let calls = model.calls();
     let turns =
         calls.iter().filter_map(|request| request.call.as_ref()).filter(|call| !call.tools.is_empty());

@@ -26,7 +26,7 @@ async fn python_sdk_runs_one_prompt_on_the_real_droid() -> anyhow::Result<()> {
     let model = sandbox.model(Script::new().otherwise(Reply::text("Hello from the script.")))?;
     droid::configure(&sandbox, &model.url())?;
 
-    // The SDK looks for `droid` on the path.
+    // the SDK searches for `droid` on the path
     let program = droid.entry();
     let mut path = vec![program.parent().unwrap().to_owned()];
     path.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));

@@ -1,4 +1,4 @@
-//! `AskUser`: questions for the user.
+//! `AskUser`: asks the user questions.
 
 mod questionnaire;
 mod spec;
@@ -36,7 +36,7 @@ fn request(input: &Input) -> Result<SessionRequest, ToolOutput> {
     match questionnaire::parse(input::text(input, "questionnaire").unwrap_or_default()) {
         Ok(questions) => Ok(SessionRequest::AskUser { questions }),
         Err(problem) => {
-            let for_model = format!("The questionnaire cannot be read: {problem}");
+            let for_model = format!("invalid `questionnaire`: {problem}. Correct it and call AskUser again.");
             Err(ToolOutput::error("Invalid AskUser parameters", &for_model))
         }
     }

@@ -1,4 +1,4 @@
-//! The text form in which the model writes questions, and the text form of the answers. Pure.
+//! The text form of questions (written by the model) and of answers (read by it). Pure.
 //!
 //! A questionnaire has numbered questions, each followed by its topic and options:
 //!
@@ -16,22 +16,22 @@ use crate::ToolOutput;
 /// A question of the model to the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserQuestion {
-    /// Its number, from 1.
+    /// The number of the question, from 1.
     pub index: usize,
-    /// A word for it.
+    /// One word that names the topic.
     pub topic: String,
     /// The question.
     pub question: String,
-    /// The answers to choose from.
+    /// The options to choose from.
     pub options: Vec<String>,
-    /// Whether several may be chosen.
+    /// Whether the user may choose several options.
     pub multiple: bool,
 }
 
 /// Maximum number of questions of one call.
 const MAX_QUESTIONS: usize = 16;
 
-/// Reads a questionnaire, or says what is wrong with it.
+/// Reads a questionnaire; the error names the invalid line.
 pub(super) fn parse(questionnaire: &str) -> Result<Vec<UserQuestion>, String> {
     let mut questions: Vec<UserQuestion> = Vec::new();
     for (number, line) in questionnaire.lines().enumerate() {
@@ -65,15 +65,15 @@ pub(super) fn parse(questionnaire: &str) -> Result<Vec<UserQuestion>, String> {
         }
     }
     match questions.len() {
-        0 => Err("there is no question".to_owned()),
+        0 => Err("it has no question".to_owned()),
         count if count > MAX_QUESTIONS => {
-            Err(format!("{count} questions are too many; at most {MAX_QUESTIONS}"))
+            Err(format!("it has {count} questions; the maximum is {MAX_QUESTIONS}"))
         }
         _ => Ok(questions),
     }
 }
 
-/// `[tag] text`, with or without a number before it.
+/// Reads `[tag] text`, with or without a number before it.
 fn tagged(line: &str) -> Option<(&str, &str)> {
     let line = match line.split_once('.') {
         Some((number, rest)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => {
@@ -85,7 +85,7 @@ fn tagged(line: &str) -> Option<(&str, &str)> {
     matches!(tag, "question" | "topic" | "option").then_some((tag, text.trim()))
 }
 
-/// The answers, by the number of their question, as the result of a call. A question without an answer says so.
+/// Formats the answers (each with the number of its question) as the result of a call. Unanswered questions say `(no answer)`.
 pub fn answers(questions: &[UserQuestion], given: &[(usize, String)]) -> ToolOutput {
     let mut text = String::new();
     for question in questions {
@@ -121,9 +121,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_questionnaire_is_refused_with_the_line() {
+    fn invalid_questionnaire_is_rejected_with_the_line() {
         for (text, problem) in [
-            ("", "there is no question"),
+            ("", "it has no question"),
             ("What now?", "line 1: expected [question], [topic] or [option]"),
             ("[topic] Color", "line 1: [topic] comes before any [question]"),
             ("1. [question]", "line 1: the question is empty"),
@@ -138,7 +138,7 @@ mod tests {
             [question(1, "Which color?", "", &[], false), question(2, "Which size?", "", &[], false)];
         let output = answers(&questions, &[(2, "S".to_owned())]);
         assert_eq!(
-            output.wire_text(),
+            output.client_text(),
             "1. [question] Which color?\n[answer] (no answer)\n\n2. [question] Which size?\n[answer] S"
         );
     }

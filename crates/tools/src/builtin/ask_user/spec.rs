@@ -1,4 +1,4 @@
-//! How the model sees it.
+//! How the model sees the tool.
 
 use serde_json::{Value, json};
 
@@ -12,12 +12,12 @@ pub(super) const INFO: ToolInfo = ToolInfo::new("ask-user", "AskUser", Category:
     .main_session_only()
     .offer(Offer::At(80));
 
-const DESCRIPTION: &str = "Asks the user up to four short questions when the answer changes what you do. `questionnaire` is text: for each question \
-a line `N. [question] ...` (with `(multi)` at its end if several options may be chosen), then a line `[topic] ...` with one word for it, then a \
-line `[option] ...` for each of two to four options. The user may also answer freely.";
+const DESCRIPTION: &str = "Asks the user up to four short questions. Use it when the answer changes what you do next. `questionnaire` is text. \
+For each question write a line `N. [question] ...` (end it with `(multi)` if the user may choose several options), then a line `[topic] ...` with \
+one word, then two to four lines `[option] ...`. The user can also answer in their own words.";
 
 fn schema() -> Value {
-    let text = || json!({"type": "string"});
-    let properties = json!({"questionnaire": text()});
+    let questions = json!({"type": "string", "description": "The questions, with [question], [topic] and [option] lines"});
+    let properties = json!({"questionnaire": questions});
     object_schema(&properties, &["questionnaire"])
 }

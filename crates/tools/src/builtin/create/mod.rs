@@ -1,4 +1,4 @@
-//! Create: a file with a content, new or replaced.
+//! Create: writes a new file or replaces a whole file.
 
 mod spec;
 #[cfg(test)]
@@ -21,7 +21,7 @@ struct Arguments {
     content: String,
 }
 
-/// What a client is told; the order of the fields is the one clients know.
+/// The result for clients. The order of the fields is part of droid's format.
 #[derive(Serialize)]
 struct Created<'a> {
     success: bool,
@@ -71,8 +71,8 @@ fn create(arguments: &Arguments, context: &Context, cancel: &CancellationToken) 
     context.seen.add(&resolved.path);
     let shown = context.workspace.root().join(path);
     let shown = shown.to_string_lossy();
-    let for_wire = serde_json::to_string(&Created { success: true, file_path: &shown }).unwrap_or_default();
-    let mut output = ToolOutput::two(for_wire, format!("File created successfully: {shown}"));
+    let for_client = serde_json::to_string(&Created { success: true, file_path: &shown }).unwrap_or_default();
+    let mut output = ToolOutput::two(for_client, format!("File created successfully: {shown}"));
     output.changed.push(resolved.path);
     output
 }

@@ -1,4 +1,4 @@
-//! How the model sees it.
+//! How the model sees the tool.
 
 use serde_json::{Value, json};
 
@@ -7,13 +7,13 @@ use crate::{Category, Offer, ToolInfo, object_schema};
 pub(super) const INFO: ToolInfo =
     ToolInfo::new("create-cli", "Create", Category::Edit, DESCRIPTION, schema).offer(Offer::At(60));
 
-const DESCRIPTION: &str = "Writes a new file, or replaces a whole file, with the given content. Missing folders are made. \
-To change part of a file use Edit.";
+const DESCRIPTION: &str = "Creates a file, or replaces the whole content of an existing file. Creates missing directories. \
+To change part of a file, use Edit.";
 
 fn schema() -> Value {
     let properties = json!({
-        "file_path": {"type": "string", "description": "Path of the file; relative ones begin at the workspace"},
-        "content": {"type": "string", "description": "The whole content"},
+        "file_path": {"type": "string", "description": "Path of the file; a relative path starts at the workspace root"},
+        "content": {"type": "string", "description": "The complete content of the file"},
     });
     object_schema(&properties, &["file_path", "content"])
 }

@@ -1,4 +1,4 @@
-//! New files, old files, places where none can be.
+//! New files, existing files, and paths that cannot be files.
 
 use std::os::unix::fs::symlink;
 
@@ -8,37 +8,37 @@ use crate::builtin::testing::Scene;
 use crate::{Access, Create};
 
 #[tokio::test]
-async fn a_file_is_made_with_its_folders_and_told_as_json() {
+async fn file_is_created_with_its_directories_and_reported_as_json() {
     let scene = Scene::new();
     let output = scene.run(&Create, json!({"file_path": "x/y.txt", "content": "hi\n"})).await;
     let path = scene.path("x/y.txt");
-    assert_eq!(output.wire_text(), format!("{{\"success\":true,\"file_path\":\"{}\"}}", path.display()));
+    assert_eq!(output.client_text(), format!("{{\"success\":true,\"file_path\":\"{}\"}}", path.display()));
     assert_eq!(output.model_text(), format!("File created successfully: {}", path.display()));
     assert_eq!((scene.read("x/y.txt").as_str(), output.changed), ("hi\n", vec![path.clone()]));
     assert!(scene.context.seen.contains(&path));
 }
 
 #[tokio::test]
-async fn a_file_that_is_there_is_replaced() {
+async fn existing_file_is_replaced() {
     let scene = Scene::with(&[("a", "a long old content")]);
     scene.run(&Create, json!({"file_path": scene.path("a"), "content": "new"})).await;
     assert_eq!(scene.read("a"), "new");
 }
 
 #[tokio::test]
-async fn a_folder_cannot_become_a_file() {
+async fn folder_cannot_become_a_file() {
     let scene = Scene::with(&[("sub/a", "")]);
     for path in ["sub", "", "sub/a/b"] {
         let output = scene.run(&Create, json!({"file_path": path, "content": ""})).await;
         assert!(
-            output.is_error && output.wire_text().starts_with("Error: Error: Cannot create file at "),
+            output.is_error && output.client_text().starts_with("Error: Error: Cannot create file at "),
             "{path}"
         );
     }
 }
 
 #[tokio::test]
-async fn a_link_out_is_followed_only_with_access_and_stays_a_link() {
+async fn link_out_is_followed_only_with_access_and_stays_a_link() {
     let mut scene = Scene::new();
     let outside = scene.outside().join("target");
     symlink(&outside, scene.path("link")).unwrap();

@@ -1,14 +1,14 @@
-//! The change of a file as clients know it: a JSON text with the lines that were removed and added.
+//! The diff of a file for clients: JSON with the removed and added lines.
 
 use std::time::Duration;
 
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
 
-/// Lines shown around a change.
-const AROUND: usize = 3;
-/// For large files with many changes: a longer diff, but soon.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// The number of unchanged lines around a change.
+const CONTEXT_LINES: usize = 3;
+/// After this time the algorithm settles for a diff that is not minimal. Matters for large files with many changes.
+const DIFF_TIMEOUT: Duration = Duration::from_millis(500);
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -39,23 +39,23 @@ struct Numbers {
     new: Option<usize>,
 }
 
-/// The report of one changed file.
+/// Formats the report of one changed file.
 pub(crate) fn report(file_path: &str, old: &str, new: &str) -> String {
     let (diff_lines, lines_added, lines_removed) = lines(old, new);
     let report = Report { success: true, file_path, diff_lines, lines_added, lines_removed };
     serde_json::to_string(&report).unwrap_or_default()
 }
 
-/// How many lines a change adds and removes.
+/// Returns how many lines a change adds and removes.
 pub(crate) fn counts(old: &str, new: &str) -> (usize, usize) {
     let (_, added, removed) = lines(old, new);
     (added, removed)
 }
 
 fn lines(old: &str, new: &str) -> (Vec<Line>, usize, usize) {
-    let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);
+    let diff = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(old, new);
     let (mut lines, mut added, mut removed) = (Vec::new(), 0, 0);
-    for op in diff.grouped_ops(AROUND).iter().flatten() {
+    for op in diff.grouped_ops(CONTEXT_LINES).iter().flatten() {
         for change in diff.iter_changes(op) {
             let kind = match change.tag() {
                 ChangeTag::Equal => "unchanged",

@@ -1,4 +1,4 @@
-//! Edit: one text in the place of another. Line ends stay what they are in the file.
+//! Edit: replaces a text in a file with another. Line endings of the file are kept.
 
 pub(super) mod diff;
 mod spec;
@@ -56,13 +56,16 @@ fn edit(arguments: &Arguments, context: &Context, cancel: &CancellationToken) ->
         context.workspace.reach(&arguments.file_path, &context.access).map_err(|error| error.to_string())?;
     let (bytes, source) = context.read(&resolved, cancel).map_err(|error| error.to_string())?;
     if !context.seen.contains(&resolved.path) {
-        return Err(format!("`{shown}` has not been read in this session: Read it first, then edit it"));
+        return Err(format!(
+            "`{shown}` has not been read in this session. Call Read on it first, then call Edit again."
+        ));
     }
-    let old = String::from_utf8(bytes).map_err(|_bad| format!("`{shown}` is not text in UTF-8"))?;
+    let old = String::from_utf8(bytes)
+        .map_err(|_bad| format!("`{shown}` is not UTF-8 text, so Edit cannot change it"))?;
     let new = replaced(&old, arguments).map_err(|reason| format!("{reason} in `{shown}`"))?;
     context.write(&resolved, &new, source, cancel).map_err(|error| error.to_string())?;
-    let for_wire = diff::report(&shown, &old, &new);
-    let mut output = ToolOutput::two(for_wire, format!("File updated successfully: {shown}"));
+    let for_client = diff::report(&shown, &old, &new);
+    let mut output = ToolOutput::two(for_client, format!("File updated successfully: {shown}"));
     output.changed.push(resolved.path);
     Ok(output)
 }
@@ -70,32 +73,33 @@ fn edit(arguments: &Arguments, context: &Context, cancel: &CancellationToken) ->
 fn replaced(content: &str, arguments: &Arguments) -> Result<String, String> {
     let Arguments { old_str, new_str, .. } = arguments;
     if old_str.is_empty() {
-        return Err("`old_str` is empty, so there is nothing to replace".to_owned());
+        return Err("`old_str` is empty. Give the text to replace, or use Create to replace the whole file. Nothing was changed".to_owned());
     }
     if old_str == new_str {
-        return Err("`old_str` and `new_str` are the same: nothing would change".to_owned());
+        return Err("`old_str` and `new_str` are equal. Nothing was changed".to_owned());
     }
     if content.contains(old_str.as_str()) {
         return replace(content, old_str, new_str, arguments);
     }
-    // the model sees every line end as LF, whatever it is in the file
+    // the model sees every line ending as LF, also in files with CRLF
     let as_in_file = |text: &str| text.replace("\r\n", "\n").replace('\n', "\r\n");
     let old_crlf = as_in_file(old_str);
     if content.contains(&old_crlf) {
         return replace(content, &old_crlf, &as_in_file(new_str), arguments);
     }
-    Err("`old_str` was not found".to_owned())
+    Err("`old_str` was not found. Call Read to see the current text, then copy it exactly. Nothing was changed".to_owned())
 }
 
 fn replace(content: &str, old: &str, new: &str, arguments: &Arguments) -> Result<String, String> {
-    // a file of CRLF stays one also if the replaced piece lies within a line
+    // a file with CRLF keeps CRLF, also if the replaced text is within a line
     let is_crlf = content.contains("\r\n") && !content.replace("\r\n", "").contains('\n');
     let new = if is_crlf { new.replace("\r\n", "\n").replace('\n', "\r\n") } else { new.to_owned() };
     match content.matches(old).count() {
         1 => Ok(content.replacen(old, &new, 1)),
         _ if arguments.change_all.unwrap_or(false) => Ok(content.replace(old, &new)),
         count => Err(format!(
-            "`old_str` has {count} occurrences, but `change_all` is false: add more of the text around it, or set `change_all`, "
-        ) + "for the change"),
+            "`old_str` occurs {count} times, but `change_all` is false. Add surrounding lines to `old_str` until it is unique, or set \
+       `change_all` to true. Nothing was changed"
+        )),
     }
 }

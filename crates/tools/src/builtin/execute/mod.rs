@@ -1,4 +1,4 @@
-//! Execute: a shell command. Whether it may run is decided before, by others.
+//! Execute: runs a shell command. The permission decision is made before, outside of this crate.
 
 mod spec;
 #[cfg(test)]
@@ -26,8 +26,8 @@ struct Arguments {
     is_background: Option<bool>,
 }
 
-const DEFAULT_TIMEOUT: u64 = 120;
-const LONGEST_TIMEOUT: u64 = 86_400;
+const DEFAULT_TIMEOUT_SECONDS: u64 = 120;
+const MAX_TIMEOUT_SECONDS: u64 = 86_400;
 
 impl Tool for Execute {
     fn info(&self) -> &ToolInfo {
@@ -67,11 +67,12 @@ async fn execute(arguments: Arguments, context: &Context, cancel: &CancellationT
     let ran = if arguments.is_background.unwrap_or(false) {
         in_background(shell, context).await
     } else {
-        let seconds = arguments.timeout.unwrap_or(DEFAULT_TIMEOUT).clamp(1, LONGEST_TIMEOUT);
+        let seconds = arguments.timeout.unwrap_or(DEFAULT_TIMEOUT_SECONDS).clamp(1, MAX_TIMEOUT_SECONDS);
         in_foreground(shell, seconds, context, cancel).await
     };
     ran.unwrap_or_else(|error| {
-        let reason = format!("The command could not be started: {error}");
+        let reason =
+            format!("The command could not be started: {error}. Correct the command and call Execute again.");
         ToolOutput::error(&reason, &reason)
     })
 }
@@ -85,23 +86,26 @@ async fn in_foreground(
     let limit = Duration::from_secs(seconds);
     let editor = context.editor.as_ref().filter(|_| context.has_terminals);
     if let Some(editor) = editor.filter(|editor| editor.offers().terminals) {
-        let begun = |id: &str| context.tell(|| Progress { terminal: id.to_owned(), text: String::new() });
+        let on_start =
+            |id: &str| context.report(|| Progress { terminal: id.to_owned(), text: String::new() });
         let (scratch, processes) = (&context.scratch, &context.processes);
-        match process::run_in_terminal(editor, shell, limit, scratch, processes, cancel, begun).await {
-            Ok(Some(finished)) => return Ok(told(finished.ended, &finished.output, seconds)),
+        match process::run_in_terminal(editor, shell, limit, scratch, processes, cancel, on_start).await {
+            Ok(Some(finished)) => return Ok(output(finished.ended, &finished.output, seconds)),
             Ok(None) => {}
             Err(error) => {
-                let reason = format!("The command failed in the editor's terminal: {error}");
+                let reason = format!(
+                    "The command failed in the editor's terminal: {error}. Check what it has done before you run it again."
+                );
                 return Ok(ToolOutput::error(&reason, &reason));
             }
         }
     }
     let terminal = Uuid::new_v4().to_string();
-    let news = |text: String| context.tell(|| Progress { terminal: terminal.clone(), text });
-    // the first news has no text: it tells that the command has begun
-    news(String::new());
-    let finished = process::run(shell, limit, &context.scratch, &context.processes, cancel, news).await?;
-    Ok(told(finished.ended, &finished.output, seconds))
+    let report = |text: String| context.report(|| Progress { terminal: terminal.clone(), text });
+    // the first report has no text: it announces that the command has started
+    report(String::new());
+    let finished = process::run(shell, limit, &context.scratch, &context.processes, cancel, report).await?;
+    Ok(output(finished.ended, &finished.output, seconds))
 }
 
 async fn in_background(shell: Shell<'_>, context: &Context) -> std::io::Result<ToolOutput> {
@@ -109,26 +113,26 @@ async fn in_background(shell: Shell<'_>, context: &Context) -> std::io::Result<T
     let output = background.output.as_deref().unwrap_or_else(|| std::path::Path::new("/dev/null"));
     Ok(ToolOutput::text(format!(
         "Background process started (PID: {})\nCommand: {}\nOutput file: {}\nStatus: running\n\
-         Note: the process ends with the session. Read the output file to see how it goes.",
+         Note: the process ends with the session. Read the output file to see its progress.",
         background.pid,
         background.command,
         output.display()
     )))
 }
 
-/// Why a call without a claim about its risk is not run.
+/// Returns why a call without a risk assessment is rejected.
 fn missing_risk(input: &Input) -> Option<String> {
     let missing = ["riskLevelReason", "riskLevel"].into_iter().filter(|field| !input.contains_key(*field));
     let missing: Vec<_> = missing.map(|field| format!("\"{field}\"")).collect();
     let text = format!(
-        "Execute call rejected: missing required parameters {}. Call it again with them: what could go wrong, and how bad it would be.",
+        "Execute call rejected: missing required parameters {}. Call Execute again with them: `riskLevel` is low, medium or high, `riskLevelReason` says why.",
         missing.join(", ")
     );
     (!missing.is_empty()).then_some(text)
 }
 
-/// The words for what came of a command, as clients know them.
-fn told(ended: Ended, output: &Captured, seconds: u64) -> ToolOutput {
+/// Formats the outcome of a command, in the format of clients.
+fn output(ended: Ended, output: &Captured, seconds: u64) -> ToolOutput {
     let mut text = output.text.clone();
     if let Some((path, bytes)) = &output.saved {
         if !text.ends_with('\n') {
@@ -140,7 +144,7 @@ fn told(ended: Ended, output: &Captured, seconds: u64) -> ToolOutput {
     match ended {
         Ended::Cancelled => ToolOutput::cancelled(),
         Ended::TimedOut => {
-            let hint = "It was ended with everything it had started. Use a longer timeout or fireAndForget if it needs more time.";
+            let hint = "The command and all its child processes were ended. If it needs more time, set a longer `timeout`, or set `fireAndForget`.";
             let text = text.trim_end();
             let shown = if text.is_empty() {
                 String::new()
@@ -154,7 +158,7 @@ fn told(ended: Ended, output: &Captured, seconds: u64) -> ToolOutput {
         }
         Ended::Exited(0) => ToolOutput::text(format!("{text}\n\n[Process exited with code 0]")),
         Ended::Exited(127) => {
-            failed("Command not found. Check its name, and whether it is installed.", &text, 127)
+            failed("Command not found. Check the name, and whether the program is installed.", &text, 127)
         }
         Ended::Exited(code) => failed(&format!("Command failed (exit code: {code})"), &text, code),
         Ended::Killed(signal) => failed(

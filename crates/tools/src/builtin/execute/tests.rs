@@ -1,4 +1,4 @@
-//! Real commands: their words, their ends, and what they leave.
+//! Real commands: output, exit codes, timeouts, and leftover processes.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ async fn run(scene: &Scene, input: Value) -> ToolOutput {
 }
 
 async fn text(command: &str) -> String {
-    run(&Scene::new(), input(command)).await.wire_text()
+    run(&Scene::new(), input(command)).await.client_text()
 }
 
 /// Waits until no process has this text in its command line.
@@ -42,13 +42,13 @@ async fn wait_until_gone(needle: &str) {
     }
 }
 
-/// A number of seconds to sleep that nobody else uses, so that the sleeper can be found.
+/// Returns a unique number of seconds to sleep, so that the process can be found.
 fn unique_sleep() -> String {
     format!("3600.{}", uuid::Uuid::new_v4().as_u128() % 1_000_000_000_000)
 }
 
 #[tokio::test]
-async fn output_and_exit_code_are_told_as_clients_know_them() {
+async fn output_and_exit_code_have_the_format_of_clients() {
     assert_eq!(text("echo hi; echo oops >&2").await, "hi\noops\n\n\n[Process exited with code 0]");
     assert_eq!(text("true").await, "Command completed successfully\n\n[Process exited with code 0]");
     assert_eq!(
@@ -56,22 +56,22 @@ async fn output_and_exit_code_are_told_as_clients_know_them() {
         "Error: Command failed (exit code: 3)\nx\n\n\n[Process exited with code 3]"
     );
     let missing = run(&Scene::new(), input("no-such-program-at-all")).await;
-    assert!(missing.is_error && missing.wire_text().starts_with("Error: Command not found. "));
-    assert!(missing.wire_text().ends_with("[Process exited with code 127]"));
+    assert!(missing.is_error && missing.client_text().starts_with("Error: Command not found. "));
+    assert!(missing.client_text().ends_with("[Process exited with code 127]"));
     assert!(text("kill -9 $$").await.starts_with("Error: Command was killed by signal 9 (exit code: 137)"));
 }
 
 #[tokio::test]
-async fn the_surroundings_are_those_of_a_program_nobody_watches() {
+async fn command_environment_is_non_interactive() {
     let scene = Scene::new();
     let command = "pwd; cat; echo $TERM $GIT_EDITOR; tty; echo $0";
-    let output = run(&scene, input(command)).await.wire_text();
+    let output = run(&scene, input(command)).await.client_text();
     let root = scene.context.workspace.root().display().to_string();
     assert!(output.contains(&format!("{root}\ndumb true\nnot a tty\n")), "{output}");
 }
 
 #[tokio::test]
-async fn a_long_output_is_shortened_and_saved() {
+async fn long_output_is_shortened_and_saved() {
     let output = text("seq 1 20000").await;
     assert!(
         output.starts_with("1\n2\n") && output.contains("[... 19940 lines skipped ...]\n19971\n"),
@@ -83,7 +83,7 @@ async fn a_long_output_is_shortened_and_saved() {
 }
 
 #[tokio::test]
-async fn a_timeout_ends_the_whole_tree() {
+async fn timeout_ends_the_whole_tree() {
     let [inside, group, session, hidden] = [(); 4].map(|()| unique_sleep());
     let command = format!(
         "echo begun; sleep {inside} & set -m; sleep {group} & setsid sleep {session} & \
@@ -92,19 +92,19 @@ async fn a_timeout_ends_the_whole_tree() {
     let mut input = input(&command);
     input["timeout"] = json!(1);
     let output = run(&Scene::new(), input).await;
-    assert!(!output.is_error && output.wire_text().starts_with("Command timed out after 1 seconds. "));
-    assert!(output.wire_text().ends_with("\n\nPartial output before timeout:\nbegun"));
+    assert!(!output.is_error && output.client_text().starts_with("Command timed out after 1 seconds. "));
+    assert!(output.client_text().ends_with("\n\nPartial output before timeout:\nbegun"));
     for sleeper in [inside, group, session, hidden] {
         wait_until_gone(&sleeper).await;
     }
 }
 
 #[tokio::test]
-async fn a_command_that_ignores_the_polite_signal_is_ended_too() {
+async fn command_that_ignores_sigterm_is_killed() {
     let sleeper = unique_sleep();
     let mut input = input(&format!("trap '' TERM; while :; do sleep {sleeper}; done"));
     input["timeout"] = json!(1);
-    assert!(run(&Scene::new(), input).await.wire_text().starts_with("Command timed out"));
+    assert!(run(&Scene::new(), input).await.client_text().starts_with("Command timed out"));
     wait_until_gone(&sleeper).await;
 }
 
@@ -130,18 +130,18 @@ async fn cancelling_and_dropping_end_the_command() {
         } else {
             cancel.cancel();
             let output = tokio::time::timeout(DEADLINE, running).await.unwrap();
-            assert_eq!(output.wire_text(), "Error: Tool execution cancelled by user");
+            assert_eq!(output.client_text(), "Error: Tool execution cancelled by user");
         }
         wait_until_gone(&sleeper).await;
     }
 }
 
 #[tokio::test]
-async fn what_is_left_in_the_background_does_not_hold_up_the_answer_and_ends_with_the_session() {
+async fn background_process_does_not_delay_the_result_and_ends_with_the_session() {
     let scene = Scene::new();
     let sleeper = unique_sleep();
     let command = format!("sleep {sleeper} & echo done");
-    assert_eq!(run(&scene, input(&command)).await.wire_text(), "done\n\n\n[Process exited with code 0]");
+    assert_eq!(run(&scene, input(&command)).await.client_text(), "done\n\n\n[Process exited with code 0]");
     let listed = scene.context.processes.list();
     assert_eq!((listed.len(), listed[0].is_running, listed[0].command.as_str()), (1, true, command.as_str()));
     scene.context.processes.end_all().await;
@@ -150,12 +150,12 @@ async fn what_is_left_in_the_background_does_not_hold_up_the_answer_and_ends_wit
 }
 
 #[tokio::test]
-async fn a_background_command_returns_at_once_and_writes_to_a_file() {
+async fn background_command_returns_at_once_and_writes_to_a_file() {
     let scene = Scene::new();
     let sleeper = unique_sleep();
     let mut input = input(&format!("echo started; exec sleep {sleeper}"));
     input["fireAndForget"] = json!(true);
-    let output = run(&scene, input).await.wire_text();
+    let output = run(&scene, input).await.client_text();
     let lines: Vec<&str> = output.lines().collect();
     assert!(
         lines[0].starts_with("Background process started (PID: ") && lines[3] == "Status: running",
@@ -176,38 +176,38 @@ async fn a_background_command_returns_at_once_and_writes_to_a_file() {
 async fn endless_output_stays_within_bounds() {
     let mut input = input("yes");
     input["timeout"] = json!(1);
-    let output = run(&Scene::new(), input).await.wire_text();
+    let output = run(&Scene::new(), input).await.client_text();
     assert!(output.len() < 40_000 && output.contains(" lines skipped ...]"), "{}", output.len());
 }
 
 #[tokio::test]
-async fn progress_begins_empty_and_goes_on() {
-    let heard = Arc::new(Mutex::new(Vec::new()));
+async fn progress_starts_empty_and_reports_output() {
+    let reports = Arc::new(Mutex::new(Vec::new()));
     let mut scene = Scene::new();
-    let writer = Arc::clone(&heard);
+    let writer = Arc::clone(&reports);
     scene.context =
         scene.context.clone().with_progress(move |progress| writer.lock().unwrap().push(progress));
     run(&scene, input("echo one")).await;
-    let heard = heard.lock().unwrap();
-    assert_eq!(heard.iter().map(|progress| progress.text.as_str()).collect::<Vec<_>>(), ["", "one\n"]);
-    assert_eq!(heard[0].terminal, heard[1].terminal);
+    let reports = reports.lock().unwrap();
+    assert_eq!(reports.iter().map(|progress| progress.text.as_str()).collect::<Vec<_>>(), ["", "one\n"]);
+    assert_eq!(reports[0].terminal, reports[1].terminal);
 }
 
 #[tokio::test]
-async fn what_cannot_start_is_an_ordinary_error() {
+async fn command_that_cannot_start_is_an_error_output() {
     let scene = Scene::new();
     let long = input(&format!("true {}", "x".repeat(4 << 20)));
-    assert!(run(&scene, long).await.wire_text().starts_with("Error: The command could not be started: "));
+    assert!(run(&scene, long).await.client_text().starts_with("Error: The command could not be started: "));
     assert!(run(&scene, input("a\0b")).await.is_error);
     fs_err::remove_dir(scene.context.workspace.root()).unwrap();
     assert!(run(&scene, input("true")).await.is_error);
     let unclaimed = run(&scene, json!({"command": "true"})).await;
     let expected =
         "Error: Execute call rejected: missing required parameters \"riskLevelReason\", \"riskLevel\". ";
-    assert!(unclaimed.wire_text().starts_with(expected), "{}", unclaimed.wire_text());
+    assert!(unclaimed.client_text().starts_with(expected), "{}", unclaimed.client_text());
 }
 
 #[tokio::test]
-async fn odd_bytes_are_shown_as_text() {
+async fn invalid_utf8_is_shown_as_text() {
     assert!(text(r"printf '\377\001x'").await.starts_with("\u{FFFD}\u{1}x"));
 }

@@ -1,4 +1,4 @@
-//! `ExitSpecMode`: proposes a plan, to leave spec mode with it.
+//! `ExitSpecMode`: proposes a plan to the user, to leave spec mode with it.
 
 mod spec;
 

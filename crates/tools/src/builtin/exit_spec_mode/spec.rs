@@ -1,4 +1,4 @@
-//! How the model sees it.
+//! How the model sees the tool.
 
 use serde_json::{Value, json};
 
@@ -13,11 +13,13 @@ pub(super) const INFO: ToolInfo =
         .main_session_only()
         .offer(Offer::At(70));
 
-const DESCRIPTION: &str = "Proposes a plan while planning (spec mode). Call it once the plan is complete; the user reads it and decides. \
-`plan` is Markdown: what will be changed, where, and how it will be checked. Only available in spec mode.";
+const DESCRIPTION: &str = "Proposes your plan to the user, who approves or rejects it. Only works in spec mode (planning). Call it once the \
+plan is complete. `plan` is Markdown: what you will change, where, and how you will verify it.";
 
 fn schema() -> Value {
-    let text = || json!({"type": "string"});
-    let properties = json!({"plan": text(), "title": text()});
+    let properties = json!({
+        "plan": {"type": "string", "description": "The complete plan, as Markdown"},
+        "title": {"type": "string", "description": "A short title of the plan"},
+    });
     object_schema(&properties, &["plan"])
 }

@@ -1,6 +1,6 @@
-//! HTML as plain text: enough to read a page, no more. Pure, linear, and never fails.
+//! Converts HTML to plain text, as far as a reader needs it. Pure, linear, and never fails.
 
-/// The text of a page, block by block.
+/// Returns the text of a page, block by block.
 pub(super) fn to_text(html: &str) -> String {
     let mut out = Text::default();
     let mut rest = html;
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_becomes_text() {
+    fn page_becomes_text() {
         let page = "<!doctype html><html><head><title>A &amp; B</title><style>x{}</style></head><body><!-- c --><h1>Head\n line</h1>\
                     <p>One <b>two</b>&nbsp;&#51; &lt;x&gt;</p><ul><li>a<li>b</ul><script>if (a < b) {}</script><pre>  x\n  y</pre>1 < 2 &odd;";
         assert_eq!(
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_closed_ends_with_the_page() {
+    fn unclosed_element_ends_with_the_page() {
         assert_eq!(to_text("a<script>b"), "a");
         assert_eq!(to_text("a<!-- b"), "a");
         assert_eq!(to_text("a<b"), "a<b");
@@ -178,7 +178,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_taken(text in "[<>/!&;#a-z \\-é\n]{0,200}") {
+        fn any_text_is_converted_without_panic(text in "[<>/!&;#a-z \\-é\n]{0,200}") {
             to_text(&text);
         }
     }

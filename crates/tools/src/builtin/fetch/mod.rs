@@ -1,7 +1,7 @@
-//! `FetchUrl`: a public page as text. Private networks are out of reach, also by redirect and by name.
+//! `FetchUrl`: fetches a public page as text. Private networks are unreachable, also through redirects and names.
 //!
-//! `musher-http` checks the addresses: without a proxy those it connects to, with a proxy those the name has here; see
-//! [`AddressRule::Public`].
+//! `musher-http` checks the addresses: without a proxy, those that it connects to; with a proxy, those that the name resolves to on this
+//! machine. See [`AddressRule::Public`].
 
 mod html;
 mod spec;
@@ -18,7 +18,7 @@ use serde::Deserialize;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::limits::{FETCH_BYTES, FETCH_CHARS};
+use crate::limits::{MAX_FETCH_BYTES, MAX_FETCH_CHARS};
 use crate::{Action, Context, Input, Run, Tool, ToolInfo, ToolOutput, input};
 
 /// Fetches a page.
@@ -33,7 +33,7 @@ struct Arguments {
     url: String,
 }
 
-/// For the whole page, redirects included.
+/// For the whole page, including redirects.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_REDIRECTS: usize = 5;
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("musher/", env!("CARGO_PKG_VERSION")));
@@ -41,7 +41,7 @@ const KINDS: HeaderValue =
     HeaderValue::from_static("text/html, text/plain, application/json, text/*;q=0.9, */*;q=0.1");
 
 impl FetchUrl {
-    /// Connects only to addresses that the rule allows. Takes its proxy from the environment of this process.
+    /// Creates the tool. It connects only to addresses that the rule allows, and uses the proxy of this process's environment.
     pub fn new(rule: AddressRule) -> Self {
         Self::with_client(Client::builder().addresses(rule))
     }
@@ -60,10 +60,13 @@ impl FetchUrl {
         let failed = |error: musher_http::Error| format!("cannot fetch {url}: {}", error.report());
         let mut response = self.client.get(url, headers).await.map_err(failed)?;
         if !response.status.is_success() {
-            return Err(format!("{} answered with status {}", response.url, response.status));
+            return Err(format!(
+                "{} answered with status {}. Check the URL, or try another page.",
+                response.url, response.status
+            ));
         }
         let kind = text_kind(&response)?;
-        let (bytes, is_cut) = response.body.read_prefix(FETCH_BYTES).await.map_err(failed)?;
+        let (bytes, is_cut) = response.body.read_prefix(MAX_FETCH_BYTES).await.map_err(failed)?;
         Ok(readable(&kind, &bytes, is_cut))
     }
 }
@@ -86,7 +89,7 @@ impl Tool for FetchUrl {
             tokio::select! {
                 () = cancel.cancelled() => ToolOutput::cancelled(),
                 fetched = timeout(self.timeout, self.fetch(&arguments.url)) => {
-                    let late = |_elapsed| Err(format!("{} did not answer within {:?}", arguments.url, self.timeout));
+                    let late = |_elapsed| Err(format!("{} did not answer within {:?}. Try again later, or try another page.", arguments.url, self.timeout));
                     let fetched = fetched.unwrap_or_else(late);
                     fetched.unwrap_or_else(|reason| ToolOutput::error("URL fetch failed", &reason))
                 }
@@ -95,18 +98,20 @@ impl Tool for FetchUrl {
     }
 }
 
-/// The URL without its fragment, if it is one to fetch.
+/// Checks a URL and removes its fragment.
 fn checked(url: &str) -> Result<&str, String> {
     let url = url.trim().split('#').next().unwrap_or_default();
     let uri: Uri = url.parse().map_err(|error| format!("invalid URL `{url}`: {error}"))?;
-    // they would be sent to whatever host the model names
+    // credentials would be sent to any host that the model names
     if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-        return Err("cannot fetch a URL with a user name or password in it".to_owned());
+        return Err(
+            "cannot fetch a URL that contains a user name or password. Remove them and try again".to_owned()
+        );
     }
     Ok(url)
 }
 
-/// The media type of a response, if it is text.
+/// Returns the media type of a response if it is text.
 fn text_kind(response: &Response) -> Result<String, String> {
     let kind = response.header(CONTENT_TYPE.as_str()).unwrap_or("text/plain");
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -115,7 +120,11 @@ fn text_kind(response: &Response) -> Result<String, String> {
         || kind.ends_with("json")
         || kind.ends_with("xml")
         || kind.ends_with("javascript");
-    if is_text { Ok(kind) } else { Err(format!("{} is `{kind}`, not text", response.url)) }
+    if is_text {
+        Ok(kind)
+    } else {
+        Err(format!("{} is `{kind}`, not text, and cannot be shown", response.url))
+    }
 }
 
 fn is_html(kind: &str) -> bool {
@@ -125,10 +134,11 @@ fn is_html(kind: &str) -> bool {
 fn readable(kind: &str, bytes: &[u8], is_cut: bool) -> ToolOutput {
     let text = String::from_utf8_lossy(bytes);
     let mut text = if is_html(kind) { html::to_text(&text) } else { text.into_owned() };
-    let end = text.char_indices().nth(FETCH_CHARS).map(|(at, _)| at);
+    let end = text.char_indices().nth(MAX_FETCH_CHARS).map(|(at, _)| at);
     if let Some(end) = end {
         text.truncate(end);
     }
-    let note = if is_cut || end.is_some() { "\n\n[... the page is longer ...]" } else { "" };
+    let note =
+        if is_cut || end.is_some() { "\n\n[... the page is longer; the rest is not shown ...]" } else { "" };
     ToolOutput::two(text.clone(), format!("{text}{note}"))
 }

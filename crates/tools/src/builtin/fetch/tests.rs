@@ -1,4 +1,4 @@
-//! Pages from a server on loopback, which only the tests may reach.
+//! Pages of a server on loopback, which only tests may reach.
 
 use musher_http::{Proxies, Resolve, Resolving};
 use serde_json::json;
@@ -8,20 +8,20 @@ use tokio::net::TcpListener;
 use super::*;
 use crate::builtin::testing::Scene;
 
-/// The whole head of a request: an answer that comes before it is none.
+/// Reads the whole head of a request; an earlier response would be invalid.
 async fn hear(stream: &mut (impl AsyncRead + Unpin)) -> String {
-    let mut heard = Vec::new();
+    let mut head = Vec::new();
     let mut buffer = [0; 4096];
-    while !heard.ends_with(b"\r\n\r\n") {
+    while !head.ends_with(b"\r\n\r\n") {
         match stream.read(&mut buffer).await {
             Ok(0) | Err(_) => break,
-            Ok(count) => heard.extend_from_slice(&buffer[..count]),
+            Ok(count) => head.extend_from_slice(&buffer[..count]),
         }
     }
-    String::from_utf8_lossy(&heard).into_owned()
+    String::from_utf8_lossy(&head).into_owned()
 }
 
-/// A server that answers each path with these bytes; where they say ADDRESS, its own is put in.
+/// Starts a server that answers each path with these bytes; ADDRESS in them becomes its own address.
 async fn server(pages: &'static [(&'static str, &'static str)]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -34,7 +34,7 @@ async fn server(pages: &'static [(&'static str, &'static str)]) -> String {
                 .iter()
                 .find(|(at, _)| *at == path)
                 .map_or("HTTP/1.1 404 N\r\ncontent-length: 0\r\n\r\n", |(_, answer)| answer);
-            // fails if the client has had enough
+            // fails if the client has closed the connection
             stream.write_all(answer.replace("ADDRESS", &own).as_bytes()).await.ok();
         }
     });
@@ -62,13 +62,13 @@ async fn pages_are_read_and_redirects_followed() {
     let any = &FetchUrl::new(AddressRule::Any);
     for path in ["/html", "/moved", "/far", "/html#part"] {
         let output = fetch(any, &format!("{base}{path}")).await;
-        assert_eq!((output.wire_text().as_str(), output.is_error), ("Hi\n\nthere", false), "{path}");
+        assert_eq!((output.client_text().as_str(), output.is_error), ("Hi\n\nthere", false), "{path}");
     }
-    assert_eq!(fetch(any, &format!("{base}/text?q=1")).await.wire_text(), "plain");
+    assert_eq!(fetch(any, &format!("{base}/text?q=1")).await.client_text(), "plain");
 }
 
 #[tokio::test]
-async fn what_is_no_page_is_told() {
+async fn failed_fetch_gives_the_reason() {
     let base = server(PAGES).await;
     let cases = [
         ("/binary", "is `image/png`, not text"),
@@ -79,13 +79,13 @@ async fn what_is_no_page_is_told() {
     ];
     for (path, reason) in cases {
         let output = fetch(&FetchUrl::new(AddressRule::Any), &format!("{base}{path}")).await;
-        assert_eq!((output.wire_text().as_str(), output.is_error), ("Error: URL fetch failed", true));
+        assert_eq!((output.client_text().as_str(), output.is_error), ("Error: URL fetch failed", true));
         assert!(output.model_text().contains(reason), "{}", output.model_text());
     }
 }
 
 #[tokio::test]
-async fn the_own_network_is_out_of_reach_however_it_is_written() {
+async fn private_addresses_are_rejected_in_every_notation() {
     let base = server(PAGES).await;
     let port = base.rsplit_once(':').unwrap().1;
     let hosts = [
@@ -102,8 +102,8 @@ async fn the_own_network_is_out_of_reach_however_it_is_written() {
     for host in hosts {
         let output = fetch(&FetchUrl::new(AddressRule::Public), &format!("http://{host}:{port}/html")).await;
         assert!(output.is_error, "{host}");
-        let told = output.model_text();
-        assert!(told.contains("not an address of the public internet"), "{told}");
+        let text = output.model_text();
+        assert!(text.contains("not an address of the public internet"), "{text}");
     }
     for url in [
         "file:///etc/passwd",
@@ -119,7 +119,7 @@ async fn the_own_network_is_out_of_reach_however_it_is_written() {
 }
 
 #[tokio::test]
-async fn a_large_page_is_cut() {
+async fn large_page_is_cut() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
@@ -127,16 +127,16 @@ async fn a_large_page_is_cut() {
         hear(&mut stream).await;
         stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
         let piece = vec![b'x'; 1 << 16];
-        // until the client has had enough
+        // until the client closes the connection
         while stream.write_all(&piece).await.is_ok() {}
     });
     let output = fetch(&FetchUrl::new(AddressRule::Any), &format!("http://{address}/")).await;
-    assert_eq!(output.wire_text().len(), FETCH_CHARS);
-    assert!(output.model_text().ends_with("[... the page is longer ...]"));
+    assert_eq!(output.client_text().len(), MAX_FETCH_CHARS);
+    assert!(output.model_text().ends_with("[... the page is longer; the rest is not shown ...]"));
 }
 
 #[tokio::test]
-async fn silence_has_an_end_and_so_does_patience() {
+async fn fetch_ends_on_timeout_and_on_cancellation() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let hasty = FetchUrl { timeout: Duration::from_millis(100), ..FetchUrl::new(AddressRule::Any) };
@@ -144,10 +144,10 @@ async fn silence_has_an_end_and_so_does_patience() {
     let cancel = CancellationToken::new();
     cancel.cancel();
     let output = Scene::new().run_until(&FetchUrl::new(AddressRule::Any), json!({"url": url}), cancel).await;
-    assert_eq!(output.wire_text(), "Error: Tool execution cancelled by user");
+    assert_eq!(output.client_text(), "Error: Tool execution cancelled by user");
 }
 
-/// A lookup in a network that only knows its own names.
+/// A resolver of a network that knows only its own names.
 #[derive(Debug)]
 struct Inside;
 
@@ -177,11 +177,11 @@ async fn proxy_fetches_public_pages_and_is_not_asked_for_private_ones() {
     let proxies = Proxies::from_variables(|name| (name == "HTTP_PROXY").then(|| proxy.clone().into()));
     let client = Client::builder().addresses(AddressRule::Public).proxies(proxies).resolver(Inside);
     let tool = FetchUrl::with_client(client);
-    assert_eq!(fetch(&tool, "http://docs.example/").await.wire_text(), "public");
+    assert_eq!(fetch(&tool, "http://docs.example/").await.client_text(), "public");
     for url in ["http://docs.example/moved", "http://wiki.example/", "http://10.1.2.3/", "http://intranet/"] {
         let output = fetch(&tool, url).await;
-        let told = output.model_text();
-        assert!(output.is_error && told.contains("of the public internet"), "{url}: {told}");
-        assert!(!told.contains("private"), "{told}");
+        let text = output.model_text();
+        assert!(output.is_error && text.contains("of the public internet"), "{url}: {text}");
+        assert!(!text.contains("private"), "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! Glob: files whose names fit a pattern. Ignore files are not asked.
+//! Glob: finds files whose names match a pattern. Ignore files have no effect.
 
 mod spec;
 #[cfg(test)]
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::on_thread;
 use crate::input::OneOrMany;
-use crate::limits::GLOB_FILES;
+use crate::limits::MAX_GLOB_FILES;
 use crate::{Action, Context, FileKind, Input, Run, Tool, ToolInfo, ToolOutput, input};
 
 /// Finds files by name.
@@ -54,20 +54,29 @@ fn find(arguments: Arguments, context: &Context, cancel: &CancellationToken) -> 
         Ok(resolved) if resolved.kind == FileKind::Folder => resolved,
         Ok(_) => {
             let reason = format!("The specified directory '{folder}' does not exist");
-            return ToolOutput::error(&reason, &format!("{reason} or is not a directory"));
+            return ToolOutput::error(
+                &reason,
+                &format!("{reason}, or is not a directory. Use LS to see what exists."),
+            );
         }
         Err(error) => {
             let reason = format!("The specified directory '{folder}' does not exist");
-            return ToolOutput::error(&reason, &format!("'{folder}' cannot be searched: {error}"));
+            return ToolOutput::error(&reason, &format!("cannot search '{folder}': {error}"));
         }
     };
     match matching(&resolved.path, arguments, cancel) {
-        Err(error) => ToolOutput::error("Failed to search files", &format!("Invalid pattern: {error}")),
+        Err(error) => ToolOutput::error(
+            "Failed to search files",
+            &format!("Invalid pattern: {error}. Correct the glob pattern and try again."),
+        ),
         Ok((files, _)) if files.is_empty() => ToolOutput::text("No matching files found"),
         Ok((files, is_cut)) => {
             let text = files.join("\n");
-            let note =
-                if is_cut { format!("\n[... only the first {GLOB_FILES} files ...]") } else { String::new() };
+            let note = if is_cut {
+                format!("\n[... only the first {MAX_GLOB_FILES} files are shown; use a narrower pattern ...]")
+            } else {
+                String::new()
+            };
             ToolOutput::two(text.clone(), text + &note)
         }
     }
@@ -80,7 +89,7 @@ fn matching(
 ) -> Result<(Vec<String>, bool), ignore::Error> {
     let mut overrides = OverrideBuilder::new(root);
     for pattern in arguments.patterns.into_vec() {
-        // a leading `!` would turn the meaning round
+        // a leading `!` would exclude instead of include
         overrides.add(pattern.trim_start_matches('!'))?;
     }
     for pattern in arguments.exclude.unwrap_or_default().into_vec() {
@@ -96,12 +105,12 @@ fn matching(
         if cancel.is_cancelled() {
             break;
         }
-        // what cannot be looked into is left out, as it would be by the shell
+        // entries that cannot be read are skipped, as the shell skips them
         let Ok(entry) = entry else { continue };
         if entry.file_type().is_some_and(|kind| kind.is_dir()) {
             continue;
         }
-        if files.len() == GLOB_FILES {
+        if files.len() == MAX_GLOB_FILES {
             return Ok((files, true));
         }
         if let Ok(below) = entry.path().strip_prefix(root) {

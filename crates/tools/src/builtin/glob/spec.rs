@@ -1,4 +1,4 @@
-//! How the model sees it.
+//! How the model sees the tool.
 
 use serde_json::{Value, json};
 
@@ -11,15 +11,15 @@ pub(super) const INFO: ToolInfo =
         .parallel()
         .offer(Offer::At(50));
 
-const DESCRIPTION: &str = "Finds files by name patterns such as `**/*.rs` or `src/*.{ts,tsx}`. A pattern without a slash \
-matches names in every folder. Hidden and ignored files are found too. Returns one path per line.";
+const DESCRIPTION: &str = "Finds files by name. Patterns are globs such as `**/*.rs` or `src/*.{ts,tsx}`; a pattern without a slash \
+matches in every directory. Hidden and git-ignored files are included. Returns one path per line.";
 
 fn schema() -> Value {
     let patterns = |about: &str| json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}], "description": about});
     let properties = json!({
-        "patterns": patterns("Glob patterns of files to find"),
-        "excludePatterns": patterns("Glob patterns of files to leave out"),
-        "folder": {"type": "string", "description": "Where to look; the workspace if absent"},
+        "patterns": patterns("Glob pattern or list of glob patterns of files to find"),
+        "excludePatterns": patterns("Glob pattern or list of glob patterns of files to exclude"),
+        "folder": {"type": "string", "description": "Directory to search (default: the workspace)"},
     });
     object_schema(&properties, &["patterns"])
 }

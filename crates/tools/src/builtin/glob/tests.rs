@@ -1,4 +1,4 @@
-//! Patterns in folders.
+//! Patterns in a directory tree.
 
 use serde_json::{Value, json};
 
@@ -13,11 +13,11 @@ fn scene() -> Scene {
 }
 
 async fn find(input: Value) -> String {
-    scene().run(&Glob, input).await.wire_text()
+    scene().run(&Glob, input).await.client_text()
 }
 
 #[tokio::test]
-async fn names_fit_in_every_folder_and_ignored_files_are_found() {
+async fn pattern_matches_in_every_directory_and_finds_ignored_files() {
     let found = find(json!({"patterns": "*.rs"})).await;
     assert_eq!(found, "./.hidden.rs\n./src/deep/lib.rs\n./src/main.rs\n./target/out.rs");
     assert_eq!(find(json!({"patterns": ["README*", ".git/*"]})).await, "./.git/config\n./README.md");
@@ -26,30 +26,34 @@ async fn names_fit_in_every_folder_and_ignored_files_are_found() {
 }
 
 #[tokio::test]
-async fn some_can_be_left_out() {
+async fn exclude_patterns_are_applied() {
     let found =
         find(json!({"patterns": "*.rs", "excludePatterns": ["target/**", "deep"], "folder": "."})).await;
     assert_eq!(found, "./.hidden.rs\n./src/main.rs");
 }
 
 #[tokio::test]
-async fn nothing_found_is_no_error_but_a_wrong_folder_is() {
+async fn empty_result_is_not_an_error_but_an_invalid_directory_is() {
     assert_eq!(find(json!({"patterns": "*.zig"})).await, "No matching files found");
     let scene = scene();
     let wrong = scene.run(&Glob, json!({"patterns": "*", "folder": "nowhere"})).await;
-    assert_eq!(wrong.wire_text(), "Error: The specified directory 'nowhere' does not exist");
+    assert_eq!(wrong.client_text(), "Error: The specified directory 'nowhere' does not exist");
     assert!(wrong.is_error);
     assert!(scene.run(&Glob, json!({"patterns": "*", "folder": "/"})).await.is_error, "outside");
     assert!(scene.run(&Glob, json!({"patterns": "a{"})).await.is_error);
 }
 
 #[tokio::test]
-async fn a_long_list_is_cut_and_the_model_is_told() {
+async fn long_list_is_shortened_with_a_note_for_the_model() {
     let scene = Scene::new();
     for number in 0..2005 {
         scene.write(&format!("f{number:05}"), "");
     }
     let output = scene.run(&Glob, json!({"patterns": "f*"})).await;
-    assert_eq!(output.wire_text().lines().count(), 2000);
-    assert!(output.model_text().ends_with("[... only the first 2000 files ...]"));
+    assert_eq!(output.client_text().lines().count(), 2000);
+    assert!(
+        output
+            .model_text()
+            .ends_with("[... only the first 2000 files are shown; use a narrower pattern ...]")
+    );
 }

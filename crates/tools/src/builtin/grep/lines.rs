@@ -1,16 +1,16 @@
-//! The lines of one file that match, as they are shown.
+//! Collects the matching lines of one file, formatted for output.
 
 use std::io;
 
 use grep_searcher::{Searcher, Sink, SinkContext, SinkMatch};
 
-use crate::limits::GREP_LINE;
+use crate::limits::MAX_GREP_LINE_BYTES;
 
-/// Collects matching lines and those around them.
+/// Collects matching lines and their context.
 pub(super) struct Lines<'a> {
     prefix: Option<&'a str>,
     is_numbered: bool,
-    /// One match is enough to know that the file is one of those asked for.
+    /// Whether lines are collected. If not, one match is enough: the file matches.
     wants_text: bool,
     limit: usize,
     pub(super) text: Vec<String>,
@@ -38,8 +38,8 @@ impl<'a> Lines<'a> {
             if offset > 0 && line.is_empty() && bytes.ends_with(b"\n") {
                 break;
             }
-            let mut text = String::from_utf8_lossy(&line[..line.len().min(GREP_LINE)]).into_owned();
-            if line.len() > GREP_LINE {
+            let mut text = String::from_utf8_lossy(&line[..line.len().min(MAX_GREP_LINE_BYTES)]).into_owned();
+            if line.len() > MAX_GREP_LINE_BYTES {
                 text.push_str(" [... long line ...]");
             }
             let text = text.trim_end_matches('\r');

@@ -1,4 +1,4 @@
-//! Grep: lines or files that match, found in process by ripgrep's own crates.
+//! Grep: finds matching lines or files, in this process, with the crates of ripgrep.
 
 mod lines;
 mod spec;
@@ -16,7 +16,7 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::on_thread;
-use crate::limits::GREP_MATCHES;
+use crate::limits::MAX_GREP_MATCHES;
 use crate::{Action, Context, FileKind, Input, Resolved, Run, Tool, ToolInfo, ToolOutput, input};
 use lines::Lines;
 
@@ -72,7 +72,11 @@ fn run(arguments: &Arguments, context: &Context, cancel: &CancellationToken) -> 
         |reason: String| ToolOutput::error("Failed to search files", &format!("Search failed: {reason}"));
     let matcher = match matcher(arguments) {
         Ok(matcher) => matcher,
-        Err(error) => return failed(format!("the pattern cannot be used: {error}")),
+        Err(error) => {
+            return failed(format!(
+                "invalid pattern: {error}. Correct it, or set `fixed_string` to search for plain text."
+            ));
+        }
     };
     let path = arguments.path.as_deref().filter(|path| !path.is_empty()).unwrap_or(".");
     let resolved = match context.workspace.reach(path, &context.access) {
@@ -82,8 +86,12 @@ fn run(arguments: &Arguments, context: &Context, cancel: &CancellationToken) -> 
     let mut search =
         Search { matcher, searcher: searcher(arguments), arguments, context, found: Found::new(arguments) };
     match resolved.kind {
-        FileKind::Missing => return failed(format!("`{path}` does not exist")),
-        FileKind::Special => return failed(format!("`{path}` is a pipe, socket or device")),
+        FileKind::Missing => {
+            return failed(format!("`{path}` does not exist. Use LS or Glob to find the path."));
+        }
+        FileKind::Special => {
+            return failed(format!("`{path}` is a pipe, socket or device and cannot be searched"));
+        }
         FileKind::File => search.file(&resolved.path, None),
         FileKind::Folder => {
             if let Err(error) = search.folder(&resolved.path, cancel) {
@@ -112,7 +120,7 @@ fn matcher(arguments: &Arguments) -> Result<RegexMatcher, grep_regex::Error> {
 
 fn searcher(arguments: &Arguments) -> Searcher {
     let around = |own: Option<u64>| {
-        let lines = own.or(arguments.context).unwrap_or(0).min(GREP_MATCHES as u64);
+        let lines = own.or(arguments.context).unwrap_or(0).min(MAX_GREP_MATCHES as u64);
         usize::try_from(lines).unwrap_or(0)
     };
     SearcherBuilder::new()
@@ -144,7 +152,7 @@ impl Search<'_> {
             .overrides(overrides.build()?)
             .sort_by_file_name(Ord::cmp)
             .filter_entry(|entry| entry.file_name() != ".git");
-        // the table of types is large: it is read only if one is asked for
+        // the table of file types is large, so it is built only if the call names a type
         if let Some(kind) = self.arguments.kind.as_deref().filter(|kind| !kind.is_empty()) {
             walk.types(TypesBuilder::new().add_defaults().select(kind).build()?);
         }
@@ -152,7 +160,7 @@ impl Search<'_> {
             if cancel.is_cancelled() || self.found.is_full() {
                 break;
             }
-            // what cannot be looked into is left out, as ripgrep does
+            // entries that cannot be read are skipped, as ripgrep skips them
             if let Ok(entry) = entry
                 && entry.file_type().is_some_and(|kind| kind.is_file())
             {
@@ -162,9 +170,9 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Searches one file, which is named as seen from the folder that is searched.
+    /// Searches one file. Its displayed name is relative to `below`, the directory that is searched.
     fn file(&mut self, path: &Path, below: Option<&Path>) {
-        // what has become a link or a pipe is not opened
+        // an entry that has meanwhile become a link or a pipe is not opened
         let Ok(file) = Resolved::found(path).open() else { return };
         let name = below.and_then(|root| path.strip_prefix(root).ok());
         let name = name.unwrap_or_else(|| self.context.workspace.shown(path));
@@ -173,7 +181,7 @@ impl Search<'_> {
         let left = self.found.left();
         let mut lines =
             Lines::new(prefix, self.arguments.line_numbers.unwrap_or(false), self.found.wants_lines, left);
-        // what goes wrong in one file is no reason not to show the others
+        // an error in one file does not prevent results from the others
         if self.searcher.search_file(&self.matcher, &file, &mut lines).is_err() && lines.matches == 0 {
             return;
         }
@@ -194,10 +202,17 @@ struct Found {
 
 impl Found {
     fn new(arguments: &Arguments) -> Self {
-        let limit =
-            arguments.head_limit.map_or(GREP_MATCHES, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        let limit = arguments
+            .head_limit
+            .map_or(MAX_GREP_MATCHES, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
         let wants_lines = arguments.output_mode.as_deref() == Some("content");
-        Self { wants_lines, text: Vec::new(), matches: 0, limit: limit.min(10 * GREP_MATCHES), is_cut: false }
+        Self {
+            wants_lines,
+            text: Vec::new(),
+            matches: 0,
+            limit: limit.min(10 * MAX_GREP_MATCHES),
+            is_cut: false,
+        }
     }
 
     fn left(&self) -> usize {
@@ -229,8 +244,11 @@ impl Found {
         let text = self.text.join("\n");
         let what = if self.wants_lines { "matches" } else { "files" };
         let is_cut = self.is_cut || self.matches >= self.limit;
-        let note =
-            if is_cut { format!("\n[... stopped after {} {what} ...]", self.matches) } else { String::new() };
+        let note = if is_cut {
+            format!("\n[... stopped after {} {what}; use a narrower pattern or path ...]", self.matches)
+        } else {
+            String::new()
+        };
         ToolOutput::two(text.clone(), text + &note)
     }
 }

@@ -1,4 +1,4 @@
-//! How the model sees it.
+//! How the model sees the tool.
 
 use serde_json::{Value, json};
 
@@ -10,27 +10,27 @@ pub(super) const INFO: ToolInfo = ToolInfo::new("grep_tool_cli", "Grep", Categor
     .parallel()
     .offer(Offer::At(40));
 
-const DESCRIPTION: &str = "Searches file contents with a regular expression (Rust syntax, no look-around). By default it \
-returns the paths of files that match; with `output_mode` `content` it returns the matching lines. Files ignored by git are left out. \
-Prefer this over running grep or rg as a command.";
+const DESCRIPTION: &str = "Searches the contents of files with a regular expression (Rust syntax, no look-around). Returns the paths of \
+matching files; with `output_mode` set to `content` it returns the matching lines. Git-ignored files are skipped. Use it instead of running \
+grep or rg with Execute.";
 
 fn schema() -> Value {
     let number = |about: &str| json!({"type": "number", "description": about});
     let flag = |about: &str| json!({"type": "boolean", "description": about});
     let properties = json!({
         "pattern": {"type": "string", "description": "The regular expression"},
-        "path": {"type": "string", "description": "File or directory to search; the workspace if absent"},
-        "glob_pattern": {"type": "string", "description": "Only files whose path fits this pattern"},
-        "output_mode": {"type": "string", "enum": ["file_paths", "content"], "description": "What to return"},
-        "case_insensitive": flag("Whether case does not matter"),
-        "type": {"type": "string", "description": "Only files of this type, such as rust, py, js"},
-        "context_before": number("Lines to show before each match"),
-        "context_after": number("Lines to show after each match"),
-        "context": number("Lines to show before and after each match"),
-        "line_numbers": flag("Whether lines are numbered"),
-        "head_limit": number("How many lines or paths to return at most"),
-        "multiline": flag("Whether the pattern may span lines"),
-        "fixed_string": flag("Whether the pattern is plain text"),
+        "path": {"type": "string", "description": "File or directory to search (default: the workspace)"},
+        "glob_pattern": {"type": "string", "description": "Search only files whose path matches this glob"},
+        "output_mode": {"type": "string", "enum": ["file_paths", "content"], "description": "file_paths: list matching files (default); content: show matching lines"},
+        "case_insensitive": flag("Ignore case (default: false)"),
+        "type": {"type": "string", "description": "Search only files of this type, such as rust, py or js"},
+        "context_before": number("Number of lines to show before each match"),
+        "context_after": number("Number of lines to show after each match"),
+        "context": number("Number of lines to show before and after each match"),
+        "line_numbers": flag("Show line numbers (default: false)"),
+        "head_limit": number("Maximum number of lines or paths to return"),
+        "multiline": flag("Allow the pattern to match across lines (default: false)"),
+        "fixed_string": flag("Treat the pattern as plain text, not as a regular expression (default: false)"),
     });
     object_schema(&properties, &["pattern"])
 }

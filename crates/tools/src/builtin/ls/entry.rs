@@ -1,4 +1,4 @@
-//! One line of a listing.
+//! One line of a directory listing.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-/// What is shown of a file.
+/// The columns of an entry.
 pub(super) struct Entry {
     mode: String,
     links: String,
@@ -39,12 +39,12 @@ impl Entry {
     }
 }
 
-/// Names may hold anything; a line must stay one.
+/// Replaces control characters: a file name may contain a newline, but an entry is one line.
 fn visible(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// The lines, with columns as wide as they must be and owners by name.
+/// Formats entries as lines, with aligned columns and the names of owners.
 pub(super) fn table(entries: &[Entry]) -> String {
     let users = names_of("/etc/passwd");
     let groups = names_of("/etc/group");
@@ -71,7 +71,7 @@ pub(super) fn table(entries: &[Entry]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Names by number, from a file of the system whose third field is the number.
+/// Reads names by numeric id from a system file whose third field is the id.
 fn names_of(file: &str) -> HashMap<String, String> {
     let text = fs_err::read_to_string(file).unwrap_or_default();
     let entry = |line: &str| {
@@ -114,7 +114,7 @@ fn mode(metadata: &Metadata) -> String {
     text
 }
 
-/// `2026-11-15 20:36`, in UTC. The calendar is computed here: one date is not worth a dependency.
+/// Formats `2026-11-15 20:36`, in UTC. The calendar is computed here, which spares a dependency.
 fn time(seconds: i64) -> String {
     let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     // days since 0000-03-01, in eras of 400 years

@@ -1,4 +1,4 @@
-//! LS: what is in a folder, as the program of that name shows it. Times are UTC.
+//! LS: lists a directory in the format of the `ls` program. Times are UTC.
 
 mod entry;
 mod spec;
@@ -27,8 +27,8 @@ struct Arguments {
     ignore: Option<input::OneOrMany>,
 }
 
-/// A folder with more entries is not shown whole.
-const MOST_ENTRIES: usize = 2000;
+/// The listing of a larger directory is shortened.
+const MAX_ENTRIES: usize = 2000;
 
 impl Tool for Ls {
     fn info(&self) -> &ToolInfo {
@@ -57,7 +57,7 @@ fn run(arguments: Arguments, context: &Context) -> ToolOutput {
         Ok(text) => ToolOutput::text(text),
         Err(error) => ToolOutput::error(
             "Failed to list directory",
-            &format!("LS tool call failed: `{path}` cannot be listed: {error}"),
+            &format!("LS tool call failed: cannot list `{path}`: {error}"),
         ),
     }
 }
@@ -75,7 +75,10 @@ fn list(path: &Path, ignored: &GlobSet, context: &Context) -> io::Result<String>
     match resolved.kind {
         FileKind::Folder => {}
         FileKind::Missing => {
-            return Err(io::Error::new(io::ErrorKind::NotFound, "no such file or directory"));
+            return Err(io::Error::new(
+                io::ErrorKind::NotFound,
+                "no such file or directory. Use Glob to find the path",
+            ));
         }
         FileKind::File | FileKind::Special => {
             return Ok(entry::table(&[Entry::look_at(&resolved.path, &path.to_string_lossy())?]));
@@ -93,11 +96,11 @@ fn list(path: &Path, ignored: &GlobSet, context: &Context) -> io::Result<String>
     }
     names.sort_unstable();
     let total = names.len();
-    names.truncate(MOST_ENTRIES);
+    names.truncate(MAX_ENTRIES);
     let mut entries =
         vec![Entry::look_at(&resolved.path, ".")?, Entry::look_at(&resolved.path.join(".."), "..")?];
     for name in &names {
-        // what has gone meanwhile is not there
+        // an entry that was removed in the meantime is skipped
         if let Ok(entry) = Entry::look_at(&resolved.path.join(name), &name.to_string_lossy()) {
             entries.push(entry);
         }
@@ -105,7 +108,10 @@ fn list(path: &Path, ignored: &GlobSet, context: &Context) -> io::Result<String>
     let blocks: u64 = entries.iter().map(|entry| entry.blocks).sum();
     let mut text = format!("total {}\n{}", blocks / 2, entry::table(&entries));
     if total > names.len() {
-        text = format!("{text}\n[... {} more entries ...]", total - names.len());
+        text = format!(
+            "{text}\n[... {} more entries are not shown; use Glob to find files by name ...]",
+            total - names.len()
+        );
     }
     Ok(text)
 }

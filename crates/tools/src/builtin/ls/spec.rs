@@ -1,4 +1,4 @@
-//! How the model sees it.
+//! How the model sees the tool.
 
 use serde_json::{Value, json};
 
@@ -10,13 +10,13 @@ pub(super) const INFO: ToolInfo = ToolInfo::new("ls-cli", "LS", Category::Read, 
     .parallel()
     .offer(Offer::At(10));
 
-const DESCRIPTION: &str = "Lists what is in a directory, with types, modes, sizes and times, hidden entries included. \
-Without a path it lists the workspace. Use Glob to find files by name in deeper folders.";
+const DESCRIPTION: &str = "Lists the entries of a directory, including hidden ones, with type, mode, size and time. \
+To find files by name in deeper directories, use Glob.";
 
 fn schema() -> Value {
     let properties = json!({
-        "directory_path": {"type": "string", "description": "The directory; the workspace if absent"},
-        "ignorePatterns": {"type": "array", "items": {"type": "string"}, "description": "Glob patterns of names to leave out"},
+        "directory_path": {"type": "string", "description": "Directory to list (default: the workspace)"},
+        "ignorePatterns": {"type": "array", "items": {"type": "string"}, "description": "Glob patterns of names to exclude"},
     });
     object_schema(&properties, &[])
 }

@@ -1,4 +1,4 @@
-//! Folders, files, nothing.
+//! Directories, files, and missing paths.
 
 use std::os::unix::fs::symlink;
 
@@ -8,10 +8,10 @@ use crate::Ls;
 use crate::builtin::testing::Scene;
 
 #[tokio::test]
-async fn a_folder_is_listed_with_hidden_entries_and_links() {
+async fn folder_is_listed_with_hidden_entries_and_links() {
     let scene = Scene::with(&[("b.txt", "hello"), (".hidden", ""), ("sub/x", "")]);
     symlink("b.txt", scene.path("link")).unwrap();
-    let text = scene.run(&Ls, json!({})).await.wire_text();
+    let text = scene.run(&Ls, json!({})).await.client_text();
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("total "));
     let names: Vec<&str> =
@@ -24,25 +24,25 @@ async fn a_folder_is_listed_with_hidden_entries_and_links() {
 #[tokio::test]
 async fn patterns_leave_out_names() {
     let scene = Scene::with(&[("a.rs", ""), ("a.txt", ""), ("target/x", "")]);
-    let text = scene.run(&Ls, json!({"ignorePatterns": ["*.txt", "target/"]})).await.wire_text();
+    let text = scene.run(&Ls, json!({"ignorePatterns": ["*.txt", "target/"]})).await.client_text();
     assert!(text.contains("a.rs") && !text.contains("a.txt") && !text.contains("target"), "{text}");
 }
 
 #[tokio::test]
-async fn empty_missing_and_single() {
+async fn empty_directory_missing_path_and_single_file() {
     let scene = Scene::with(&[("sub/x", "")]);
     fs_err::create_dir(scene.path("empty")).unwrap();
-    assert_eq!(scene.run(&Ls, json!({"directory_path": "empty"})).await.wire_text(), "Empty directory");
+    assert_eq!(scene.run(&Ls, json!({"directory_path": "empty"})).await.client_text(), "Empty directory");
     let missing = scene.run(&Ls, json!({"directory_path": "nowhere"})).await;
-    assert_eq!((missing.wire_text().as_str(), missing.is_error), ("Error: Failed to list directory", true));
+    assert_eq!((missing.client_text().as_str(), missing.is_error), ("Error: Failed to list directory", true));
     assert!(missing.model_text().contains("no such file or directory"));
     let single = scene.run(&Ls, json!({"directory_path": scene.path("sub/x")})).await;
-    assert!(single.wire_text().ends_with("/sub/x"), "{}", single.wire_text());
+    assert!(single.client_text().ends_with("/sub/x"), "{}", single.client_text());
     assert!(scene.run(&Ls, json!({"directory_path": "/"})).await.is_error, "outside");
 }
 
 #[tokio::test]
-async fn a_name_with_a_newline_stays_on_its_line() {
+async fn name_with_a_newline_stays_on_its_line() {
     let scene = Scene::with(&[("a\nb", "")]);
-    assert!(scene.run(&Ls, json!({})).await.wire_text().ends_with("a?b"));
+    assert!(scene.run(&Ls, json!({})).await.client_text().ends_with("a?b"));
 }

@@ -1,4 +1,4 @@
-//! `ApplyPatch`: several changes of several files at once. All are worked out before the first is written.
+//! `ApplyPatch`: changes several files with one call. All new contents are computed before the first file is written.
 
 mod apply;
 mod parse;
@@ -76,13 +76,13 @@ fn run(text: &str, context: &Context, cancel: &CancellationToken) -> ToolOutput 
     patch(text, context, cancel).unwrap_or_else(|reason| ToolOutput::error("Failed to apply patch", &reason))
 }
 
-/// What is to be written, worked out in full.
+/// The computed changes.
 #[derive(Default)]
 struct Plan {
     steps: Vec<Step>,
-    /// Files as they will be, so that a second change of a file finds the first.
+    /// The new contents, so that a second change of a file builds on the first.
     contents: HashMap<PathBuf, Option<String>>,
-    /// Where the text of a file was that is changed.
+    /// Where the text of each changed file was read from.
     sources: HashMap<PathBuf, Source>,
 }
 
@@ -91,13 +91,14 @@ struct Step {
     action: &'static str,
     resolved: Resolved,
     source: Source,
-    /// `None` to remove it.
+    /// The new content; `None` to remove the file.
     content: Option<String>,
     counts: (usize, usize),
 }
 
 fn patch(text: &str, context: &Context, cancel: &CancellationToken) -> Result<ToolOutput, String> {
-    let changes = parse::parse(text).map_err(|reason| format!("the patch cannot be read: {reason}"))?;
+    let changes = parse::parse(text)
+        .map_err(|reason| format!("invalid patch: {reason}. Correct it and call ApplyPatch again."))?;
     let mut plan = Plan::default();
     for change in &changes {
         plan.add(change, context, cancel)?;
@@ -116,7 +117,7 @@ fn patch(text: &str, context: &Context, cancel: &CancellationToken) -> Result<To
             } else {
                 format!(" (already changed: {})", before.join(", "))
             };
-            format!("`{}` cannot be written: {error}{before}", step.shown)
+            format!("cannot write `{}`: {error}{before}", step.shown)
         })?;
         if step.content.is_some() {
             context.seen.add(&step.resolved.path);
@@ -131,10 +132,10 @@ fn patch(text: &str, context: &Context, cancel: &CancellationToken) -> Result<To
         lines_added: *added,
         lines_removed: *removed,
     });
-    let for_wire =
+    let for_client =
         serde_json::to_string(&Report { success: true, files: files.collect() }).unwrap_or_default();
     let list: Vec<String> = told.iter().map(|(shown, action, _)| format!("{action} {shown}")).collect();
-    let mut output = ToolOutput::two(for_wire, format!("Patch applied successfully:\n{}", list.join("\n")));
+    let mut output = ToolOutput::two(for_client, format!("Patch applied successfully:\n{}", list.join("\n")));
     output.changed = changed;
     Ok(output)
 }
@@ -145,7 +146,9 @@ impl Plan {
             Change::Add { path, content } => {
                 let resolved = reach(path, context)?;
                 if self.exists(&resolved) {
-                    return Err(format!("`{path}` cannot be added: it is already there"));
+                    return Err(format!(
+                        "cannot add `{path}`: it already exists. Use `*** Update File: ` instead. No file was changed."
+                    ));
                 }
                 self.push(path, "added", resolved, "", Some(content.clone()));
             }
@@ -158,14 +161,16 @@ impl Plan {
                 let resolved = reach(path, context)?;
                 let old = self.content(path, &resolved, context, cancel)?;
                 let new = apply::apply(&old, hunks)
-                    .map_err(|reason| format!("`{path}` cannot be updated: {reason}"))?;
+                    .map_err(|reason| format!("cannot update `{path}`: {reason}\nNo file was changed."))?;
                 let Some(target) = move_to else {
                     self.push(path, "updated", resolved, &old, Some(new));
                     return Ok(());
                 };
                 let moved = reach(target, context)?;
                 if self.exists(&moved) {
-                    return Err(format!("`{path}` cannot be moved to `{target}`: it is already there"));
+                    return Err(format!(
+                        "cannot move `{path}` to `{target}`: the target already exists. No file was changed."
+                    ));
                 }
                 self.push(target, "moved", moved, &old, Some(new));
                 self.push(path, "deleted", resolved, "", None);
@@ -204,11 +209,14 @@ impl Plan {
     ) -> Result<String, String> {
         match self.contents.get(&resolved.path) {
             Some(Some(content)) => Ok(content.clone()),
-            Some(None) => Err(format!("`{path}` was removed before in this patch")),
+            Some(None) => Err(format!(
+                "cannot update `{path}`: an earlier part of this patch removes it. No file was changed."
+            )),
             None => {
                 let (bytes, source) = context.read(resolved, cancel).map_err(|error| error.to_string())?;
                 self.sources.insert(resolved.path.clone(), source);
-                String::from_utf8(bytes).map_err(|_bad| format!("`{path}` is not text in UTF-8"))
+                String::from_utf8(bytes)
+                    .map_err(|_bad| format!("`{path}` is not UTF-8 text. No file was changed."))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The text of a patch as values. Pure.
+//! Parses the text of a patch. Pure.
 
 /// What a patch does to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,14 +8,14 @@ pub(super) enum Change {
     Update { path: String, move_to: Option<String>, hunks: Vec<Hunk> },
 }
 
-/// One place of a file, and what it becomes.
+/// One change within a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Hunk {
-    /// Lines to be found first, one after the other.
+    /// Lines that must be found first, one after the other.
     pub(super) anchors: Vec<String>,
     pub(super) old: Vec<String>,
     pub(super) new: Vec<String>,
-    /// Whether it is the last of the file.
+    /// Whether the hunk is at the end of the file.
     pub(super) at_end: bool,
 }
 
@@ -25,7 +25,7 @@ impl Hunk {
     }
 }
 
-/// Reads a patch, or says in which line it is wrong.
+/// Parses a patch; the error names the line that is invalid.
 pub(super) fn parse(text: &str) -> Result<Vec<Change>, String> {
     let mut lines = text.trim().lines().enumerate().map(|(at, line)| (at + 1, line)).peekable();
     if lines.next().map(|(_, line)| line.trim()) != Some("*** Begin Patch") {
@@ -97,7 +97,7 @@ fn hunks<'a, I: Iterator<Item = (usize, &'a str)>>(lines: &mut Lines<'a, I>) -> 
             hunk.new.push(kept.to_owned());
         } else {
             return Err(format!(
-                "line {at}: a line of an update begins with a space, `+` or `-`, not as `{line}`"
+                "line {at}: a line of an update must start with a space, `+` or `-`, but is `{line}`"
             ));
         }
     }

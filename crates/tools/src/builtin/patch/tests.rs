@@ -1,4 +1,4 @@
-//! Patches that fit, nearly fit, and do not fit.
+//! Patches that match, nearly match, and do not match.
 
 use serde_json::json;
 
@@ -23,7 +23,7 @@ async fn files_are_added_changed_moved_and_removed_at_once() {
         output.model_text(),
         "Patch applied successfully:\nupdated a.rs\nadded sub/new.txt\nmoved moved.txt\ndeleted old.txt\ndeleted gone"
     );
-    assert!(output.wire_text().starts_with("{\"success\":true,\"files\":[{\"file_path\":\"a.rs\",\"action\":\"updated\",\"linesAdded\":1,\"linesRemoved\":1}"));
+    assert!(output.client_text().starts_with("{\"success\":true,\"files\":[{\"file_path\":\"a.rs\",\"action\":\"updated\",\"linesAdded\":1,\"linesRemoved\":1}"));
     assert_eq!(scene.read("a.rs"), "fn a() {\n    1\n}\n\nfn b() {\n    2\n}\n");
     assert_eq!((scene.read("sub/new.txt").as_str(), scene.read("moved.txt").as_str()), ("hello\n\n", "y\n"));
     assert!(!scene.path("gone").exists() && !scene.path("old.txt").exists());
@@ -31,14 +31,14 @@ async fn files_are_added_changed_moved_and_removed_at_once() {
 }
 
 #[tokio::test]
-async fn white_space_at_the_ends_is_forgiven_and_line_ends_are_kept() {
+async fn white_space_at_line_ends_is_ignored_and_line_endings_kept() {
     let scene = Scene::with(&[("f", "  one  \r\ntwo\r\n")]);
     assert!(!patch(&scene, "*** Update File: f\n@@\n-one\n+1\n two").await.is_error);
     assert_eq!(scene.read("f"), "1\r\ntwo\r\n");
 }
 
 #[tokio::test]
-async fn additions_go_where_they_belong() {
+async fn additions_go_after_their_anchor_or_to_the_end() {
     let scene = Scene::with(&[("f", "a\nb\na\n")]);
     patch(&scene, "*** Update File: f\n@@ b\n+after b").await;
     assert_eq!(scene.read("f"), "a\nb\nafter b\na\n");
@@ -50,22 +50,22 @@ async fn additions_go_where_they_belong() {
 }
 
 #[tokio::test]
-async fn one_that_does_not_fit_changes_nothing() {
+async fn patch_that_does_not_match_changes_nothing() {
     let scene = Scene::with(&[("a", "a\n"), ("b", "b\n")]);
     let cases = [
         ("*** Update File: a\n-a\n+A\n*** Update File: b\n-absent\n+x", "these lines were not found"),
-        ("*** Update File: a\n-a\n+A\n*** Add File: b\n+x", "already there"),
+        ("*** Update File: a\n-a\n+A\n*** Add File: b\n+x", "already exists"),
         ("*** Update File: a\n-a\n+A\n*** Delete File: nothing", "ENOENT"),
         ("*** Update File: a\n@@ nowhere\n-a\n+A", "the line `nowhere` was not found"),
         ("*** Update File: a\n-a\n+A\n*** Update File: ../out\n-a\n+b", "outside the workspace"),
         ("*** Update File: a", "changes nothing"),
-        ("*** Update File: a\nodd", "line 3: a line of an update begins with"),
+        ("*** Update File: a\nodd", "line 3: a line of an update must start with"),
         ("rubbish", "line 2: expected"),
         ("", "the patch is empty"),
     ];
     for (body, reason) in cases {
         let output = patch(&scene, body).await;
-        assert_eq!((output.wire_text().as_str(), output.is_error), ("Error: Failed to apply patch", true));
+        assert_eq!((output.client_text().as_str(), output.is_error), ("Error: Failed to apply patch", true));
         assert!(output.model_text().contains(reason), "{}", output.model_text());
         assert_eq!((scene.read("a").as_str(), scene.read("b").as_str()), ("a\n", "b\n"));
     }
@@ -83,7 +83,7 @@ async fn two_changes_of_one_file_see_each_other() {
 }
 
 #[test]
-fn the_paths_are_known_before_it_runs() {
+fn action_lists_all_paths_of_the_patch() {
     let body =
         "*** Begin Patch\n*** Add File: a\n+x\n*** Update File: b\n*** Move to: c\n-x\n+y\n*** End Patch";
     let input = json!({"input": body}).as_object().unwrap().clone();
@@ -93,7 +93,7 @@ fn the_paths_are_known_before_it_runs() {
 }
 
 #[tokio::test]
-async fn what_an_editor_has_open_is_changed_there_and_the_rest_on_the_disk() {
+async fn files_open_in_the_editor_are_changed_there_and_others_on_disk() {
     let mut scene =
         Scene::with(&[("open.txt", "a\n"), ("closed.txt", "a\n"), ("gone", "g\n"), ("locked.txt", "a\n")]);
     let drafts = Drafts::open(&mut scene, &[("open.txt", "a\nunsaved\n"), ("locked.txt", "a\n")]);
@@ -101,7 +101,7 @@ async fn what_an_editor_has_open_is_changed_there_and_the_rest_on_the_disk() {
                 *** Update File: closed.txt\n@@\n-a\n+b\n*** Add File: new/n.txt\n+n\n*** Delete File: gone";
     let output = patch(&scene, body).await;
     assert!(!output.is_error, "{}", output.model_text());
-    // the editor of this test does not save, so that nobody else can have written
+    // the editor of this test does not save, so nothing else wrote the file
     assert_eq!(
         (drafts.text(&scene.path("open.txt")).as_deref(), scene.read("open.txt").as_str()),
         (Some("b\nchanged\n"), "a\n")
@@ -110,6 +110,8 @@ async fn what_an_editor_has_open_is_changed_there_and_the_rest_on_the_disk() {
     assert_eq!(drafts.text(&scene.path("new/n.txt")).as_deref(), Some("n\n"));
     assert!(!scene.path("gone").exists());
     let output = patch(&scene, "*** Update File: locked.txt\n@@\n-a\n+b").await;
-    assert!(output.is_error && output.model_text().contains("the editor has not written it: it is locked"));
+    assert!(
+        output.is_error && output.model_text().contains("the editor did not write the file: it is locked")
+    );
     assert_eq!(scene.read("locked.txt"), "a\n");
 }

@@ -1,4 +1,4 @@
-//! Read: the text of a file, or a picture.
+//! Read: returns the text of a file, or an image.
 
 mod spec;
 #[cfg(test)]
@@ -14,7 +14,7 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::on_thread;
-use crate::limits::{IMAGE_BYTES, READ_CHARS, READ_LINES};
+use crate::limits::{MAX_IMAGE_BYTES, MAX_READ_CHARS, MAX_READ_LINES};
 use crate::{Action, Context, Input, Part, Resolved, Run, Tool, ToolInfo, ToolOutput, input};
 
 /// Reads a file.
@@ -56,7 +56,7 @@ fn read(arguments: &Arguments, context: &Context, cancel: &CancellationToken) ->
     let path = Path::new(&arguments.file_path);
     if !path.is_absolute() {
         let reason = format!(
-            "File path must be absolute, but `{}` is relative. The workspace is `{}`.",
+            "File path must be absolute, but `{}` is relative. The workspace is `{}`. Call Read again with an absolute path.",
             path.display(),
             context.workspace.root().display()
         );
@@ -69,7 +69,7 @@ fn read(arguments: &Arguments, context: &Context, cancel: &CancellationToken) ->
         Err(error) => return failed(&error),
     };
     if let Some(media_type) = media_type(path) {
-        return picture(&resolved, media_type, arguments).unwrap_or_else(|error| failed(&error));
+        return image(&resolved, media_type, arguments).unwrap_or_else(|error| failed(&error));
     }
     match context.read(&resolved, cancel) {
         Ok((bytes, _)) => {
@@ -90,22 +90,22 @@ fn media_type(path: &Path) -> Option<&'static str> {
     }
 }
 
-/// The picture as it is: making it smaller would need a decoder for every format, on bytes we do not trust.
-fn picture(resolved: &Resolved, media_type: &str, arguments: &Arguments) -> io::Result<ToolOutput> {
-    let bytes = resolved.read(IMAGE_BYTES)?;
+/// Returns an image unchanged: scaling it down would need a decoder for every format, on untrusted bytes.
+fn image(resolved: &Resolved, media_type: &str, arguments: &Arguments) -> io::Result<ToolOutput> {
+    let bytes = resolved.read(MAX_IMAGE_BYTES)?;
     let name = resolved.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let quality = arguments.image_quality.as_deref().unwrap_or("default");
-    #[expect(clippy::cast_precision_loss, reason = "one digit is shown")]
+    #[expect(clippy::cast_precision_loss, reason = "only one digit is displayed")]
     let size = bytes.len() as f64 / 1024.0;
     let about = format!("Image file: {name} (original size: {size:.1} KB). Image quality: {quality}");
     let image = Part::Image { media_type: media_type.to_owned(), data: STANDARD.encode(&bytes) };
     let mut output = ToolOutput::text(about);
-    output.for_wire.push(image.clone());
+    output.for_client.push(image.clone());
     output.for_model.push(image);
     Ok(output)
 }
 
-/// Text, or what looks like it: bytes that are no UTF-8 are taken as Latin-1.
+/// Decodes text. Bytes that are not UTF-8 are read as Latin-1.
 fn decoded(bytes: &[u8]) -> Cow<'_, str> {
     match str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text.strip_prefix('\u{feff}').unwrap_or(text)),
@@ -118,14 +118,15 @@ fn text(bytes: &[u8], arguments: &Arguments) -> ToolOutput {
     let all = if all.contains('\r') { Cow::Owned(all.replace("\r\n", "\n")) } else { all };
     let lines: Vec<&str> = all.split('\n').collect();
     let skip = usize::try_from(arguments.offset.unwrap_or(0).saturating_sub(1)).unwrap_or(usize::MAX);
-    let limit =
-        usize::try_from(arguments.limit.unwrap_or(READ_LINES as u64)).unwrap_or(usize::MAX).min(READ_LINES);
+    let limit = usize::try_from(arguments.limit.unwrap_or(MAX_READ_LINES as u64))
+        .unwrap_or(usize::MAX)
+        .min(MAX_READ_LINES);
     let from = skip.min(lines.len());
     let to = from.saturating_add(limit).min(lines.len());
     let is_part =
         arguments.offset.is_some_and(|offset| offset > 1) || arguments.limit.is_some() || to < lines.len();
     let mut slice = lines[from..to].join("\n");
-    let cut = slice.char_indices().nth(READ_CHARS).map(|(at, _)| at);
+    let cut = slice.char_indices().nth(MAX_READ_CHARS).map(|(at, _)| at);
     if let Some(at) = cut {
         slice.truncate(at);
     }

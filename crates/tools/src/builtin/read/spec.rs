@@ -1,4 +1,4 @@
-//! How the model sees it.
+//! How the model sees the tool.
 
 use serde_json::{Value, json};
 
@@ -10,16 +10,16 @@ pub(super) const INFO: ToolInfo = ToolInfo::new("read-cli", "Read", Category::Re
     .parallel()
     .offer(Offer::At(0));
 
-const DESCRIPTION: &str = "Reads a file and returns its text. Give an absolute path. Long files come in parts of at most \
-2400 lines or 60,000 characters: use `offset` (number of the first line) and `limit` (lines to return) for the rest. PNG, JPEG, GIF and WebP files \
-are shown as pictures if the model can see them. A file must be read before it is edited.";
+const DESCRIPTION: &str = "Reads a file and returns its text. The path must be absolute. One call returns at most 2400 lines and 60,000 \
+characters; use `offset` (number of the first line) and `limit` (number of lines) to read the rest. PNG, JPEG, GIF and WebP files are returned \
+as images if the model supports them. Read a file before you edit it.";
 
 fn schema() -> Value {
     let properties = json!({
         "file_path": {"type": "string", "description": "Absolute path of the file"},
-        "offset": {"type": "number", "description": "Number of the first line to return, counted from 1"},
-        "limit": {"type": "number", "description": "How many lines to return at most"},
-        "image_quality": {"type": "string", "enum": ["default", "high"], "description": "How exactly a picture is shown"},
+        "offset": {"type": "number", "description": "Number of the first line to return; the first line of the file is 1"},
+        "limit": {"type": "number", "description": "Maximum number of lines to return"},
+        "image_quality": {"type": "string", "enum": ["default", "high"], "description": "Quality at which an image is shown"},
     });
     object_schema(&properties, &["file_path"])
 }

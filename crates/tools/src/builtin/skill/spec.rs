@@ -1,4 +1,4 @@
-//! How the model sees it.
+//! How the model sees the tool.
 
 use serde_json::{Value, json};
 
@@ -8,10 +8,9 @@ pub(super) const INFO: ToolInfo = ToolInfo::new("skill", "Skill", Category::Exec
     .listed_from(ListedFrom::Off)
     .offer(Offer::At(130));
 
-const DESCRIPTION: &str = "Loads a skill: instructions for a kind of task, listed by name in a reminder. Call it before you begin such a task.";
+const DESCRIPTION: &str = "Loads a skill: instructions for a kind of task. A reminder lists the available skills. Load the matching skill before you start such a task.";
 
 fn schema() -> Value {
-    let text = || json!({"type": "string"});
-    let properties = json!({"skill": text()});
+    let properties = json!({"skill": {"type": "string", "description": "The name of the skill"}});
     object_schema(&properties, &["skill"])
 }

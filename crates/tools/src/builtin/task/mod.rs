@@ -1,4 +1,4 @@
-//! Task: gives a task to a subagent.
+//! Task: starts a subagent.
 
 mod spec;
 
@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Action, Context, Input, Run, SessionRequest, SubagentTask, Tool, ToolInfo, ToolOutput};
 
-/// Gives a task to a subagent.
+/// Starts a subagent.
 #[derive(Debug, Clone, Copy)]
 pub struct Task;
 
@@ -36,7 +36,7 @@ fn request(input: &Input) -> Result<SessionRequest, ToolOutput> {
     parse(input).map(SessionRequest::StartSubagent).map_err(|reason| ToolOutput::error(&reason, &reason))
 }
 
-/// Reads the arguments of a call.
+/// Parses the arguments of a call.
 fn parse(input: &Input) -> Result<SubagentTask, String> {
     let text = |key: &str| {
         let text = input.get(key).and_then(Value::as_str).map(str::trim);
@@ -45,11 +45,16 @@ fn parse(input: &Input) -> Result<SubagentTask, String> {
     let flag = |key: &str| input.get(key).and_then(Value::as_bool);
     let resume = text("resume");
     let Some(prompt) = text("prompt") else {
-        return Err("Invalid tool arguments: `prompt` is required".to_owned());
+        return Err(
+            "Invalid tool arguments: `prompt` is required. Describe the task and call Task again.".to_owned()
+        );
     };
     let subagent = text("subagent_type");
     if subagent.is_none() && resume.is_none() {
-        return Err("Invalid tool arguments: `subagent_type` is required".to_owned());
+        return Err(
+            "Invalid tool arguments: `subagent_type` is required. Use a name from the list of subagents."
+                .to_owned(),
+        );
     }
     let images = input.get("image_paths").and_then(Value::as_array).map(Vec::as_slice);
     let images = images.unwrap_or_default().iter().filter_map(Value::as_str).map(PathBuf::from);
@@ -74,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn call_names_subagent_task_and_whether_to_wait() {
+    fn arguments_name_subagent_prompt_and_whether_to_wait() {
         let call = json!({"subagent_type": "worker", "description": "Look", "prompt": "Look around.", "image_paths": ["a.png"]});
         let task = parse(&input(&call)).unwrap();
         assert_eq!((task.subagent.as_str(), task.description.as_str()), ("worker", "Look"));
@@ -87,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn call_without_task_or_subagent_is_an_error() {
+    fn missing_prompt_or_subagent_is_an_error() {
         let missing = |call: Value| parse(&input(&call)).unwrap_err();
         assert!(missing(json!({"subagent_type": "worker", "prompt": " "})).contains("`prompt`"));
         assert!(missing(json!({"prompt": "x"})).contains("`subagent_type`"));

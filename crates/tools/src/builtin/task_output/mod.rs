@@ -1,4 +1,4 @@
-//! `TaskOutput`: the result of a subagent that runs in the background.
+//! `TaskOutput`: returns the result of a background subagent.
 
 mod spec;
 
@@ -12,7 +12,7 @@ use crate::{Action, Context, Input, Run, SessionRequest, Tool, ToolInfo, input};
 const DEFAULT_WAIT: Duration = Duration::from_secs(30);
 const MAX_WAIT: Duration = Duration::from_mins(10);
 
-/// Returns the result of a subagent.
+/// Returns the result of a background subagent.
 #[derive(Debug, Clone, Copy)]
 pub struct TaskOutput;
 
@@ -35,7 +35,7 @@ fn request(input: &Input) -> SessionRequest {
     SessionRequest::SubagentOutput { id, wait: wait(input) }
 }
 
-/// How long a call waits; not at all if it does not block.
+/// Returns how long a call waits: zero if it does not block.
 fn wait(input: &Input) -> Duration {
     if input.get("block").and_then(Value::as_bool) == Some(false) {
         return Duration::ZERO;
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wait_is_in_milliseconds_and_bounded() {
+    fn timeout_is_in_milliseconds_and_bounded() {
         let wait = |call: Value| wait(call.as_object().unwrap());
         assert_eq!(wait(json!({})), DEFAULT_WAIT);
         assert_eq!(wait(json!({"timeout": 1500})), Duration::from_millis(1500));

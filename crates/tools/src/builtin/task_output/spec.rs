@@ -1,4 +1,4 @@
-//! How the model sees it.
+//! How the model sees the tool.
 
 use serde_json::{Value, json};
 
@@ -11,10 +11,13 @@ pub(super) const INFO: ToolInfo =
         .main_session_only()
         .offer(Offer::At(100));
 
-const DESCRIPTION: &str = "The message of a subagent that works in the background. Waits for it up to `timeout` milliseconds unless `block` is false.";
+const DESCRIPTION: &str = "Returns the message of a subagent that runs in the background. Waits up to `timeout` milliseconds for it (default: 30000), unless `block` is false.";
 
 fn schema() -> Value {
-    let text = || json!({"type": "string"});
-    let properties = json!({"task_id": text(), "block": {"type": "boolean"}, "timeout": {"type": "number"}});
+    let properties = json!({
+        "task_id": {"type": "string", "description": "The task_id that Task returned"},
+        "block": {"type": "boolean", "description": "Wait for the message (default: true)"},
+        "timeout": {"type": "number", "description": "Maximum time to wait, in milliseconds (default: 30000, maximum: 600000)"},
+    });
     object_schema(&properties, &["task_id"])
 }

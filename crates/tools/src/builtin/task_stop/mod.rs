@@ -1,4 +1,4 @@
-//! `TaskStop`: stops a subagent that runs in the background.
+//! `TaskStop`: stops a background subagent.
 
 mod spec;
 

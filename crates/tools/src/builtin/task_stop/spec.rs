@@ -1,4 +1,4 @@
-//! How the model sees it.
+//! How the model sees the tool.
 
 use serde_json::{Value, json};
 
@@ -9,10 +9,9 @@ pub(super) const INFO: ToolInfo =
         .main_session_only()
         .offer(Offer::At(110));
 
-const DESCRIPTION: &str = "Ends a subagent that works in the background.";
+const DESCRIPTION: &str = "Stops a subagent that runs in the background.";
 
 fn schema() -> Value {
-    let text = || json!({"type": "string"});
-    let properties = json!({"task_id": text()});
+    let properties = json!({"task_id": {"type": "string", "description": "The task_id that Task returned"}});
     object_schema(&properties, &["task_id"])
 }

@@ -1,4 +1,4 @@
-//! `TodoWrite`: the model's plan. Nothing is stored here; the list is in the arguments, and [`Todo::parse`] reads it.
+//! `TodoWrite`: the model's plan. Nothing is stored here: the list is in the arguments, and [`Todo::parse`] reads it.
 
 mod spec;
 #[cfg(test)]
@@ -9,35 +9,35 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Action, Context, Input, Run, Tool, ToolInfo, ToolOutput};
 
-/// Takes note of a plan.
+/// Accepts a plan.
 #[derive(Debug, Clone, Copy)]
 pub struct TodoWrite;
 
 /// A step of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Todo {
-    /// What is to be done.
+    /// The text of the step.
     pub text: String,
-    /// How far it is.
+    /// The status of the step.
     pub status: TodoStatus,
 }
 
-/// How far a step is.
+/// The status of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TodoStatus {
-    /// Not begun.
+    /// Not started.
     Pending,
-    /// Being done.
+    /// In progress.
     InProgress,
     /// Done.
     Completed,
 }
 
-const MOST: usize = 50;
-const LONGEST: usize = 500;
+const MAX_STEPS: usize = 50;
+const MAX_STEP_CHARS: usize = 500;
 
 impl Todo {
-    /// Reads a plan: numbered lines, or a list of objects as some models send it. What is no step is left out.
+    /// Reads a plan: numbered lines, or a list of objects, which some models send. Values that are not steps are skipped.
     ///
     /// ```
     /// use musher_tools::{Todo, TodoStatus};
@@ -51,7 +51,7 @@ impl Todo {
             Value::Array(list) => list.iter().filter_map(Self::of_value).collect(),
             _ => Vec::new(),
         };
-        steps.into_iter().take(MOST).collect()
+        steps.into_iter().take(MAX_STEPS).collect()
     }
 
     fn of_line(line: &str) -> Option<Self> {
@@ -76,7 +76,7 @@ impl Todo {
     }
 
     fn new(text: &str, status: TodoStatus) -> Option<Self> {
-        let text: String = text.trim().chars().take(LONGEST).collect();
+        let text: String = text.trim().chars().take(MAX_STEP_CHARS).collect();
         (!text.is_empty()).then_some(Self { text, status })
     }
 }
@@ -101,7 +101,7 @@ impl Tool for TodoWrite {
     }
 
     fn run<'a>(&'a self, _input: Input, _context: &'a Context, _cancel: CancellationToken) -> Run<'a> {
-        // whatever it is, it is taken: a plan is for people, and arguing about its form costs a call
+        // any input is accepted: the plan is for the user, and an error about its format would cost a model call
         Box::pin(async { ToolOutput::text("TODO List Updated") })
     }
 }

@@ -1,4 +1,4 @@
-//! How the model sees it.
+//! How the model sees the tool.
 
 use serde_json::{Value, json};
 
@@ -11,9 +11,9 @@ pub(super) const INFO: ToolInfo =
         .read_only()
         .offer(Offer::At(90));
 
-const DESCRIPTION: &str = "Keeps the plan of a longer task where the user sees it. Send the whole list every time: one \
-numbered line per step, as `1. [completed] Read the code`, with [completed], [in_progress] or [pending]. At most 50 steps of 500 characters. \
-Use it for work of several steps, with one step in progress at a time.";
+const DESCRIPTION: &str = "Shows the user your plan for a task of several steps. Send the whole list in every call, one numbered line per \
+step, such as `1. [completed] Read the code`. The status is [completed], [in_progress] or [pending]; keep one step in progress. At most 50 steps \
+of 500 characters.";
 
 fn schema() -> Value {
     let properties =

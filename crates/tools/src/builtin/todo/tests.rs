@@ -1,4 +1,4 @@
-//! Plans in the forms models send.
+//! Plans in the formats that models send.
 
 use serde_json::json;
 
@@ -23,17 +23,17 @@ fn lines_and_objects_are_read() {
 }
 
 #[test]
-fn a_plan_is_bounded() {
+fn plan_is_bounded() {
     let long = json!("x\n".repeat(60) + &"y".repeat(600));
     assert_eq!(Todo::parse(&long).len(), 50);
     assert_eq!(Todo::parse(&json!("y".repeat(600)))[0].text.len(), 500);
 }
 
 #[tokio::test]
-async fn anything_is_taken() {
+async fn any_plan_is_accepted() {
     let scene = Scene::new();
     for input in [json!({"todos": "1. [pending] a"}), json!({"todos": [1]}), json!({})] {
         let output = scene.run(&TodoWrite, input).await;
-        assert_eq!((output.wire_text().as_str(), output.is_error), ("TODO List Updated", false));
+        assert_eq!((output.client_text().as_str(), output.is_error), ("TODO List Updated", false));
     }
 }

@@ -1,4 +1,4 @@
-//! `ToolSearch`: makes tools available that were not offered.
+//! `ToolSearch`: makes more tools available to the model.
 
 mod spec;
 

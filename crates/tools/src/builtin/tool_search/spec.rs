@@ -1,4 +1,4 @@
-//! How the model sees it.
+//! How the model sees the tool.
 
 use serde_json::{Value, json};
 
@@ -9,11 +9,13 @@ pub(super) const INFO: ToolInfo =
         .listed_from(ListedFrom::Off)
         .offer(Offer::At(120));
 
-const DESCRIPTION: &str = "Makes more tools available. `query` is `select:Name,Name` for tools you know by name from a reminder, or some words that \
-describe what you need.";
+const DESCRIPTION: &str = "Makes more tools available. A reminder lists their names. Set `query` to `select:Name,Name` to load tools by name, or \
+to words that describe what you need.";
 
 fn schema() -> Value {
-    let text = || json!({"type": "string"});
-    let properties = json!({"query": text(), "max_results": {"type": "integer", "exclusiveMinimum": 0}});
+    let properties = json!({
+        "query": {"type": "string", "description": "`select:Name,Name`, or words that describe the tool"},
+        "max_results": {"type": "integer", "exclusiveMinimum": 0, "description": "Maximum number of tools to load"},
+    });
     object_schema(&properties, &["query"])
 }

@@ -65,23 +65,23 @@ fn a_command_is_asked_for_with_its_input_and_why() {
 }
 
 #[test]
-fn yes_and_no_are_what_they_are_and_a_reason_goes_along() {
+fn allow_and_deny_are_kept_with_the_reason() {
     let yes = rule("tool_permission_allow", &Verdict::allow());
-    assert_eq!((yes.decision, yes.is_no, yes.complaint), (Decision::allow_once(), false, None));
+    assert_eq!((yes.decision, yes.is_denial, yes.complaint), (Decision::allow_once(), false, None));
     let no = rule("tool_permission_allow", &Verdict::deny("not here"));
-    assert_eq!((no.decision, no.is_no), (Decision::deny().comment("not here"), true));
+    assert_eq!((no.decision, no.is_denial), (Decision::deny().comment("not here"), true));
 }
 
 #[test]
 fn another_input_is_refused_and_the_same_input_is_not() {
     let input = told_of("create_file")["tool_input"].clone();
-    assert!(!rule("create_file", &allow(input, json!(null))).is_no);
+    assert!(!rule("create_file", &allow(input, json!(null))).is_denial);
     let other = rule("create_file", &allow(json!({"file_path": "/elsewhere"}), json!(null)));
-    assert!(other.is_no && other.complaint.is_some());
+    assert!(other.is_denial && other.complaint.is_some());
 }
 
 #[test]
-fn what_shall_hold_from_now_on_is_read_in_the_form_of_the_suggestions() {
+fn permission_updates_are_read_in_the_form_of_the_suggestions() {
     let given = json!([
         {"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "ls:*"}], "behavior": "allow", "destination": "session"},
         {"type": "setMode", "mode": "acceptEdits", "destination": "session"},
@@ -98,7 +98,7 @@ fn what_shall_hold_from_now_on_is_read_in_the_form_of_the_suggestions() {
 }
 
 #[test]
-fn a_plan_is_agreed_to_as_it_is_changed_or_together_with_a_mode() {
+fn a_plan_is_approved_as_it_is_edited_or_with_a_mode() {
     let told = told_of("spec_mode_exit");
     assert_eq!(
         (&told["tool_name"], &told["requires_user_interaction"]),
@@ -130,9 +130,9 @@ fn questions_are_those_of_the_tool_that_front_ends_know() {
         })
     );
     let answered = json!({"answers": {"Which color?": "Blue", "Which size?": ["S", "L"]}});
-    let expected = Reply::Answers(vec!["Blue".to_owned(), "S, L".to_owned()]);
+    let expected = Answers::Given(vec!["Blue".to_owned(), "S, L".to_owned()]);
     assert_eq!(reply(&asked.questions, &allow(answered, json!(null))), expected);
     for nothing in [Verdict::allow(), Verdict::deny("no"), allow(json!({"answers": {}}), json!(null))] {
-        assert_eq!(reply(&asked.questions, &nothing), Reply::Declined);
+        assert_eq!(reply(&asked.questions, &nothing), Answers::Declined);
     }
 }

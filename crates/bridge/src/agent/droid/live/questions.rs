@@ -1,123 +1,122 @@
-//! The questions of a session: which are open, what is answered at once, and what an answer changes.
-
-use std::collections::BTreeMap;
-use std::future::poll_fn;
-use std::task::Poll;
+//! The requests of a session: open requests, requests answered by rules, and the effects of answers.
 
 use musher::wire::PermissionToolUse;
-use musher::{Decision, Permission, Questions, Reply};
+use musher::{Answers, PendingPermission, PendingQuestion, PendingRequest, PermissionRequest};
 use musher_claude::{Call, Extra, Permission as Verdict, PermissionMode};
-use tokio::sync::oneshot;
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::{HELD, Live, Phase};
-use crate::agent::droid::ask::{self, Told, Update};
-use crate::agent::droid::desk::Asked;
+use super::{HELD_TIMEOUT, Live, MAX_HELD, Phase};
+use crate::agent::droid::ask::{self, ToolCall, Update};
 use crate::agent::droid::modes::Standing;
-use crate::agent::droid::scribe::Stopped;
 use crate::agent::droid::tools::ASK_USER;
+use crate::agent::droid::translate::Stopped;
 use crate::agent::{Answer, Event, QuestionKind};
 
-/// A question of the agent that the front end has to answer.
+/// A request of the agent that the front end has to answer. Dropping it denies it.
 pub(super) enum Open {
-    /// Several tools are asked for one by one; one no is enough.
+    /// Several tools are asked for one by one; one denial is enough.
     Tools {
-        asked: Permission,
+        pending: PendingPermission,
         at: usize,
-        reply: oneshot::Sender<Decision>,
     },
     Questions {
-        asked: Questions,
-        told: Told,
-        reply: oneshot::Sender<Reply>,
+        pending: PendingQuestion,
+        told: ToolCall,
     },
 }
 
 impl Live {
     pub(in crate::agent::droid) fn answer(&mut self, key: u64, answer: &Answer) -> Result<(), String> {
         let Answer::Permission(verdict) = answer else {
-            return Err("this is no answer to a hook".to_owned());
+            return Err("invalid answer to a hook".to_owned());
         };
         let open = self.open.remove(&key).ok_or("there is no such question any more")?;
         if matches!(verdict, Verdict::Deny { interrupt: Some(true), .. }) {
-            self.scribe.stopping(Stopped::Refusal);
+            self.translator.stopping(Stopped::Refusal);
         }
         match open {
-            Open::Tools { asked, at, reply } => self.rule(asked, at, reply, verdict),
-            Open::Questions { asked, told, reply } => {
-                let answered = ask::reply(&asked.questions, verdict);
-                if answered == Reply::Declined {
-                    self.scribe.denied(&told);
+            Open::Tools { pending, at } => self.rule(pending, at, verdict),
+            Open::Questions { pending, told } => {
+                let answers = ask::reply(&pending.request().questions, verdict);
+                if answers == Answers::Declined {
+                    self.translator.denied(&told);
                 }
-                // a question that was withdrawn meanwhile needs no answer
-                reply.send(answered).ok();
+                pending.answer(answers);
                 Ok(())
             }
         }
     }
 
-    /// A question came; it has to wait until the front end knows the tool call.
-    pub(super) fn asked(&mut self, asked: Asked) {
-        if matches!(self.phase, Phase::Running(_)) && !self.is_known(&asked) {
-            self.held = Some((asked, Instant::now() + HELD));
+    /// Handles a new request. It waits until the front end knows its tool call.
+    pub(super) fn requested(&mut self, request: PendingRequest) {
+        let must_wait = !self.held.is_empty() || !self.is_known(&request);
+        if must_wait && matches!(self.phase, Phase::Running(_)) && self.held.len() < MAX_HELD {
+            self.held.push_back((request, Instant::now() + HELD_TIMEOUT));
             return;
         }
-        self.take_up(asked);
+        self.take_up(request);
     }
 
-    fn is_known(&self, asked: &Asked) -> bool {
-        match asked {
-            Asked::Permission(asked, _) => {
-                asked.tool_uses.iter().all(|asked| self.scribe.knows_call(&asked.tool_use.id))
+    fn is_known(&self, request: &PendingRequest) -> bool {
+        match request {
+            PendingRequest::Permission(pending) => {
+                let tool_uses = &pending.request().tool_uses;
+                tool_uses.iter().all(|asked| self.translator.knows_call(&asked.tool_use.id))
             }
-            Asked::Questions(..) => self.scribe.open_call(ASK_USER).is_some(),
+            PendingRequest::Question(_) => self.translator.open_call(ASK_USER).is_some(),
         }
     }
 
     pub(super) fn look_at_held(&mut self) {
-        if self.held.as_ref().is_some_and(|(asked, _)| self.is_known(asked)) {
-            self.release();
+        while self.held.front().is_some_and(|(request, _)| self.is_known(request)) {
+            self.release_first();
         }
     }
 
-    pub(super) fn release(&mut self) {
-        if let Some((asked, _)) = self.held.take() {
-            self.take_up(asked);
+    pub(super) fn release_first(&mut self) {
+        if let Some((request, _)) = self.held.pop_front() {
+            self.take_up(request);
         }
     }
 
-    fn take_up(&mut self, asked: Asked) {
-        match asked {
-            Asked::Permission(asked, reply) => self.ask_for(asked, 0, reply),
-            Asked::Questions(asked, reply) => {
-                let told = ask::questions_told(&asked.questions, self.scribe.open_call(ASK_USER));
+    fn take_up(&mut self, request: PendingRequest) {
+        match request {
+            PendingRequest::Permission(pending) => self.ask_for(pending, 0),
+            PendingRequest::Question(pending) => {
+                let call = self.translator.open_call(ASK_USER);
+                let told = ask::questions_told(&pending.request().questions, call);
                 if self.standing == Standing::DenyAll {
-                    self.scribe.denied(&told);
-                    reply.send(Reply::Declined).ok();
+                    self.translator.denied(&told);
+                    pending.decline();
                     return;
                 }
                 let payload = ask::questions(&told);
-                self.question(payload, Open::Questions { asked, told, reply });
+                self.question(payload, Open::Questions { pending, told });
             }
         }
     }
 
     /// Asks for the tools from the one at `at` on; those that are allowed already are not asked for.
-    fn ask_for(&mut self, asked: Permission, at: usize, reply: oneshot::Sender<Decision>) {
-        let Some((at, next)) = self.next_to_ask(&asked, at) else {
-            reply.send(Decision::allow_once()).ok();
+    fn ask_for(&mut self, pending: PendingPermission, at: usize) {
+        let Some((at, next)) = self.next_to_ask(pending.request(), at) else {
+            pending.allow_once();
             return;
         };
         if self.standing == Standing::DenyAll {
-            self.scribe.denied(&ask::told(next));
-            reply.send(Decision::deny()).ok();
+            self.translator.denied(&ask::told(next));
+            pending.deny();
             return;
         }
         let payload = ask::permission(next);
-        self.question(payload, Open::Tools { asked, at, reply });
+        self.question(payload, Open::Tools { pending, at });
     }
 
-    fn next_to_ask<'a>(&self, asked: &'a Permission, at: usize) -> Option<(usize, &'a PermissionToolUse)> {
+    fn next_to_ask<'a>(
+        &self,
+        asked: &'a PermissionRequest,
+        at: usize,
+    ) -> Option<(usize, &'a PermissionToolUse)> {
         if self.standing == Standing::AllowAll {
             return None;
         }
@@ -127,18 +126,18 @@ impl Live {
 
     fn question(&mut self, payload: Extra, open: Open) {
         let key = self.new_key();
+        // the futures do not keep the request alive
+        match &open {
+            Open::Tools { pending, .. } => watch(&mut self.settlements, key, pending.settled()),
+            Open::Questions { pending, .. } => watch(&mut self.settlements, key, pending.settled()),
+        }
         self.open.insert(key, open);
         self.ready.push_back(Event::Question { key, kind: QuestionKind::Permission, payload });
     }
 
     /// The front end has decided about the tool at `at`.
-    fn rule(
-        &mut self,
-        asked: Permission,
-        at: usize,
-        reply: oneshot::Sender<Decision>,
-        verdict: &Verdict,
-    ) -> Result<(), String> {
+    fn rule(&mut self, pending: PendingPermission, at: usize, verdict: &Verdict) -> Result<(), String> {
+        let asked = pending.request();
         let Some(tool_use) = asked.tool_uses.get(at) else {
             return Err("bug: the question is about no tool".to_owned());
         };
@@ -146,13 +145,13 @@ impl Live {
         for update in ruling.updates {
             self.update(update);
         }
-        if ruling.is_no {
-            self.scribe.denied(&ask::told(tool_use));
+        if ruling.is_denial {
+            self.translator.denied(&ask::told(tool_use));
         }
-        if ruling.is_no || at + 1 >= asked.tool_uses.len() {
-            reply.send(ruling.decision).ok();
+        if ruling.is_denial || at + 1 >= asked.tool_uses.len() {
+            pending.decide(ruling.decision);
         } else {
-            self.ask_for(asked, at + 1, reply);
+            self.ask_for(pending, at + 1);
         }
         ruling.complaint.map_or(Ok(()), Err)
     }
@@ -170,7 +169,7 @@ impl Live {
                 self.ready.push_back(Event::Note(note.to_owned()));
             }
             Update::Mode(mode) => {
-                // nobody waits for this one
+                // the front end does not wait for this call
                 let key = self.new_key();
                 self.carry_out(key, Call::SetPermissionMode(mode));
             }
@@ -187,28 +186,19 @@ impl Live {
         }
     }
 
-    /// The turn is over, and nobody needs an answer any more.
+    /// Cancels the open questions, because the turn ended.
     pub(super) fn close_questions(&mut self) {
-        self.held = None;
+        self.held.clear();
         for key in std::mem::take(&mut self.open).into_keys() {
             self.ready.push_back(Event::Cancelled { key });
         }
     }
 }
 
-/// Waits until an open question is taken back by the agent.
-pub(super) async fn withdrawn(open: &mut BTreeMap<u64, Open>) -> u64 {
-    poll_fn(|context| {
-        for (key, open) in open.iter_mut() {
-            let closed = match open {
-                Open::Tools { reply, .. } => reply.poll_closed(context),
-                Open::Questions { reply, .. } => reply.poll_closed(context),
-            };
-            if closed.is_ready() {
-                return Poll::Ready(*key);
-            }
-        }
-        Poll::Pending
-    })
-    .await
+/// Yields the key of a question once the agent no longer needs its answer.
+fn watch(settlements: &mut JoinSet<u64>, key: u64, settled: impl Future<Output = ()> + Send + 'static) {
+    settlements.spawn(async move {
+        settled.await;
+        key
+    });
 }

@@ -1,13 +1,13 @@
-//! A session for programs: every message and every part, in the order in which they were stored.
+//! A session for programs: every message and every part, in stored order.
 
 use musher_engine::{Content, Message, Role, Visibility};
 use serde_json::{Value, json};
 
-use super::super::when;
+use super::super::timestamp;
 use super::{Transcript, text_of};
 
 impl Transcript {
-    /// All of it as one object.
+    /// Returns the session as one object.
     pub(in super::super) fn json(&self) -> Value {
         let mut object = self.found.json();
         object["messages"] = self.stored.messages.iter().map(message).collect();
@@ -25,7 +25,7 @@ fn message(message: &Message) -> Value {
     json!({
         "id": message.id,
         "role": role(message.role),
-        "createdAt": when::utc_of_ms(message.created_at_ms),
+        "createdAt": timestamp::utc_of_ms(message.created_at_ms),
         "model": message.model_id,
         "visibility": match message.visibility {
             Visibility::Both => "both",

@@ -5,11 +5,11 @@ use musher_engine::Role;
 use super::{Item, Transcript, call_line, clean_lines};
 use crate::sanitize::sanitized;
 
-/// So much of a result is written, unless all is wanted.
+/// Maximum number of lines of a tool result without `--full`.
 const RESULT_LINES: usize = 20;
 
 impl Transcript {
-    /// For documents and issues.
+    /// Renders the session for documents and issues.
     pub(in super::super) fn markdown(&self, is_full: bool) -> String {
         let mut out = format!("# {}\n\n{}\n", sanitized(self.found.title(), 200), self.facts().join(" · "));
         let mut add = |text: String| {
@@ -35,8 +35,8 @@ impl Transcript {
                         add(block(&text, if is_full { usize::MAX } else { RESULT_LINES }));
                     }
                 }
-                Item::Thing(described) => add(described),
-                Item::SummedUp(count) => {
+                Item::Attachment(described) => add(described),
+                Item::Compacted(count) => {
                     add(format!("---\n\n*The model reads a summary of the {count} messages above.*"));
                 }
             }
@@ -54,18 +54,18 @@ fn speaker(role: Role) -> &'static str {
     }
 }
 
-/// Text in backticks, more of them than it has itself.
+/// Returns inline code with more backticks than the text contains.
 fn code(text: &str) -> String {
     let ticks = "`".repeat(longest_run(text) + 1);
     let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{ticks}{space}{text}{space}{ticks}")
 }
 
-/// A fenced block that its content cannot end.
-fn block(text: &str, most: usize) -> String {
+/// Returns a fenced block whose fence is longer than any in its content.
+fn block(text: &str, max_lines: usize) -> String {
     let fence = "`".repeat(longest_run(text).max(2) + 1);
     let lines: Vec<String> = clean_lines(text).collect();
-    let mut shown: Vec<String> = lines.iter().take(most).cloned().collect();
+    let mut shown: Vec<String> = lines.iter().take(max_lines).cloned().collect();
     if shown.len() < lines.len() {
         shown.push(format!("… {} more lines", lines.len() - shown.len()));
     }

@@ -7,9 +7,9 @@ use serde_json::{Map, json};
 
 use super::*;
 use crate::args::sessions::Owner;
-use crate::look::Look;
+use crate::style::Style;
 
-/// A session in which all kinds of things are said, some of them at the terminal.
+/// A session with all kinds of content, including escape sequences.
 fn transcript(contents: Vec<(Role, Vec<Content>)>) -> Transcript {
     let home = tempfile::tempdir().unwrap();
     let store = Store::open(home.path());
@@ -89,8 +89,8 @@ I look first.
 ✗ Odd {\"a\":1}
     no
 Done:  [31mred .";
-    assert_eq!(work().text(false, Look::PLAIN), expected);
-    assert!(work().text(true, Look::PLAIN).as_str().contains("    line 20\n"));
+    assert_eq!(work().text(false, Style::PLAIN), expected);
+    assert!(work().text(true, Style::PLAIN).as_str().contains("    line 20\n"));
 }
 
 #[test]

@@ -1,20 +1,20 @@
-//! A session on a terminal.
+//! A session as text for a terminal.
 
 use musher_engine::Role;
 
 use super::{Item, Transcript, call_line, clean_lines};
-use crate::look::Look;
 use crate::sanitize::sanitized;
+use crate::style::Style;
 use crate::styled::Styled;
 
-/// So many lines of a result are shown, unless all are wanted.
+/// Maximum number of lines shown of a tool result without `--full`.
 const RESULT_LINES: usize = 8;
 
 impl Transcript {
-    /// For people at a terminal.
-    pub(in super::super) fn text(&self, is_full: bool, look: Look) -> Styled {
-        let mut out = vec![look.strong(&sanitized(self.found.title(), 200))];
-        out.push(look.dim(&self.facts().join(" · ")));
+    /// Renders the session for a terminal.
+    pub(in super::super) fn text(&self, is_full: bool, style: Style) -> Styled {
+        let mut out = vec![style.strong(&sanitized(self.found.title(), 200))];
+        out.push(style.dim(&self.facts().join(" · ")));
         let mut is_user = false;
         for item in self.items() {
             match item {
@@ -23,27 +23,27 @@ impl Transcript {
                     out.push(Styled::default());
                 }
                 Item::Text(text) if is_user => {
-                    out.extend(clean_lines(text).map(|line| look.strong(format!("> {line}").trim_end())));
+                    out.extend(clean_lines(text).map(|line| style.strong(format!("> {line}").trim_end())));
                 }
                 Item::Text(text) => out.extend(clean_lines(text).map(Styled::from)),
                 Item::Thinking(text) if is_full => {
-                    out.extend(clean_lines(text).map(|line| look.dim(&format!("~ {line}"))));
+                    out.extend(clean_lines(text).map(|line| style.dim(&format!("~ {line}"))));
                 }
                 Item::Thinking(_) => {}
                 Item::Call { call, result } => {
                     let (name, about) = call_line(call);
-                    let line = look.fitted(&format!("{name} {about}"), 2);
+                    let line = style.fitted(&format!("{name} {about}"), 2);
                     let is_error = result.as_ref().is_some_and(|(_, is_error)| *is_error);
-                    let mark = if is_error { look.bad("✗") } else { look.good("•") };
+                    let mark = if is_error { style.bad("✗") } else { style.good("•") };
                     out.push(mark + " " + line.trim_end());
-                    out.extend(result.iter().flat_map(|(text, _)| result_lines(text, is_full, look)));
+                    out.extend(result.iter().flat_map(|(text, _)| result_lines(text, is_full, style)));
                 }
-                Item::Thing(described) => out.push(described.into()),
-                Item::SummedUp(count) => {
+                Item::Attachment(described) => out.push(described.into()),
+                Item::Compacted(count) => {
                     out.push(Styled::default());
-                    out.push(
-                        look.dim(&format!("--- the model reads a summary of the {count} messages above")),
-                    );
+                    out.push(style.dim(&format!(
+                        "--- compacted: the model sees a summary of the {count} messages above"
+                    )));
                 }
             }
         }
@@ -51,10 +51,10 @@ impl Transcript {
     }
 }
 
-fn result_lines(text: &str, is_full: bool, look: Look) -> Vec<Styled> {
+fn result_lines(text: &str, is_full: bool, style: Style) -> Vec<Styled> {
     let lines: Vec<String> = clean_lines(text).collect();
     let shown = if is_full || lines.len() <= RESULT_LINES + 1 { lines.len() } else { RESULT_LINES };
-    let dim = |line: &str| look.dim(look.fitted(&format!("    {line}"), 0).trim_end());
+    let dim = |line: &str| style.dim(style.fitted(&format!("    {line}"), 0).trim_end());
     let mut out: Vec<Styled> = lines[..shown].iter().map(|line| dim(line)).collect();
     if shown < lines.len() {
         out.push(dim(&format!("… {} more lines; --full shows all", lines.len() - shown)));

@@ -1,11 +1,11 @@
-//! What the person is asked: permissions, plans and questions.
+//! Requests to the user: permissions, plans and questions.
 
 use musher_rehearse::{Reply, Script};
 use serde_json::{Value, json};
 
 use crate::acp::stage::{Stage, Who, call_of, execute, model_heard, on, text_of};
 
-/// The names and kinds of what is offered.
+/// The names and kinds of the options.
 fn offered(asked: &Value) -> Vec<(String, String)> {
     let options = asked["params"]["options"].as_array().unwrap().iter();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -40,7 +40,7 @@ pub(crate) async fn a_new_file_is_shown_whole_before_it_is_allowed_and_is_there_
     assert_eq!((&call["status"], &call["content"][0]["newText"]), (&json!("completed"), &json!("hello\n")));
     assert_eq!((&call["name"], &call["rawInput"]["content"]), (&json!("Create"), &json!("hello\n")));
     assert_eq!(fs_err::read_to_string(path)?, "hello\n");
-    // always means that the agent asks less from now on, which the editor is told
+    // "always" means fewer requests from now on, and the editor is notified
     let mode = updates.iter().find(|update| update["sessionUpdate"] == "current_mode_update").unwrap();
     assert_eq!(mode["currentModeId"], "auto-low");
     stage.finish().await
@@ -149,7 +149,7 @@ pub(crate) async fn every_answer_to_a_plan_leads_to_its_mode(who: &Who) -> anyho
         let updates = editor.updates(before);
         assert_eq!(call_of(&updates, "switch_mode")["status"], status, "{answer}");
         let told = updates.iter().rfind(|update| update["sessionUpdate"] == "current_mode_update");
-        // a mode that stays is not told again
+        // an unchanged mode is not reported again
         assert_eq!(told.map_or(&json!("spec"), |told| &told["currentModeId"]), mode, "{answer}");
         editor.call("session/close", json!({"sessionId": session})).await?;
     }
@@ -181,7 +181,7 @@ pub(crate) async fn a_plan_can_be_changed_in_editors_that_have_forms(who: &Who) 
         let form = editor.asked().await?;
         let field = &form["params"]["requestedSchema"]["properties"]["plan"];
         assert_eq!(field["default"].as_str().map(str::trim), Some("# Plan\n1. Do it."), "{form}");
-        // who thinks better of it is asked again
+        // a declined form leads to another request
         editor.answer(&form, json!({"action": "decline"})).await?;
         let again = editor.asked().await?;
         assert_eq!(again["method"], "session/request_permission");
@@ -194,9 +194,9 @@ pub(crate) async fn a_plan_can_be_changed_in_editors_that_have_forms(who: &Who) 
         assert!(call["content"].to_string().contains("Do it twice."), "{call}");
         let result = call["rawOutput"].to_string().replace('\\', "");
         assert!(result.contains(r#""isEdited":true"#), "{result}");
-        // droid only tells its model that there is a file with it
-        let is_told = who.is_droid() || model_heard(stage.model()).contains("Do it twice.");
-        assert!(is_told, "the model knows the plan as it is now");
+        // droid only gives its model the path of the plan file
+        let knows_plan = who.is_droid() || model_heard(stage.model()).contains("Do it twice.");
+        assert!(knows_plan, "the model knows the plan as it is now");
         let homes = [".factory", ".musher"].map(|home| stage.sandbox().home().join(home).join("specs"));
         let saved = homes.iter().filter_map(|folder| fs_err::read_dir(folder).ok()).flatten();
         let saved: Vec<_> =
@@ -207,7 +207,7 @@ pub(crate) async fn a_plan_can_be_changed_in_editors_that_have_forms(who: &Who) 
     Ok(())
 }
 
-/// A server with one tool, which says loudly what it is told.
+/// A server with one tool, which returns its input in capitals.
 const SHOUTER: &str = r#"
 require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method, params } = JSON.parse(line);

@@ -1,6 +1,6 @@
-//! `musher acp`, with its engine and with the real droid, and droid's own mode for editors: asked the same by the same editor.
+//! `musher acp`, with its engine and with the real droid, and droid's own mode for editors: the same requests by the same editor.
 //!
-//! What comes out is the table in docs/acp.md: the test fails if the page says something else. Nothing here depends on who is faster.
+//! The result is the table in docs/acp.md: the test fails if the page differs. Nothing here depends on who is faster.
 
 use musher_rehearse::{Reply, Script};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use testkit::peers;
 use crate::acp::stage::{Behind, Editor, Stage, Who, execute, on, text_of};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/acp.md");
-/// What stands above and below the table.
+/// The lines above and below the table.
 const MARKS: [&str; 2] = ["<!-- measured -->\n", "<!-- measured: end -->"];
 
 #[tokio::test]
@@ -233,7 +233,7 @@ async fn answers(editor: &mut Editor, found: &mut Verdicts) -> anyhow::Result<()
     let session = id_of(&open(editor).await?);
     let played = play(editor, &session, says("please count")).await?;
     let chunks = of_kind(&played.updates, "agent_message_chunk");
-    found.push(("An answer is told while it is written", yes(chunks.len() > 1)));
+    found.push(("An answer is streamed while it is written", yes(chunks.len() > 1)));
     found.push(("Chunks name their message", yes(chunks.iter().all(|chunk| chunk["messageId"].is_string()))));
     found.push(("Thoughts", yes(!of_kind(&played.updates, "agent_thought_chunk").is_empty())));
     found.push(("How full the context is", yes(!of_kind(&played.updates, "usage_update").is_empty())));

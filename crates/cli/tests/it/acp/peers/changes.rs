@@ -1,4 +1,4 @@
-//! What the agent does to files, as the editor shows it.
+//! File changes of the agent, as the editor shows them.
 
 use musher_rehearse::{Reply, Script};
 use serde_json::{Value, json};

@@ -39,7 +39,7 @@ pub(crate) async fn further_folders_belong_to_the_workspace_and_are_given_back(
     let opened = editor.call("session/new", params).await?;
     let session = opened["sessionId"].as_str().unwrap().to_owned();
     editor.call("session/set_mode", json!({"sessionId": session, "modeId": "auto-low"})).await?;
-    // the level is for files of the workspace: nobody is asked in there
+    // the level covers files of the workspace: no permission request for those
     assert_eq!(editor.turn(&session, "inside").await?.0, "end_turn");
     assert!(folder.join("inside.txt").exists());
     let prompt = editor.prompt(&session, "outside").await?;

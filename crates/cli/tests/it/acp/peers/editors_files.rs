@@ -98,7 +98,7 @@ pub(crate) async fn what_the_editor_does_not_write_is_an_error_and_is_not_writte
     assert_eq!(call_of(&editor.updates(before), "edit")["status"], "failed");
     assert!(!path.with_file_name("new.txt").exists());
     let heard = model_heard(stage.model());
-    assert!(heard.contains("the editor has not written it"), "{heard}");
+    assert!(heard.contains("the editor did not write the file"), "{heard}");
     stage.finish().await
 }
 

@@ -1,4 +1,4 @@
-//! Commands in the terminals of the editor: told like any other, and ended like any other.
+//! Commands in the terminals of the editor: reported and ended like any other.
 
 use musher_rehearse::{Reply, Script};
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ async fn gone(stage: &Stage, words: &str) {
     eventually(words, is_gone).await;
 }
 
-pub(crate) async fn a_command_runs_in_the_editors_terminal_and_is_told_like_any_other(
+pub(crate) async fn a_command_runs_in_the_editors_terminal_and_is_reported_like_any_other(
     who: &Who,
 ) -> anyhow::Result<()> {
     let command = "cat; test -n \"$MUSHER_HOME\" && echo \"out:$TERM:$EDITORS_OWN:\"; echo err >&2; exit 3";

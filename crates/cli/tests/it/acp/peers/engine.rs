@@ -16,7 +16,7 @@ super::play! { Behind::Engine;
         files_outside_of_the_workspace_and_pictures_stay_with_the_disk,
     }
     editors_terminals {
-        a_command_runs_in_the_editors_terminal_and_is_told_like_any_other,
+        a_command_runs_in_the_editors_terminal_and_is_reported_like_any_other,
         a_long_output_of_a_terminal_is_shortened_and_saved,
         a_cancelled_command_ends_with_everything_it_started,
         a_command_that_takes_too_long_ends_with_everything_it_started,
@@ -36,4 +36,16 @@ mod as_a_program {
     use crate::acp::stage::Behind;
 
     crate::acp::peers::play_deaths! { Behind::EngineProgram }
+
+    crate::acp::peers::play! { Behind::EngineProgram;
+        editors_files {
+            what_is_not_saved_is_read_changed_and_written_through_the_editor,
+            what_the_editor_does_not_write_is_an_error_and_is_not_written,
+        }
+        editors_terminals {
+            a_command_runs_in_the_editors_terminal_and_is_reported_like_any_other,
+            a_cancelled_command_ends_with_everything_it_started,
+            when_the_editor_goes_the_commands_in_its_terminals_end,
+        }
+    }
 }

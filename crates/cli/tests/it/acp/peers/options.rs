@@ -68,7 +68,7 @@ pub(crate) async fn a_to_do_list_is_the_plan_and_commands_of_ours_are_carried_ou
     let plan = updates.iter().find(|update| update["sessionUpdate"] == "plan").unwrap();
     let entries: Vec<_> = plan["entries"].as_array().unwrap().iter().map(|entry| &entry["status"]).collect();
     assert_eq!(entries, ["completed", "in_progress"]);
-    assert!(updates.iter().all(|update| update["sessionUpdate"] != "tool_call"), "a plan is no tool call");
+    assert!(updates.iter().all(|update| update["sessionUpdate"] != "tool_call"), "a plan is not a tool call");
 
     let asked = stage.model().calls().len();
     for (command, answer) in [
@@ -146,7 +146,7 @@ pub(crate) async fn every_command_of_ours_answers_without_the_model(who: &Who) -
         let text = text_of(&updates, "agent_message_chunk");
         assert!(reason == "end_turn" && text.contains(answer), "{command}: {text}");
     }
-    // what a command changes is told like any other change
+    // a change by a command is reported like any other change
     let updates = stage.editor.updates(0);
     let told = |kind: &str| updates.iter().rfind(|update| update["sessionUpdate"] == kind).unwrap().clone();
     assert_eq!(told("current_mode_update")["currentModeId"], "auto-low");
@@ -177,7 +177,7 @@ pub(crate) async fn a_skill_is_announced_and_carried_out(who: &Who) -> anyhow::R
     let folder = stage.sandbox().workspace().join(".factory/skills/spanish");
     fs_err::create_dir_all(&folder)?;
     let text =
-        "---\nname: spanish\ndescription: Greets in Spanish\n---\nGreet whoever is named in Spanish.\n";
+        "---\nname: spanish\ndescription: Greets in Spanish\n---\nGreet the named person in Spanish.\n";
     fs_err::write(folder.join("SKILL.md"), text)?;
     let session = stage.editor.open(json!({})).await?;
     let commands = stage.editor.update("available_commands_update").await?;
@@ -186,6 +186,6 @@ pub(crate) async fn a_skill_is_announced_and_carried_out(who: &Who) -> anyhow::R
     assert_eq!(skill["description"], "Greets in Spanish");
     let (reason, updates) = stage.editor.turn(&session, "/spanish Ada").await?;
     assert_eq!((&*reason, &*text_of(&updates, "agent_message_chunk")), ("end_turn", "Hola."));
-    assert!(model_heard(stage.model()).contains("Greet whoever is named"), "the model reads the skill");
+    assert!(model_heard(stage.model()).contains("Greet the named person"), "the model reads the skill");
     stage.finish().await
 }

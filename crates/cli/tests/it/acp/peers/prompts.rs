@@ -1,4 +1,4 @@
-//! What a prompt is made of besides words.
+//! Prompts with more than text.
 
 use musher_rehearse::{Reply, Script};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Sessions: coming back to them, keeping them apart, and what they are given by the editor.
+//! Sessions: resuming, isolation, and the parameters of the editor.
 
 use musher_rehearse::{Reply, Script};
 use serde_json::{Value, json};
@@ -154,7 +154,7 @@ pub(crate) async fn a_session_gets_a_title_by_itself(who: &Who) -> anyhow::Resul
     stage.finish().await
 }
 
-pub(crate) async fn a_session_that_was_summed_up_goes_on_under_its_id(who: &Who) -> anyhow::Result<()> {
+pub(crate) async fn a_compacted_session_continues_under_its_id(who: &Who) -> anyhow::Result<()> {
     let script = Script::new()
         .reply(Reply::text("Noted.").when(on("mango", 1)))
         .reply(Reply::text("Going on.").when(on("further", 1)));
@@ -166,7 +166,7 @@ pub(crate) async fn a_session_that_was_summed_up_goes_on_under_its_id(who: &Who)
     let states: Vec<_> = compactions.map(|update| update["status"].clone()).collect();
     assert_eq!(states, ["in_progress", "completed"]);
     let told = text_of(&updates, "agent_message_chunk");
-    assert!(reason == "end_turn" && told.contains("summed up"), "{told}");
+    assert!(reason == "end_turn" && told.contains("summary"), "{told}");
     let (_, updates) = stage.editor.turn(&session, "further").await?;
     assert_eq!(text_of(&updates, "agent_message_chunk"), "Going on.");
     stage.finish().await
@@ -200,7 +200,7 @@ pub(crate) async fn a_deleted_session_is_gone(who: &Who) -> anyhow::Result<()> {
         let again = json!({"sessionId": session, "prompt": [{"type": "text", "text": "mango?"}]});
         assert_eq!(editor.refused("session/prompt", again).await?["code"], -32002);
     }
-    // what is gone may be deleted again; what is no id at all is refused
+    // a deleted session can be deleted again; an invalid id is refused
     editor.call("session/delete", json!({"sessionId": sessions[0]})).await?;
     assert_eq!(editor.refused("session/delete", json!({"sessionId": "../x"})).await?["code"], -32602);
     stage.finish().await

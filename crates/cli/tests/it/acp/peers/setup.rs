@@ -1,4 +1,4 @@
-//! What there has to be before the first session: an account, or a model.
+//! Requirements of the first session: an account, or a model.
 
 use musher_rehearse::{Reply, Script};
 use serde_json::json;
@@ -31,7 +31,9 @@ pub(crate) async fn without_a_model_it_is_said_what_to_do_and_a_script_can_be_pl
     let new = json!({"cwd": editor.cwd, "mcpServers": []});
     let refused = editor.refused("session/new", new.clone()).await?;
     assert_eq!(refused["code"], -32000, "{refused}");
-    for way in ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "customModels", ".musher/settings.json", "script"] {
+    for way in
+        ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "customModels", ".musher/settings.json", "Scripted responses"]
+    {
         assert!(refused["data"].as_str().unwrap().contains(way), "{way} in {refused}");
     }
     let refused = editor.refused("authenticate", json!({"methodId": "model"})).await?;
@@ -43,7 +45,7 @@ pub(crate) async fn without_a_model_it_is_said_what_to_do_and_a_script_can_be_pl
     let opened = editor.call("session/new", new.clone()).await?;
     assert_eq!(opened["configOptions"][1]["currentValue"], "rehearsal", "{opened}");
     let name = opened["configOptions"][1]["options"][0]["name"].as_str().unwrap();
-    assert!(name.contains("no intelligence"), "{name}");
+    assert!(name.contains("scripted"), "{name}");
     let session = opened["sessionId"].as_str().unwrap().to_owned();
     let (reason, updates) = editor.turn(&session, "Hello?").await?;
     assert!(reason == "end_turn" && !text_of(&updates, "agent_message_chunk").is_empty(), "{updates:?}");
@@ -67,7 +69,7 @@ pub(crate) async fn sessions_of_droid_are_listed_and_taken_over(who: &Who) -> an
         json!({"type": "message", "id": id, "timestamp": "2026-01-01T00:00:00.000Z", "message": {"role": role, "content": content}})
     };
     let lines = [
-        json!({"type": "session_start", "id": id, "title": "A word", "owner": "somebody", "version": 2, "cwd": cwd}),
+        json!({"type": "session_start", "id": id, "title": "A word", "owner": "someone", "version": 2, "cwd": cwd}),
         message("m1", "user", "The word is mango."),
         message("m2", "assistant", "Noted."),
     ];

@@ -40,7 +40,7 @@ pub(crate) async fn an_answer_is_streamed_in_pieces_with_thoughts_and_ends_the_t
     stage.finish().await
 }
 
-pub(crate) async fn it_says_what_it_can_do(who: &Who) -> anyhow::Result<()> {
+pub(crate) async fn initialize_announces_the_capabilities(who: &Who) -> anyhow::Result<()> {
     let mut stage = Stage::new(who, Script::new())?;
     let hello = stage.editor.hello(json!({})).await?;
     let can = &hello["agentCapabilities"];
@@ -58,7 +58,7 @@ pub(crate) async fn it_says_what_it_can_do(who: &Who) -> anyhow::Result<()> {
     stage.finish().await
 }
 
-pub(crate) async fn a_line_that_is_no_json_is_refused_and_harms_nothing(who: &Who) -> anyhow::Result<()> {
+pub(crate) async fn a_line_that_is_not_json_is_refused_and_harms_nothing(who: &Who) -> anyhow::Result<()> {
     let mut stage = Stage::new(who, Script::new().reply(Reply::text("Still here.").when(on("hello", 1))))?;
     let editor = &mut stage.editor;
     let session = editor.open(json!({})).await?;
@@ -78,7 +78,7 @@ pub(crate) async fn what_is_unknown_is_refused_with_the_protocols_errors(who: &W
     // the version we speak, not an echo
     let hello = editor.call("initialize", json!({"protocolVersion": 99, "clientCapabilities": {}})).await?;
     assert_eq!(hello["protocolVersion"], 1);
-    let prompt = json!({"sessionId": "nobody", "prompt": []});
+    let prompt = json!({"sessionId": "unknown", "prompt": []});
     assert_eq!(editor.refused("session/prompt", prompt).await?["code"], -32002);
     assert_eq!(editor.refused("session/dance", json!({})).await?["code"], -32601);
     assert_eq!(editor.refused("session/new", json!({"mcpServers": []})).await?["code"], -32602);
@@ -87,8 +87,8 @@ pub(crate) async fn what_is_unknown_is_refused_with_the_protocols_errors(who: &W
     let stored =
         json!({"sessionId": "00000000-0000-4000-8000-000000000000", "cwd": editor.cwd, "mcpServers": []});
     assert_eq!(editor.refused("session/load", stored).await?["code"], -32002);
-    // a cancel for nobody, and nobody minds
-    editor.notify("session/cancel", json!({"sessionId": "nobody"})).await?;
+    // a cancel for an unknown session is ignored
+    editor.notify("session/cancel", json!({"sessionId": "unknown"})).await?;
     stage.finish().await
 }
 
@@ -118,7 +118,7 @@ pub(crate) async fn a_cancelled_command_is_closed_and_the_next_prompt_gets_its_w
     stage.finish().await
 }
 
-pub(crate) async fn a_model_that_fails_is_an_error_of_the_prompt_and_the_session_goes_on(
+pub(crate) async fn a_model_that_fails_is_an_error_of_the_prompt_and_the_session_continues(
     who: &Who,
 ) -> anyhow::Result<()> {
     let script = Script::new()

@@ -1,4 +1,4 @@
-//! Whatever ends, and however: the CLI and the tools it runs are gone.
+//! However a session ends, the CLI and its tools are gone.
 
 use musher_rehearse::{Reply, Script, when};
 use rustix::process::{Pid, Signal, kill_process};
@@ -12,7 +12,7 @@ on_both! {
     a_kill_ends_the_running_tool, old_claude_a_kill_ends_the_running_tool => kill;
     a_killed_bridge_leaves_no_tool, old_claude_a_killed_bridge_leaves_no_tool => bridge_killed;
     the_end_of_input_ends_the_running_tool, old_claude_the_end_of_input_ends_the_running_tool => end_of_input;
-    a_killed_cli_is_told, old_claude_a_killed_cli_is_told => cli_killed;
+    a_killed_cli_is_reported, old_claude_a_killed_cli_is_reported => cli_killed;
 }
 
 /// A bridge whose session runs a tool that does not end by itself.

@@ -1,4 +1,4 @@
-//! Sessions: from the first prompt to the result, gone on with, refused, and with every option.
+//! Sessions: from the first prompt to the result, resumed, refused, and with every option.
 
 use musher_rehearse::{Reply, Script, when};
 use serde_json::json;
@@ -118,7 +118,7 @@ async fn options(claude: Installed) -> anyhow::Result<()> {
     assert!(app.told.iter().any(|line| line["payload"]["type"] == "stream_event"));
     assert!(
         app.told.iter().any(|line| line["payload"]["isReplay"] == true),
-        "the prompt is told back with its id"
+        "the prompt is echoed with its id"
     );
     let calls = stage.model.as_ref().unwrap().calls();
     let body = calls[0].body.as_ref().unwrap();

@@ -96,7 +96,7 @@ fn sse(url: String, token: &str) -> Transport {
 }
 
 #[tokio::test]
-async fn a_server_of_the_older_transport_does_its_work() {
+async fn server_with_the_older_transport_is_called() {
     let (url, _served) = serve("/messages?session=1").await;
     let (mcp, _home) = start(vec![("old", sse(url, "t0ken"))]).await;
     assert_eq!(status(&mcp), pairs([("old", "connected")]), "{:?}", mcp.servers());
@@ -106,7 +106,7 @@ async fn a_server_of_the_older_transport_does_its_work() {
 }
 
 #[tokio::test]
-async fn a_server_that_sends_our_keys_elsewhere_is_not_asked() {
+async fn endpoint_at_another_origin_is_rejected() {
     let (url, _served) = serve("http://127.0.0.1:9/messages").await;
     let (mcp, _home) = start(vec![("old", sse(url.clone(), "t0ken")), ("locked", sse(url, "wrong"))]).await;
     let why: Vec<String> = mcp.servers().into_iter().map(|server| format!("{server:?}")).collect();

@@ -1,4 +1,4 @@
-//! Calls besides turns: sessions that are loaded, copied, summed up, brought back; settings, lists, MCP servers.
+//! Calls besides turns: load, fork, compact and rewind sessions; settings, lists, MCP servers.
 
 use musher::wire::{
     ExecuteRewindParams, GetRewindInfoParams, LoadSessionParams, UpdateSessionSettingsParams,
@@ -21,28 +21,28 @@ async fn a_session_is_resumed_with_its_history_and_its_directory() {
     assert!(!state.history.is_empty());
     assert_eq!(session.send("What did I say?").await.unwrap().text, "Mango.");
 
-    session.load_session(LoadSessionParams::new(id)).await.unwrap();
-    let refused = session.load_session(LoadSessionParams::new(MISSING)).await.unwrap_err();
+    session.client().load_session(LoadSessionParams::new(id)).await.unwrap();
+    let refused = session.client().load_session(LoadSessionParams::new(MISSING)).await.unwrap_err();
     assert!(refused.is_protocol(), "{refused}");
 }
 
 #[tokio::test]
-async fn an_unknown_session_is_told_by_its_id() {
+async fn unknown_session_error_names_the_id() {
     let text = fs_err::read_to_string(crate::record::stage::path("droid-0.225.2", "load_session")).unwrap();
     let last: Vec<_> = text.lines().filter(|line| line.contains(r#""id":"4""#)).collect();
     let replay = musher::Replay::parse(&last.join("\n")).unwrap();
     let error = Session::resume(MISSING).agent(replay.agent()).open().await.unwrap_err();
     assert!(error.is_session_not_found(), "{error}");
-    assert!(error.to_string().contains(MISSING));
+    assert!(error.with_causes().to_string().contains(MISSING));
 }
 
 #[tokio::test]
-async fn a_fork_has_an_agent_of_its_own_and_the_original_goes_on() {
+async fn fork_has_its_own_agent_and_original_stays_usable() {
     let replay = capture_in_two("fork", "load_session");
     let session = session(&replay).open().await.unwrap();
     session.send("Remember banana.").await.unwrap();
-    // the recorded client went on in the old session before it opened the copy
-    let copied = session.fork_session(musher::wire::ForkSessionParams::default()).await.unwrap();
+    // the recorded client continued the old session before it opened the fork
+    let copied = session.client().fork_session(musher::wire::ForkSessionParams::default()).await.unwrap();
     assert_eq!(session.send("Still there?").await.unwrap().text, "Still old.");
     let fork = Session::resume(copied.new_session_id.as_str()).agent(replay.agent()).open().await.unwrap();
     assert_eq!(fork.id(), copied.new_session_id);
@@ -68,7 +68,7 @@ async fn a_summary_is_a_new_session() {
     for turn in 0..3 {
         assert_eq!(session.send("Go on.").await.unwrap().text, format!("Reply {turn}."));
     }
-    let compacted = session.compact(Some("Keep names.".to_owned())).await.unwrap();
+    let compacted = session.compact().instructions("Keep names.").await.unwrap();
     assert!(compacted.removed_messages > 0);
     assert_ne!(compacted.session.id(), session.id());
     replay.check().unwrap();
@@ -81,14 +81,16 @@ async fn files_are_brought_back_to_how_they_were_before_a_message() {
     for _ in 0..2 {
         assert_eq!(session.send("Go.").await.unwrap().end, TurnEnd::Completed);
     }
-    let info = session.get_rewind_info(GetRewindInfoParams::new(session.id(), "second")).await.unwrap();
-    let nothing = session.get_rewind_info(GetRewindInfoParams::new(session.id(), "nope")).await.unwrap();
+    let info =
+        session.client().get_rewind_info(GetRewindInfoParams::new(session.id(), "second")).await.unwrap();
+    let nothing =
+        session.client().get_rewind_info(GetRewindInfoParams::new(session.id(), "nope")).await.unwrap();
     assert_ne!(info, nothing);
-    let params = json!({"sessionId": session.id(), "messageId": "m", "filesToRestore": [], "filesToDelete": [], "forkTitle": "x"});
+    let params = json!({"sessionId": session.id().as_str(), "messageId": "m", "filesToRestore": [], "filesToDelete": [], "forkTitle": "x"});
     let params: ExecuteRewindParams = serde_json::from_value(params).unwrap();
-    let rewound = session.execute_rewind(params).await.unwrap();
+    let rewound = session.client().execute_rewind(params).await.unwrap();
     assert_ne!(rewound.new_session_id, session.id());
-    session.load_session(LoadSessionParams::new(rewound.new_session_id)).await.unwrap();
+    session.client().load_session(LoadSessionParams::new(rewound.new_session_id)).await.unwrap();
     session.close().await.unwrap();
     replay.check().unwrap();
 }
@@ -103,7 +105,7 @@ async fn settings_that_were_changed_are_in_the_state_when_the_call_returns() {
         seen.push(session.update_settings(UpdateSessionSettingsParams::default()).await.unwrap().settings);
     }
     assert!(seen.iter().any(|settings| *settings != before));
-    session.list_tools(musher::wire::ListToolsParams::default()).await.unwrap();
+    session.client().list_tools(musher::wire::ListToolsParams::default()).await.unwrap();
     session.close().await.unwrap();
     replay.check().unwrap();
 }
@@ -125,26 +127,32 @@ async fn everything_that_can_be_listed_is_listed() {
     let session = session(&replay).open().await.unwrap();
     for _ in 0..3 {
         assert!(
-            !session.list_tools(musher::wire::ListToolsParams::default()).await.unwrap().tools.is_empty()
+            !session
+                .client()
+                .list_tools(musher::wire::ListToolsParams::default())
+                .await
+                .unwrap()
+                .tools
+                .is_empty()
         );
     }
     for _ in 0..2 {
-        session.list_models(musher::wire::ListModelsParams::default()).await.unwrap();
+        session.client().list_models(musher::wire::ListModelsParams::default()).await.unwrap();
     }
-    assert!(!session.list_skills().await.unwrap().skills.is_empty());
-    session.list_commands().await.unwrap();
-    session.list_mcp_servers().await.unwrap();
-    session.list_mcp_tools().await.unwrap();
-    session.list_mcp_registry().await.unwrap();
-    session.get_context_stats().await.unwrap();
-    session.get_context_breakdown().await.unwrap();
+    assert!(!session.client().list_skills().await.unwrap().skills.is_empty());
+    session.client().list_commands().await.unwrap();
+    session.client().list_mcp_servers().await.unwrap();
+    session.client().list_mcp_tools().await.unwrap();
+    session.client().list_mcp_registry().await.unwrap();
+    session.client().get_context_stats().await.unwrap();
+    session.client().get_context_breakdown().await.unwrap();
     // the first one is a slash command, whose echo has another text
     for _ in 0..2 {
         assert_eq!(session.send("Go.").await.unwrap().end, TurnEnd::Completed);
     }
-    let stats = session.get_context_stats().await.unwrap();
+    let stats = session.client().get_context_stats().await.unwrap();
     assert!(stats.used.get() > 0);
-    session.get_context_breakdown().await.unwrap();
+    session.client().get_context_breakdown().await.unwrap();
     session.close().await.unwrap();
     replay.check().unwrap();
 }
@@ -158,7 +166,7 @@ async fn mcp_servers_are_added_switched_and_removed_and_refusals_are_errors() {
     for line in text.lines().filter(|line| line.contains(r#""dir":"c2s""#)).skip(1) {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
         let method = line["msg"]["method"].as_str().unwrap();
-        let answer = session.call_raw(method, line["msg"]["params"].clone()).await;
+        let answer = session.client().call_raw(method, line["msg"]["params"].clone()).await;
         if let Err(error) = answer {
             assert!(error.is_protocol(), "{method}: {error}");
             refused.push(method.trim_start_matches("droid.").to_owned());

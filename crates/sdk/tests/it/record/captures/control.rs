@@ -1,9 +1,9 @@
-//! Turns that are stopped, prompts that come too early, clients that do something else than was recorded.
+//! Turns that are interrupted, prompts that come too early, clients that deviate from the recording.
 
 use std::future::pending;
 
 use musher::wire::{AddUserMessage, AddUserMessageParams, SessionNotification};
-use musher::{CancellationToken, Decision, Event, Permission, StoppedBy, TurnEnd};
+use musher::{CancellationToken, Decision, Event, StoppedBy, TurnEnd};
 
 use crate::record::stage::{capture, follow, session, yes};
 
@@ -15,7 +15,7 @@ async fn an_interrupted_turn_keeps_its_text_and_the_next_one_works() {
     let mut text = String::new();
     while !text.contains("three") {
         if let Event::TextDelta(delta) = turn.next().await.unwrap().unwrap() {
-            text.push_str(&delta.text_delta);
+            text.push_str(&delta.text);
         }
     }
     let result = turn.interrupt().await.unwrap();
@@ -30,7 +30,7 @@ async fn an_interrupted_turn_keeps_its_text_and_the_next_one_works() {
 }
 
 #[tokio::test]
-async fn a_tool_that_is_interrupted_has_one_result_though_droid_says_it_twice() {
+async fn interrupted_tool_has_one_result_although_droid_sends_two() {
     let replay = capture("interrupt_tool");
     let session = session(&replay).open().await.unwrap();
     let stop = CancellationToken::new();
@@ -46,12 +46,12 @@ async fn a_tool_that_is_interrupted_has_one_result_though_droid_says_it_twice() 
 }
 
 #[tokio::test]
-async fn a_handler_that_never_returns_does_not_hold_up_an_interrupt() {
+async fn handler_that_never_returns_does_not_delay_an_interrupt() {
     let replay = capture("permission_no_answer_interrupt");
     let stop = CancellationToken::new();
     let asked = stop.clone();
     let session = session(&replay)
-        .on_permission(move |_: Permission| {
+        .on_permission(move |_| {
             asked.cancel();
             pending::<Decision>()
         })
@@ -67,7 +67,7 @@ async fn a_handler_that_never_returns_does_not_hold_up_an_interrupt() {
 }
 
 #[tokio::test]
-async fn a_message_sent_while_a_turn_runs_has_a_turn_of_its_own() {
+async fn message_sent_during_a_turn_has_its_own_turn() {
     let replay = capture("queue_message");
     let session = session(&replay).open().await.unwrap();
     let mut ends = session.notifications().only("agent_turn_completed");
@@ -75,7 +75,7 @@ async fn a_message_sent_while_a_turn_runs_has_a_turn_of_its_own() {
     while !matches!(turn.next().await.unwrap().unwrap(), Event::TextDelta(_)) {}
     let mut second = AddUserMessageParams::new("Second.");
     second.message_id = Some("second".to_owned());
-    session.call::<AddUserMessage>(&second).await.unwrap();
+    session.client().call::<AddUserMessage>(&second).await.unwrap();
     let (story, result) = follow(turn).await.unwrap();
     assert_eq!(result.end, TurnEnd::Completed);
     assert_eq!(story.iter().filter(|told| told.starts_with("assistant")).count(), 1, "{story:?}");
@@ -89,7 +89,7 @@ async fn a_message_sent_while_a_turn_runs_has_a_turn_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_turn_that_is_let_go_is_interrupted_and_the_next_one_works() {
+async fn dropped_turn_is_interrupted_and_next_one_works() {
     let replay = capture("interrupt");
     let session = session(&replay).open().await.unwrap();
     let mut turn = session.send("Count.").partial().start().await.unwrap();
@@ -114,36 +114,36 @@ async fn a_client_that_decides_otherwise_than_recorded_learns_why_its_turn_ends(
     let told = told.unwrap();
     assert!(told.contains("with `proceed_once`, where line") && told.contains("has a no"), "{told}");
     assert!(end.unwrap().is_connection());
-    assert!(replay.check().unwrap_err().to_string().contains("proceed_once"));
+    assert!(replay.check().unwrap_err().with_causes().to_string().contains("proceed_once"));
 }
 
 #[tokio::test]
-async fn a_call_that_was_not_recorded_fails_and_says_what_was() {
+async fn unrecorded_call_fails_and_names_the_recorded_one() {
     let replay = capture("text_turn");
     let session = session(&replay).open().await.unwrap();
-    let refused = session.list_skills().await.unwrap_err().to_string();
+    let refused = session.client().list_skills().await.unwrap_err().with_causes().to_string();
     assert!(refused.contains("the client called `droid.list_skills`, which was not recorded"), "{refused}");
     assert!(refused.contains("would now call `droid.add_user_message` (line 5)"), "{refused}");
 }
 
 #[tokio::test]
-async fn a_client_that_stops_early_is_found_out() {
+async fn client_that_stops_early_fails_the_check() {
     let replay = capture("interrupt");
     let session = session(&replay).open().await.unwrap();
     session.close().await.unwrap();
-    let left = replay.check().unwrap_err().to_string();
+    let left = replay.check().unwrap_err().with_causes().to_string();
     assert!(left.contains("would now call `droid.add_user_message` (line 5)"), "{left}");
 }
 
 #[tokio::test]
 async fn playing_strictly_looks_at_arguments_too() {
     let replay = capture("text_turn").strict();
-    let refused = session(&replay).model("another").open().await.unwrap_err().to_string();
+    let refused = session(&replay).model("another").open().await.unwrap_err().with_causes().to_string();
     assert!(refused.contains("with other arguments than in line 1"), "{refused}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_does_nothing_is_not_waited_for_without_end() {
+async fn replay_times_out_on_idle_client() {
     let replay = capture("interrupt");
     let session = session(&replay).open().await.unwrap();
     let mut errors = session.notifications().only("error");

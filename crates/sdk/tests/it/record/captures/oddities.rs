@@ -1,9 +1,9 @@
-//! Conversations bent out of shape: said twice, cut off, in another order, answered twice or to nobody.
+//! Malformed conversations: duplicate or reordered messages, early ends, duplicate answers, answers to unknown requests.
 
 use std::future::pending;
 
 use musher::wire::LoadSessionParams;
-use musher::{Decision, FailureKind, Permission, Replay, Session, TurnEnd};
+use musher::{Decision, FailureKind, Replay, Session, TurnEnd};
 
 use crate::record::stage::{DEADLINE, capture, follow, path, session, yes};
 
@@ -25,7 +25,7 @@ async fn story(replay: &Replay) -> musher::Result<Vec<String>> {
 }
 
 #[tokio::test]
-async fn what_is_said_twice_counts_once() {
+async fn duplicate_messages_count_once() {
     for (version, name) in [
         ("droid-0.225.2", "text_turn"),
         ("droid-0.225.2", "edit_file"),
@@ -46,7 +46,7 @@ async fn what_is_said_twice_counts_once() {
 }
 
 #[tokio::test]
-async fn wherever_the_agent_leaves_the_stream_ends() {
+async fn stream_ends_wherever_the_agent_disconnects() {
     for (version, name) in [
         ("droid-0.225.2", "tool_permission_allow"),
         ("droid-0.225.2", "text_turn"),
@@ -77,7 +77,7 @@ async fn an_agent_that_is_idle_before_its_last_message_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_yes_that_is_taken_back_fails_the_turn() {
+async fn withdrawn_acceptance_of_a_prompt_fails_the_turn() {
     let opening = lines("droid-0.225.2", "text_turn");
     let opening = &opening[..opening.iter().position(|line| line.contains("add_user_message")).unwrap()];
     let prompt = r#"{"dir":"c2s","msg":{"type":"request","id":"a2","method":"droid.add_user_message","params":{"text":"x"}}}"#;
@@ -85,11 +85,11 @@ async fn a_yes_that_is_taken_back_fails_the_turn() {
     let answers = answers.iter().filter(|line| line.contains(r#""id":"a2""#)).cloned();
     let both: Vec<_> = opening.iter().cloned().chain([prompt.to_owned()]).chain(answers).collect();
     let error = story(&replay(&both)).await.unwrap_err();
-    assert!(error.is_protocol() && error.to_string().contains("No active session"), "{error}");
+    assert!(error.is_protocol() && error.with_causes().to_string().contains("No active session"), "{error}");
 }
 
 #[tokio::test]
-async fn an_error_that_is_addressed_to_nobody_reaches_the_only_one_who_waits() {
+async fn error_without_id_reaches_the_only_waiting_call() {
     let mut lines = lines("droid-0.225.2", "text_turn");
     let sent = lines.iter().position(|line| line.contains("add_user_message")).unwrap();
     lines.truncate(sent + 1);
@@ -98,7 +98,10 @@ async fn an_error_that_is_addressed_to_nobody_reaches_the_only_one_who_waits() {
             .to_owned(),
     );
     let error = story(&replay(&lines)).await.unwrap_err();
-    assert!(error.is_protocol() && error.to_string().contains("Invalid request format"), "{error}");
+    assert!(
+        error.is_protocol() && error.with_causes().to_string().contains("Invalid request format"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -123,7 +126,7 @@ async fn loading_a_session_over_its_running_turn_ends_the_turn() {
     let replay = capture("load_session_pending_permission");
     let (asked, was_asked) = tokio::sync::watch::channel(false);
     let session = session(&replay)
-        .on_permission(move |_: Permission| {
+        .on_permission(move |_| {
             asked.send_replace(true);
             pending::<Decision>()
         })
@@ -132,7 +135,7 @@ async fn loading_a_session_over_its_running_turn_ends_the_turn() {
         .unwrap();
     let turn = session.send("Run.").start().await.unwrap();
     was_asked.clone().wait_for(|was_asked| *was_asked).await.unwrap();
-    let loaded = session.load_session(LoadSessionParams::new(session.id())).await.unwrap();
+    let loaded = session.client().load_session(LoadSessionParams::new(session.id())).await.unwrap();
     assert_eq!(loaded.pending_permissions.unwrap().len(), 1);
     let (_, result) = follow(turn).await.unwrap();
     assert!(

@@ -1,21 +1,21 @@
-//! Turns in which the agent asks: permissions, plans, questions to the person.
+//! Turns in which the agent asks: permissions, plans, questions to the user.
 
 use std::sync::{Arc, Mutex};
 
 use musher::wire::ToolConfirmationOutcome as Outcome;
-use musher::{Decision, Permission, Questions, Replay, Reply, StoppedBy, TurnEnd, sync};
+use musher::{Answers, Decision, Replay, StoppedBy, TurnEnd};
 
 use crate::record::stage::{DEADLINE, capture, follow, one_turn, path, session, yes};
 
 #[tokio::test]
-async fn a_permitted_command_runs_and_the_turn_goes_on() {
+async fn permitted_command_runs_and_turn_completes() {
     let replay = capture("tool_permission_allow");
     let asked = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&asked);
-    let builder = session(&replay).on_permission(sync(move |permission: Permission| {
+    let builder = session(&replay).on_permission_sync(move |permission| {
         log.lock().unwrap().extend(permission.sole_command().map(str::to_owned));
         Decision::allow_once()
-    }));
+    });
     let (story, result) = one_turn(&replay, builder).await;
     let expected = [
         "user: Run it.",
@@ -31,7 +31,7 @@ async fn a_permitted_command_runs_and_the_turn_goes_on() {
 }
 
 #[tokio::test]
-async fn an_old_droid_asks_and_goes_on_the_same_way() {
+async fn old_droid_asks_and_completes_the_same_way() {
     let replay = Replay::load(path("droid-0.99.0", "tool_permission_allow")).unwrap().patience(DEADLINE);
     let (story, result) = one_turn(&replay, yes(session(&replay))).await;
     assert_eq!(result.end, TurnEnd::Completed);
@@ -51,9 +51,9 @@ async fn files_are_made_and_changed_with_permission() {
 }
 
 #[tokio::test]
-async fn a_lasting_permission_is_asked_for_once() {
+async fn lasting_permission_is_requested_once() {
     let replay = capture("tool_permission_always");
-    let builder = session(&replay).on_permission(sync(|_: Permission| Decision::allow_always()));
+    let builder = session(&replay).on_permission_sync(|_| Decision::allow_always());
     let (story, _) = one_turn(&replay, builder).await;
     assert_eq!(story.iter().filter(|told| told.as_str() == "result of Execute").count(), 2, "{story:?}");
 }
@@ -72,7 +72,7 @@ async fn a_refusal_ends_the_turn_which_droid_calls_completed_and_we_do_not() {
 #[tokio::test]
 async fn a_handler_that_panics_counts_as_a_no() {
     let replay = capture("tool_permission_cancel");
-    let builder = session(&replay).on_permission(sync(|_: Permission| -> Decision { panic!("oh no") }));
+    let builder = session(&replay).on_permission_sync(|_| -> Decision { panic!("oh no") });
     let (story, result) = one_turn(&replay, builder).await;
     assert_eq!(result.end, TurnEnd::Interrupted(StoppedBy::Denied));
     assert!(
@@ -85,7 +85,7 @@ async fn a_handler_that_panics_counts_as_a_no() {
 async fn an_answer_that_was_not_offered_is_not_sent() {
     let replay = capture("tool_permission_cancel");
     let wrong = Decision::from(Outcome::ProceedNewSessionHigh);
-    let builder = session(&replay).on_permission(sync(move |_: Permission| wrong.clone()));
+    let builder = session(&replay).on_permission_sync(move |_| wrong.clone());
     let (story, _) = one_turn(&replay, builder).await;
     let failure = story.iter().find(|told| told.starts_with("handler failed")).unwrap();
     assert!(failure.contains("`proceed_new_session_high` was not offered"), "{failure}");
@@ -98,9 +98,10 @@ async fn questions_are_answered_one_by_one() {
     let text = fs_err::read_to_string(path("droid-0.225.2", "ask_user")).unwrap();
     let line: serde_json::Value =
         serde_json::from_str(text.lines().find(|line| line.contains("add_user_message")).unwrap()).unwrap();
-    let mut builder = session(&replay).model("custom:fake").autonomy(musher::Autonomy::Off).on_question(
-        sync(|asked: Questions| asked.answer_all(|question| question.options.as_ref()?.first().cloned())),
-    );
+    let mut builder = session(&replay)
+        .model("custom:fake")
+        .autonomy(musher::Autonomy::Off)
+        .on_question_sync(|asked| asked.answer_all(|question| question.options.as_ref()?.first().cloned()));
     builder.params_mut().interaction_mode = Some(musher::wire::InteractionMode::Auto);
     let session = builder.open().await.unwrap();
     let turn = session.send(line["msg"]["params"]["text"].as_str().unwrap()).start().await.unwrap();
@@ -117,8 +118,7 @@ async fn declined_questions_end_the_turn() {
         let replay = capture("ask_user_cancel");
         let builder = session(&replay);
         // without a handler they are declined, too
-        let builder =
-            if decline { builder.on_question(sync(|_: Questions| Reply::Declined)) } else { builder };
+        let builder = if decline { builder.on_question_sync(|_| Answers::Declined) } else { builder };
         let (_, result) = one_turn(&replay, builder).await;
         assert_eq!(result.end, TurnEnd::Interrupted(StoppedBy::Denied));
     }
@@ -129,10 +129,10 @@ async fn an_approved_plan_is_carried_out_in_the_same_session() {
     let replay = capture("spec_mode_exit");
     let plans = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&plans);
-    let builder = session(&replay).spec_mode().on_permission(sync(move |asked: Permission| {
+    let builder = session(&replay).spec_mode().on_permission_sync(move |asked| {
         log.lock().unwrap().extend(asked.plan().map(str::to_owned));
         Decision::allow_once()
-    }));
+    });
     let (_, result) = one_turn(&replay, builder).await;
     assert_eq!((result.end, result.text.as_str()), (TurnEnd::Completed, "Implemented."));
     assert_eq!(plans.lock().unwrap().len(), 1);
@@ -149,12 +149,8 @@ async fn a_refused_plan_ends_the_turn() {
 async fn a_plan_that_is_handed_over_moves_the_session() {
     let replay = capture("spec_mode_new_session");
     let hand_over = Decision::from(Outcome::ProceedNewSessionLow);
-    let session = session(&replay)
-        .spec_mode()
-        .on_permission(sync(move |_: Permission| hand_over.clone()))
-        .open()
-        .await
-        .unwrap();
+    let session =
+        session(&replay).spec_mode().on_permission_sync(move |_| hand_over.clone()).open().await.unwrap();
     let first = session.id();
     let (story, result) = follow(session.send("Plan it.").start().await.unwrap()).await.unwrap();
     assert_eq!(result.end, TurnEnd::HandedOver);
@@ -169,15 +165,15 @@ async fn mcp_tools_ask_and_their_errors_are_results() {
     let replay = capture("mcp_tool");
     let answers = Mutex::new(vec!["cancel", "proceed_always_tools", "proceed_once", "proceed_once"]);
     let session = session(&replay)
-        .on_permission(sync(move |_: Permission| {
+        .on_permission_sync(move |_| {
             let answer = answers.lock().unwrap().pop().unwrap();
             Decision::from(Outcome::from(answer))
-        }))
+        })
         .open()
         .await
         .unwrap();
-    session.list_mcp_servers().await.unwrap();
-    session.list_mcp_tools().await.unwrap();
+    session.client().list_mcp_servers().await.unwrap();
+    session.client().list_mcp_tools().await.unwrap();
     let mut ends = Vec::new();
     for prompt in ["Use it.", "Again.", "Again."] {
         let (story, result) = follow(session.send(prompt).start().await.unwrap()).await.unwrap();
@@ -185,7 +181,7 @@ async fn mcp_tools_ask_and_their_errors_are_results() {
     }
     let denied = TurnEnd::Interrupted(StoppedBy::Denied);
     assert_eq!(ends, [(2, TurnEnd::Completed), (2, TurnEnd::Completed), (1, denied)]);
-    session.list_mcp_servers().await.unwrap();
+    session.client().list_mcp_servers().await.unwrap();
     session.close().await.unwrap();
     replay.check().unwrap();
 }

@@ -13,7 +13,7 @@ async fn a_text_turn_has_an_echo_an_answer_and_a_result() {
     assert_eq!(story, ["user: Say hello.", "assistant: Hello from the scripted model.", "Completed"]);
     assert_eq!(result.text, "Hello from the scripted model.");
     let usage = result.usage.unwrap();
-    assert_eq!((usage.input_tokens.get(), usage.output_tokens.get()), (800, 50));
+    assert_eq!((usage.input_tokens, usage.output_tokens), (800, 50));
     assert_eq!(result.session_id, "e794e62b-b981-4307-aaa3-4699eb8e01a9");
 }
 
@@ -45,8 +45,8 @@ async fn thoughts_are_in_the_partial_stream_only() {
     let (mut thought, mut text) = (String::new(), String::new());
     while let Some(event) = turn.next().await {
         match event.unwrap() {
-            Event::ThinkingDelta(delta) => thought.push_str(&delta.text_delta),
-            Event::TextDelta(delta) => text.push_str(&delta.text_delta),
+            Event::ThinkingDelta(delta) => thought.push_str(&delta.text),
+            Event::TextDelta(delta) => text.push_str(&delta.text),
             _ => {}
         }
     }
@@ -88,11 +88,11 @@ async fn a_model_that_refuses_our_key_fails_the_turn_with_its_reason() {
     assert_eq!(result.end, TurnEnd::Failed(FailureKind::Execution(Reason::ModelAuthenticationFailed)));
     assert_eq!(result.errors.len(), 1);
     assert!(story.contains(&"error: 401 scripted error 401".to_owned()), "{story:?}");
-    assert!(result.ok().unwrap_err().to_string().contains("401 scripted error 401"));
+    assert!(result.ok().unwrap_err().with_causes().to_string().contains("401 scripted error 401"));
 }
 
 #[tokio::test]
-async fn retries_and_retractions_are_told_and_the_turn_still_completes() {
+async fn retries_and_retractions_are_reported_and_turn_completes() {
     for (name, retries) in [("model_error_429_retry", 1), ("model_error_500_retry", 2)] {
         let replay = capture(name);
         let (story, result) = one_turn(&replay, session(&replay)).await;
@@ -103,7 +103,7 @@ async fn retries_and_retractions_are_told_and_the_turn_still_completes() {
 }
 
 #[tokio::test]
-async fn each_command_of_a_hook_is_told_when_it_starts_and_when_it_ends() {
+async fn each_hook_command_is_reported_when_it_starts_and_ends() {
     let replay = capture("hooks");
     let (story, _) = one_turn(&replay, session(&replay)).await;
     // the hooks of the session's start ran before the turn, so they are not in its stream

@@ -1,4 +1,4 @@
-//! Questions of droid: tools, plans, and what the person wants.
+//! Requests of droid: tools, plans, and questions to the user.
 
 use anyhow::Result;
 use musher_rehearse::{Reply, Script};
@@ -79,7 +79,7 @@ async fn a_tool_runs_when_it_is_allowed_and_only_then() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_question_to_the_person_is_answered_by_the_app() -> Result<()> {
+async fn a_question_to_the_user_is_answered_by_the_app() -> Result<()> {
     let questions = "1. [question] Which colour?\n[topic] Colour\n[option] Red\n[option] Blue\n";
     let script = Script::new()
         .reply(Reply::tool("AskUser", json!({"questionnaire": questions})).when(on("Paint", 1)))
@@ -107,7 +107,7 @@ async fn a_question_to_the_person_is_answered_by_the_app() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_plan_is_agreed_to_and_the_mode_is_told() -> Result<()> {
+async fn a_plan_is_approved_and_the_mode_is_reported() -> Result<()> {
     let script = Script::new()
         .reply(
             Reply::tool("ExitSpecMode", json!({"plan": "# Plan\n1. Do it.\n", "title": "Do it"}))

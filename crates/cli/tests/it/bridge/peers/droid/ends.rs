@@ -1,4 +1,4 @@
-//! Whatever stops droid, and however: the app is told, and nothing is left.
+//! Whatever stops droid, and however: the app gets an error, and no process is left.
 
 use anyhow::Result;
 use musher_rehearse::{Reply, Script};
@@ -24,7 +24,7 @@ async fn with_a_running_tool(droid: &Installed) -> Result<(Stage, String)> {
 }
 
 #[tokio::test]
-async fn an_interrupt_is_answered_before_the_result_and_the_session_goes_on() -> Result<()> {
+async fn an_interrupt_is_answered_before_the_result_and_the_session_continues() -> Result<()> {
     let (mut stage, session) = with_a_running_tool(&require_peer!(DROID)).await?;
     let app = &mut stage.app;
     let id = app.ask("session.interrupt", Some(&session), json!({})).await?;
@@ -73,7 +73,7 @@ async fn the_end_of_input_ends_the_running_tool() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_droid_that_dies_is_told_whether_it_works_or_not() -> Result<()> {
+async fn a_droid_that_dies_is_reported_whether_busy_or_idle() -> Result<()> {
     let script = Script::new().reply(execute("touch x").when(on("Run", 1)));
     let mut stage = Stage::droid(&require_peer!(DROID), script, &[])?;
     for prompt in ["", "Run it."] {

@@ -1,4 +1,4 @@
-//! Sessions with droid: text in pieces, going on another day, forms, limits, settings.
+//! Sessions with droid: streamed text, resuming, structured output, limits, settings.
 
 use anyhow::Result;
 use musher_rehearse::{Reply, Script};
@@ -66,7 +66,7 @@ async fn a_text_turn_in_pieces_looks_like_one_of_the_claude_cli() -> Result<()> 
 }
 
 #[tokio::test]
-async fn a_session_goes_on_another_day_and_as_a_copy() -> Result<()> {
+async fn a_session_is_resumed_later_and_as_a_fork() -> Result<()> {
     let script = Script::new()
         .reply(Reply::text("Noted.").when(on("amber", 1)))
         .reply(Reply::text("Amber.").when(on("Which", 1)));
@@ -122,7 +122,7 @@ async fn an_answer_in_a_form_is_an_object_in_the_result() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_is_said_during_a_turn_waits_and_a_limit_of_answers_holds() -> Result<()> {
+async fn messages_during_a_turn_wait_and_max_turns_is_enforced() -> Result<()> {
     let script = Script::new()
         .reply(Reply::tool("LS", json!({"directory_path": "/"})).when(on("endless", 1)))
         .reply(Reply::tool("LS", json!({"directory_path": "/tmp"})).when(on("endless", 2)))

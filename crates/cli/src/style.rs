@@ -1,0 +1,161 @@
+//! The style of output: colors and width, from the terminal and the usual variables.
+
+use std::ffi::OsString;
+use std::os::fd::BorrowedFd;
+
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use crate::styled::Styled;
+
+/// Disables colors, whatever its value (<https://no-color.org>).
+pub(crate) const NO_COLOR: &str = "NO_COLOR";
+/// Enables colors without a terminal, unless it is `0`.
+pub(crate) const CLICOLOR_FORCE: &str = "CLICOLOR_FORCE";
+/// Disables colors if it is `0`.
+pub(crate) const CLICOLOR: &str = "CLICOLOR";
+
+/// Colors and width of an output stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Style {
+    is_colored: bool,
+    /// The width of the terminal. Into pipes and files lines are as long as they are.
+    pub(crate) width: Option<usize>,
+}
+
+impl Style {
+    /// Of stdout.
+    pub(crate) fn of_stdout() -> Self {
+        Self::of(rustix::stdio::stdout())
+    }
+
+    /// Of stderr.
+    pub(crate) fn of_stderr() -> Self {
+        Self::of(rustix::stdio::stderr())
+    }
+
+    fn of(stream: BorrowedFd<'_>) -> Self {
+        let is_terminal = rustix::termios::isatty(stream);
+        let columns = || rustix::termios::tcgetwinsize(stream).ok().map(|size| usize::from(size.ws_col));
+        Self {
+            is_colored: is_colored(is_terminal, &|name| std::env::var_os(name)),
+            width: if is_terminal { columns().filter(|columns| *columns >= 20) } else { None },
+        }
+    }
+
+    /// As it is in files and pipes.
+    #[cfg(test)]
+    pub(crate) const PLAIN: Self = Self::plain(None);
+
+    /// Without colours.
+    #[cfg(test)]
+    pub(crate) const fn plain(width: Option<usize>) -> Self {
+        Self { is_colored: false, width }
+    }
+
+    /// As it is on a terminal.
+    #[cfg(test)]
+    pub(crate) const COLORED: Self = Self { is_colored: true, width: None };
+
+    pub(crate) fn strong(self, text: &str) -> Styled {
+        self.paint(1, text)
+    }
+
+    pub(crate) fn dim(self, text: &str) -> Styled {
+        self.paint(2, text)
+    }
+
+    pub(crate) fn good(self, text: &str) -> Styled {
+        self.paint(32, text)
+    }
+
+    pub(crate) fn notable(self, text: &str) -> Styled {
+        self.paint(33, text)
+    }
+
+    pub(crate) fn bad(self, text: &str) -> Styled {
+        self.paint(31, text)
+    }
+
+    fn paint(self, code: u8, text: &str) -> Styled {
+        if self.is_colored && !text.is_empty() { Styled::in_style(code, text) } else { text.into() }
+    }
+
+    /// Cuts the text to the rest of the line after `used` columns.
+    pub(crate) fn fitted(self, text: &str, used: usize) -> String {
+        match self.width {
+            Some(width) => cut(text, width.saturating_sub(used).max(8)),
+            None => text.to_owned(),
+        }
+    }
+}
+
+/// Returns the width of the text in columns.
+pub(crate) fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// Cuts the text to at most this number of columns.
+pub(crate) fn cut(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut used = 1;
+    let fits = |character: &char| {
+        used += character.width().unwrap_or_default();
+        used <= columns
+    };
+    let mut line: String = text.chars().take_while(fits).collect();
+    line.push('…');
+    line
+}
+
+/// Pads the text with spaces to this number of columns.
+pub(crate) fn padded(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(text.width())))
+}
+
+fn is_colored(is_terminal: bool, variable: &dyn Fn(&str) -> Option<OsString>) -> bool {
+    let value = |name| variable(name).filter(|value| !value.is_empty());
+    if value(NO_COLOR).is_some() {
+        return false;
+    }
+    if value(CLICOLOR_FORCE).is_some_and(|value| value != "0") {
+        return true;
+    }
+    let is_off = value(CLICOLOR).is_some_and(|value| value == "0");
+    is_terminal && !is_off && value("TERM").is_none_or(|term| term != "dumb")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_follow_the_terminal_and_the_usual_variables() {
+        for (is_terminal, variables, expected) in [
+            (true, &[][..], true),
+            (false, &[], false),
+            (true, &[(NO_COLOR, "1")], false),
+            (true, &[(NO_COLOR, "")], true),
+            (false, &[(CLICOLOR_FORCE, "1")], true),
+            (false, &[(CLICOLOR_FORCE, "0")], false),
+            (false, &[(CLICOLOR_FORCE, "1"), (NO_COLOR, "1")], false),
+            (true, &[(CLICOLOR, "0")], false),
+            (true, &[("TERM", "dumb")], false),
+            (true, &[("TERM", "xterm")], true),
+        ] {
+            let variable = |name: &str| {
+                variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
+            };
+            assert_eq!(is_colored(is_terminal, &variable), expected, "{is_terminal} {variables:?}");
+        }
+    }
+
+    #[test]
+    fn text_is_cut_and_filled_by_columns_not_by_characters() {
+        assert_eq!(cut("mango", 5), "mango");
+        assert_eq!(cut("mangos", 5), "mang…");
+        assert_eq!(cut("日本語", 5), "日本…");
+        assert_eq!(padded("日本", 6), "日本  ");
+    }
+}

@@ -1,0 +1,91 @@
+//! Runs calls, each in its own task.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use musher_model::ToolUse;
+use musher_tools::{Access, Progress, ToolOutput};
+
+use super::active_turn::ActiveTurn;
+use super::port::Port;
+use super::tasks::{TurnInput, TurnSender};
+use super::turn::now_ms;
+use crate::Event;
+use crate::permission::Decision;
+
+/// The maximum length of the output that is shown while a command runs, in bytes.
+const MAX_SHOWN_OUTPUT: usize = 8192;
+
+impl ActiveTurn<'_> {
+    /// Runs a call that is allowed.
+    pub(super) fn run_call(
+        &mut self,
+        index: usize,
+        call: ToolUse,
+        access: Access,
+        decision: Option<Decision>,
+    ) {
+        self.session.snapshot_files(&call, &self.running.turn, &self.environment.tools);
+        self.read_folder_notes(&call);
+        if let Some(tool) = self.session.mcp().find(&call.name) {
+            let mcp = self.session.mcp().clone();
+            let (sender, cancel) = self.task();
+            return sender.clone().spawn(async move {
+                let output = mcp.call(&tool.server, &tool.name, call.input, &cancel).await;
+                sender.send(TurnInput::Done { index, output }).await;
+            });
+        }
+        let Some(tool) = self.environment.tools.get(&call.name).cloned() else {
+            let text = format!("{} is not available here", call.name);
+            return self.call_done(index, ToolOutput::error(&text, &text));
+        };
+        let context = self.session.tools().clone().with_access(access);
+        let (sender, cancel) = self.task();
+        let port = Port::new(index, call.id.clone(), decision, sender.clone());
+        let context = context.with_progress(report_progress(&call, sender.clone()));
+        let context = context.with_session(Arc::new(port));
+        sender.clone().spawn(async move {
+            let output = tool.run(call.input, &context, cancel).await;
+            sender.send(TurnInput::Done { index, output }).await;
+        });
+    }
+
+    pub(super) fn call_done(&mut self, index: usize, output: ToolOutput) {
+        self.step(|turn, effects| turn.done(index, output, effects));
+    }
+
+    /// Reads the notes of the folders a call uses. The model gets them with its next call.
+    fn read_folder_notes(&mut self, call: &ToolUse) {
+        let Some(tool) = self.environment.tools.get(&call.name) else { return };
+        let Ok(action) = tool.action(&call.input) else { return };
+        for path in action.paths() {
+            self.session.read_folder_notes(&path);
+        }
+    }
+}
+
+/// Returns a callback that reports the progress of a call. A report that finds no room is left out: the next one has all of it.
+fn report_progress(call: &ToolUse, sender: TurnSender) -> impl Fn(Progress) + Send + Sync + 'static {
+    let (id, name) = (call.id.clone(), call.name.clone());
+    // locked for a few instructions only, never across an await
+    let tail: Arc<Mutex<String>> = Arc::default();
+    move |progress| {
+        let full = {
+            let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
+            tail.push_str(&progress.text);
+            let cut = tail.ceil_char_boundary(tail.len().saturating_sub(MAX_SHOWN_OUTPUT));
+            tail.drain(..cut);
+            tail.clone()
+        };
+        let mut last: Vec<&str> = full.lines().rev().take(2).collect();
+        last.reverse();
+        let event = Event::ToolProgress {
+            id: id.clone(),
+            name: name.clone(),
+            text: last.join("\n"),
+            full_output: (!full.is_empty()).then_some(full.clone()),
+            terminal: progress.terminal,
+            at_ms: now_ms(),
+        };
+        sender.try_send(TurnInput::Progress(Box::new(event)));
+    }
+}

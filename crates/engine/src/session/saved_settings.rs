@@ -1,0 +1,155 @@
+//! The settings and token counts of a session as they are stored next to its log, with droid's names. Pure.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::state::Session;
+use crate::command::SystemPrompt;
+use crate::{Autonomy, Effort, Mode, Settings, Usage};
+
+/// The token counts of subagents, by their sessions.
+const SUBAGENT_USAGE: &str = "childInclusiveTokenUsageBySessionId";
+/// Additional folders of the workspace.
+const DIRECTORIES: &str = "additionalDirectories";
+
+/// Returns what is stored of a session. Fields of other programs stay.
+pub(super) fn save(session: &Session) -> Map<String, Value> {
+    let settings = session.settings();
+    let mut map = session.saved_settings().clone();
+    let mut put = |key: &str, value: Value| {
+        if value.is_null() {
+            map.shift_remove(key);
+        } else {
+            map.insert(key.to_owned(), value);
+        }
+    };
+    put("model", settings.model.clone().into());
+    put("reasoningEffort", settings.effort.name().into());
+    put("interactionMode", if settings.mode == Mode::Spec { "spec" } else { "auto" }.into());
+    put("autonomyLevel", settings.autonomy.name().into());
+    put("autonomyMode", autonomy_mode(settings).into());
+    put("specModeModelId", settings.spec_model.clone().into());
+    put("specModeReasoningEffort", settings.spec_effort.map(Effort::name).into());
+    put("compactionThresholdCheckEnabled", settings.compaction_check.into());
+    put("compactionTokenLimit", settings.compaction_token_limit.into());
+    put("toolExecutionMode", "direct_only".into());
+    put("allowSubagentsInScripts", false.into());
+    put("enabledToolIds", list(&settings.tools.enabled));
+    put("disabledToolIds", list(&settings.tools.disabled));
+    put("additionalToolIds", list(&settings.tools.additional));
+    put("restrictToolIds", list(&settings.tools.restricted));
+    put("tags", settings.tags.as_ref().map_or(Value::Null, |tags| json!(tags)));
+    put("systemPrompt", settings.system_prompt.clone().unwrap_or_default());
+    put(DIRECTORIES, list(session.attach().directories.as_deref().unwrap_or_default()));
+    let used = session.usage();
+    put("tokenUsage", usage(used.own()));
+    put("inclusiveTokenUsage", usage(used.inclusive()));
+    let subagents = used.by_subagent().iter().map(|(id, used)| (id.clone(), usage(*used)));
+    let subagents: Map<String, Value> = subagents.collect();
+    put(SUBAGENT_USAGE, if subagents.is_empty() { Value::Null } else { subagents.into() });
+    put("lastCallTokenUsage", used.last_call().map_or(Value::Null, usage));
+    map
+}
+
+/// Restores stored settings. Values that cannot be read leave the setting as it is.
+pub(super) fn restore(settings: &mut Settings, saved: &Map<String, Value>) {
+    let text = |key: &str| saved.get(key).and_then(Value::as_str);
+    let texts = |key: &str| saved.get(key).and_then(|list| serde_json::from_value(list.clone()).ok());
+    if let Some(model) = text("model") {
+        model.clone_into(&mut settings.model);
+    }
+    let effort =
+        |key: &str| saved.get(key).and_then(|effort| serde_json::from_value::<Effort>(effort.clone()).ok());
+    settings.effort = effort("reasoningEffort").unwrap_or(settings.effort);
+    match text("interactionMode") {
+        Some("spec") => settings.mode = Mode::Spec,
+        Some(_) => settings.mode = Mode::Auto,
+        None => {}
+    }
+    settings.autonomy = text("autonomyLevel").and_then(Autonomy::parse).unwrap_or(settings.autonomy);
+    if let Some(model) = text("specModeModelId") {
+        settings.spec_model = Some(model.to_owned());
+    }
+    settings.spec_effort = effort("specModeReasoningEffort").or(settings.spec_effort);
+    let flag = saved.get("compactionThresholdCheckEnabled").and_then(Value::as_bool);
+    settings.compaction_check = flag.unwrap_or(settings.compaction_check);
+    let limit = saved.get("compactionTokenLimit").and_then(Value::as_u64);
+    settings.compaction_token_limit = limit.or(settings.compaction_token_limit);
+    settings.tools.enabled = texts("enabledToolIds").unwrap_or_default();
+    settings.tools.disabled = texts("disabledToolIds").unwrap_or_default();
+    settings.tools.additional = texts("additionalToolIds").unwrap_or_default();
+    settings.tools.restricted = texts("restrictToolIds").unwrap_or_default();
+    settings.tags = saved.get("tags").and_then(|tags| serde_json::from_value(tags.clone()).ok());
+    settings.system_prompt = saved.get("systemPrompt").cloned();
+}
+
+/// Returns the stored system prompt.
+pub(super) fn system_prompt(saved: &Map<String, Value>) -> Option<SystemPrompt> {
+    match saved.get("systemPrompt")? {
+        Value::String(text) => Some(SystemPrompt::Replace(text.clone())),
+        Value::Object(preset) => {
+            preset.get("append").and_then(Value::as_str).map(|text| SystemPrompt::Append(text.to_owned()))
+        }
+        _ => None,
+    }
+}
+
+/// Returns a system prompt in the form clients give it.
+pub(super) fn system_prompt_value(prompt: &SystemPrompt) -> Value {
+    match prompt {
+        SystemPrompt::Replace(text) => text.clone().into(),
+        SystemPrompt::Append(text) => json!({"type": "preset", "preset": "droid", "append": text}),
+    }
+}
+
+/// Returns the stored additional folders. Relative paths are left out.
+pub(super) fn directories(saved: &Map<String, Value>) -> Vec<PathBuf> {
+    let folders = saved.get(DIRECTORIES).and_then(Value::as_array).into_iter().flatten();
+    folders.filter_map(Value::as_str).map(PathBuf::from).filter(|folder| folder.is_absolute()).collect()
+}
+
+/// Returns the stored token counts of subagents.
+pub(super) fn subagent_counts(saved: &Map<String, Value>) -> BTreeMap<String, Usage> {
+    let counts = saved.get(SUBAGENT_USAGE).and_then(Value::as_object);
+    counts.into_iter().flatten().map(|(id, counts)| (id.clone(), read(counts))).collect()
+}
+
+/// Returns stored token counts.
+pub(super) fn counts(saved: &Map<String, Value>, key: &str) -> Option<Usage> {
+    saved.get(key).map(read)
+}
+
+fn read(counts: &Value) -> Usage {
+    let count = |name: &str| counts.get(name).and_then(Value::as_u64).unwrap_or(0);
+    Usage {
+        input: count("inputTokens"),
+        output: count("outputTokens"),
+        cache_read: count("cacheReadTokens"),
+        cache_write: count("cacheCreationTokens"),
+        thinking: count("thinkingTokens"),
+    }
+}
+
+fn usage(usage: Usage) -> Value {
+    json!({
+        "inputTokens": usage.input, "outputTokens": usage.output, "cacheCreationTokens": usage.cache_write,
+        "cacheReadTokens": usage.cache_read, "thinkingTokens": usage.thinking,
+    })
+}
+
+fn autonomy_mode(settings: &Settings) -> &'static str {
+    match (settings.mode, settings.autonomy) {
+        (Mode::Spec, _) => "spec",
+        (_, Autonomy::Off) => "normal",
+        (_, Autonomy::Low) => "auto-low",
+        (_, Autonomy::Medium) => "auto-medium",
+        (_, Autonomy::High) => "auto-high",
+    }
+}
+
+fn list(items: &[impl Serialize]) -> Value {
+    if items.is_empty() { Value::Null } else { json!(items) }
+}

@@ -1,0 +1,18 @@
+//! The agent's requests to the client: permission requests, and questions to the user.
+//!
+//! A request has one answer. Handlers give it in tasks of their own; a reader of a turn gives it to the pending request in the stream.
+
+mod commands;
+mod pending;
+mod permission;
+mod question;
+mod subscription;
+
+pub use commands::SimpleCommand;
+pub(crate) use pending::Waiting;
+pub use pending::{Pending, PendingPermission, PendingQuestion, PendingRequest};
+pub use permission::{Decision, PermissionRequest};
+pub(crate) use question::declined;
+pub use question::{Answers, QuestionRequest};
+pub(crate) use subscription::MAX_WAITING;
+pub use subscription::Requests;
