@@ -166,7 +166,7 @@ pub(crate) async fn a_compacted_session_continues_under_its_id(who: &Who) -> any
     let states: Vec<_> = compactions.map(|update| update["status"].clone()).collect();
     assert_eq!(states, ["in_progress", "completed"]);
     let told = text_of(&updates, "agent_message_chunk");
-    assert!(reason == "end_turn" && told.contains("summary"), "{told}");
+    assert!(reason == "end_turn" && told.contains("replaced by a summary"), "{told}");
     let (_, updates) = stage.editor.turn(&session, "further").await?;
     assert_eq!(text_of(&updates, "agent_message_chunk"), "Going on.");
     stage.finish().await
