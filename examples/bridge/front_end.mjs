@@ -3,6 +3,7 @@
 //
 //   node front_end.mjs "How many files are here?"
 //   node front_end.mjs --yes "Make a file."        (allows every tool)
+//   node front_end.mjs --agent engine "Hello."     (with musher's own agent instead of Claude Code)
 //
 // Starts the bridge, runs one turn, and asks you before a tool runs.
 // The types of the messages are in docs/schema/bridge.d.ts.
@@ -50,7 +51,7 @@ async function decide(request, allowAll) {
   return { behavior: "deny", message: "The user said no." };
 }
 
-/** Prints what the agent says. Returns whether the turn is over. */
+/** Prints what the agent says, and how its turn ended. */
 function show(message) {
   if (message.type === "assistant") {
     for (const block of message.message.content) {
@@ -58,26 +59,34 @@ function show(message) {
       if (block.type === "tool_use") console.log(`-> ${block.name}`);
     }
   }
-  if (message.type !== "result") return false;
-  const cost = message.total_cost_usd === undefined ? "" : `, $${message.total_cost_usd.toFixed(4)}`;
+  if (message.type !== "result") return;
+  const cost = message.total_cost_usd ? `, $${message.total_cost_usd.toFixed(4)}` : "";
   console.log(`-- done: ${message.subtype}${cost}`);
-  return true;
+  for (const error of message.errors ?? []) console.error(`error: ${error}`);
 }
 
 async function main() {
   const words = process.argv.slice(2);
   const allowAll = words.includes("--yes");
+  const at = words.indexOf("--agent");
+  const options = at < 0 ? {} : { agent: words.splice(at, 2)[1] };
   const prompt = words.filter((word) => word !== "--yes").join(" ");
   if (prompt === "") {
-    console.error('usage: node front_end.mjs [--yes] "PROMPT"');
+    console.error('usage: node front_end.mjs [--yes] [--agent NAME] "PROMPT"');
     return 2;
   }
   const bridge = new Bridge();
-  const create = bridge.send("session.create", { prompt, cwd: process.cwd(), options: {} });
+  const create = bridge.send("session.create", { prompt, cwd: process.cwd(), options });
   let code = 0;
   for await (const { type, id, session_id: sessionId, payload } of bridge.messages()) {
     if (type === "session.created") console.log(`-- session ${payload.sdk_session_id}`);
-    if (type === "sdk.message" && show(payload)) break;
+    if (type === "sdk.message") {
+      show(payload);
+      if (payload.type === "result") {
+        code = payload.is_error || payload.subtype !== "success" ? 1 : 0;
+        break;
+      }
+    }
     if (type === "callback.request") {
       const answer = payload.callback_type === "can_use_tool" ? await decide(payload, allowAll) : {};
       bridge.send("callback.response", answer, { sessionId, id });

@@ -51,7 +51,7 @@ def decide(request, allow_all):
 
 
 def show(message):
-    """Prints what the agent says. Returns whether the turn is over."""
+    """Prints what the agent says, and how its turn ended."""
     if message["type"] == "assistant":
         for block in message["message"]["content"]:
             if block["type"] == "text":
@@ -60,9 +60,9 @@ def show(message):
                 print(f"-> {block['name']}")
     elif message["type"] == "result":
         cost = message.get("total_cost_usd")
-        print(f"-- done: {message['subtype']}" + (f", ${cost:.4f}" if cost is not None else ""))
-        return True
-    return False
+        print(f"-- done: {message['subtype']}" + (f", ${cost:.4f}" if cost else ""))
+        for error in message.get("errors") or []:
+            print(f"error: {error}", file=sys.stderr)
 
 
 def main():
@@ -84,8 +84,11 @@ def main():
         kind, payload = message["type"], message["payload"]
         if kind == "session.created":
             print(f"-- session {payload['sdk_session_id']}")
-        elif kind == "sdk.message" and show(payload):
-            break
+        elif kind == "sdk.message":
+            show(payload)
+            if payload["type"] == "result":
+                failed = bool(payload.get("is_error")) or payload["subtype"] != "success"
+                break
         elif kind == "callback.request":
             answer = decide(payload, allow_all) if payload["callback_type"] == "can_use_tool" else {}
             bridge.send("callback.response", answer, message["session_id"], message["id"])

@@ -7,6 +7,9 @@ use anyhow::{Context, Result, bail};
 
 use crate::cargo::cargo;
 
+/// Optional parts that are checked and tested, too. The same in each step, so that nothing is built twice.
+const FEATURES: &str = "--features=musher-cli/otlp";
+
 /// Runs all checks in order and prints how long each took.
 pub(crate) fn run() -> Result<()> {
     let mut steps = Steps::default();
@@ -14,17 +17,18 @@ pub(crate) fn run() -> Result<()> {
     steps.task("layers", crate::layers::run)?;
     steps.task("packages", crate::packages::run)?;
     steps.task("tidy", crate::tidy::run)?;
-    steps.cargo("lint", &["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])?;
+    steps.task("console types", crate::console_types::check)?;
+    steps.cargo("lint", &["clippy", "--workspace", FEATURES, "--all-targets", "--", "--deny", "warnings"])?;
     steps.cargo("peers", &["xtask", "peers"])?;
     steps.task("wire-check", || crate::wire_check::run(&["fixtures/wire".into()]))?;
     if has_nextest() {
-        steps.tests("tests", &["nextest", "run", "--workspace", "--no-fail-fast"])?;
+        steps.tests("tests", &["nextest", "run", "--workspace", FEATURES, "--no-fail-fast"])?;
     } else {
-        steps.tests("tests", &["test", "--workspace", "--all-targets"])?;
+        steps.tests("tests", &["test", "--workspace", FEATURES, "--all-targets"])?;
     }
-    steps.tests("doc tests", &["test", "--workspace", "--doc"])?;
+    steps.tests("doc tests", &["test", "--workspace", FEATURES, "--doc"])?;
     steps.step("docs", || {
-        let mut cargo = cargo(&["doc", "--workspace", "--no-deps"]);
+        let mut cargo = cargo(&["doc", "--workspace", FEATURES, "--no-deps"]);
         succeed(cargo.env("RUSTDOCFLAGS", "--deny warnings"))
     })?;
     steps.task("quick start", crate::quick_start::run)?;

@@ -14,17 +14,22 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("musher-wire", &[]),
     ("musher-process", &[]),
     ("musher-rpc", &["musher-process", "musher-wire"]),
-    ("musher", &["musher-rpc", "musher-store", "musher-wire"]),
+    // `musher-http` has the TLS and the proxies of `wss://` addresses and REST; only with the features `daemon-tls` and `rest`
+    ("musher", &["musher-http", "musher-rpc", "musher-store", "musher-wire"]),
     ("musher-http", &[]),
     ("musher-message", &[]),
     ("musher-model", &["musher-http", "musher-message"]),
     ("musher-permission", &[]),
     ("musher-store", &["musher-message"]),
     ("musher-tools", &["musher-http", "musher-message", "musher-permission", "musher-process"]),
+    ("musher-config", &["musher-model", "musher-permission"]),
+    ("musher-mcp", &["musher-config", "musher-http", "musher-model", "musher-tools"]),
     (
         "musher-engine",
         &[
+            "musher-config",
             "musher-http",
+            "musher-mcp",
             "musher-message",
             "musher-model",
             "musher-permission",
@@ -33,7 +38,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("musher-rehearse", &[]),
-    ("musher-server", &["musher-engine", "musher-rpc", "musher-wire"]),
+    ("musher-server", &["musher-engine", "musher-process", "musher-rpc", "musher-wire"]),
     ("musher-claude", &["musher-rpc", "musher-wire"]),
     ("musher-acp", &["musher", "musher-rpc", "musher-store"]),
     ("musher-bridge", &["musher", "musher-claude", "musher-rpc"]),
@@ -45,7 +50,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "musher-bridge",
             // the embedded engine, and the scripted model as one of its models
             "musher-engine",
+            // exports spans
+            "musher-http",
             "musher-model",
+            // the user's own commands in a chat
+            "musher-process",
             "musher-rehearse",
             "musher-rpc",
             "musher-server",
@@ -63,6 +72,7 @@ const RESERVED: &[(&str, &[&str])] = &[
         &[
             "musher",
             "musher-http",
+            "musher-mcp",
             "musher-model",
             "musher-process",
             "musher-tools",
@@ -81,7 +91,9 @@ const RESERVED: &[(&str, &[&str])] = &[
     ),
     ("agent-client-protocol", &["musher-acp"]),
     ("tokio-tungstenite", &["musher-rpc"]),
+    ("rmcp", &["musher", "musher-mcp"]),
     ("rustls", &["musher-http"]),
+    ("serde-saphyr", &["conformance", "musher-config", "musher-rehearse"]),
     ("clap", &["musher-cli", "xtask"]),
     ("tree-sitter", &["musher-permission"]),
     ("anyhow", &["musher-cli", "conformance", "testkit", "xtask"]),

@@ -15,15 +15,19 @@ use clap::{Parser, Subcommand};
 mod capture;
 mod cargo;
 mod ci;
+mod console_types;
 mod fuzz;
 mod language;
 mod layers;
+mod model_bench;
+mod models;
 mod packages;
 mod peers;
 mod programs;
 mod prose;
 mod quick_start;
 mod screenshot;
+mod terms;
 mod tidy;
 mod wire_check;
 
@@ -39,6 +43,8 @@ struct Cli {
 enum Task {
     /// Run every check, quickest first; stop at the first failure
     Ci,
+    /// Write the types of the protocol for the page of the console
+    ConsoleTypes,
     /// Check the crate graph against the table of allowed edges
     Layers,
     /// Check that every published crate has the fields and files that docs.rs and the registry require
@@ -57,6 +63,18 @@ enum Task {
         #[arg(long, default_value_t = 30)]
         seconds: u32,
     },
+    /// Compare requests, cache and tool results with the real droid, with a scripted model
+    ModelBench {
+        /// The program `musher` to measure (default: build it)
+        #[arg(long, value_name = "PATH")]
+        program: Option<PathBuf>,
+    },
+    /// Write the catalog of models from a public snapshot
+    Models {
+        /// A copy of the list in the snapshot (default: fetch it)
+        #[arg(long, value_name = "FILE")]
+        list: Option<PathBuf>,
+    },
     /// Run the first line of the README in a clean checkout
     QuickStart,
     /// Write the picture of the README from a run of `musher demo`
@@ -68,11 +86,14 @@ enum Task {
 fn main() -> Result<()> {
     match Cli::parse().task {
         Task::Ci => ci::run(),
+        Task::ConsoleTypes => console_types::write(),
         Task::Layers => layers::run(),
         Task::Packages => packages::run(),
         Task::Tidy => tidy::run(),
         Task::WireCheck { paths } => wire_check::run(&paths),
         Task::Fuzz { seconds } => fuzz::run(seconds),
+        Task::ModelBench { program } => model_bench::run(program),
+        Task::Models { list } => models::run(list),
         Task::QuickStart => quick_start::run(),
         Task::Screenshot(args) => screenshot::run(&args),
         Task::Peers(args) => peers::run(&args),

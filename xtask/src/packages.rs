@@ -38,7 +38,7 @@ pub(crate) fn run() -> Result<()> {
         serde_json::from_slice(&output.stdout).context("cannot parse the output of `cargo metadata`")?;
     let published: Vec<_> =
         metadata.packages.iter().filter(|package| package.publish.as_deref() != Some(&[])).collect();
-    let missing: Vec<_> = published.iter().flat_map(|package| missing(package, Path::is_file)).collect();
+    let missing: Vec<_> = published.iter().flat_map(|package| missing(package, is_complete)).collect();
     for line in &missing {
         println!("{line}");
     }
@@ -47,6 +47,15 @@ pub(crate) fn run() -> Result<()> {
     }
     println!("{} crates can be published", published.len());
     Ok(())
+}
+
+/// Whether a file is there. A licence must have the text of the one in the root: a link that was copied as a file has not.
+fn is_complete(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
+    if !name.starts_with("LICENSE") {
+        return path.is_file();
+    }
+    fs_err::read(path).ok().is_some_and(|text| fs_err::read(name).ok() == Some(text))
 }
 
 fn missing(package: &Package, is_file: impl Fn(&Path) -> bool) -> Vec<String> {

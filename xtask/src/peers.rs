@@ -10,20 +10,25 @@ use clap::Args;
 use testkit::Sandbox;
 use testkit::peers::{self, Entry, Installed, Peer, Source};
 
+use crate::cargo::cargo;
+
 /// Fetch the real agents and SDKs that tests run against.
 #[derive(Debug, Args)]
 pub(crate) struct PeersArgs {
     /// Only verify the cache, fetch nothing
     #[arg(long)]
     check: bool,
+    /// Look up the newest versions in the registries, fetch them, and run the conformance suite with them
+    #[arg(long, conflicts_with_all = ["check", "peers"])]
+    newest: bool,
     /// Only these, as NAME or NAME@VERSION [default: all]
     peers: Vec<String>,
 }
 
 /// Fetches (or with `--check` only verifies), then runs each peer in a sandbox to see its version.
 pub(crate) fn run(args: &PeersArgs) -> Result<()> {
-    let wanted = select(&args.peers)?;
-    if !args.check && args.peers.is_empty() {
+    let wanted = if args.newest { newest()? } else { select(&args.peers)? };
+    if !args.check && !args.newest && args.peers.is_empty() {
         crate::programs::install()?;
     }
     let cache = peers::cache_dir()?;
@@ -47,6 +52,38 @@ pub(crate) fn run(args: &PeersArgs) -> Result<()> {
     let bad = rows.iter().filter(|(_, outcome)| outcome.is_err()).count();
     if bad > 0 {
         bail!("{bad} of {} peers are unusable", rows.len());
+    }
+    if args.newest {
+        let peers: Vec<Peer> = rows.iter().map(|(peer, _)| *peer).collect();
+        peers::remember(&peers, &cache)?;
+        play()?;
+    }
+    Ok(())
+}
+
+/// Looks up the newest version of each peer.
+fn newest() -> Result<Vec<Peer>> {
+    let mut all = Vec::new();
+    for pinned in peers::current() {
+        let newest = peers::look_up(&pinned)?;
+        let what = if newest.version == pinned.version { "tested by default" } else { "newer" };
+        say(&format!("{}: {} ({what}; pinned is {})", pinned.name, newest.version, pinned.version));
+        all.push(newest);
+    }
+    Ok(all)
+}
+
+/// The tests that compare musher with the real programs, and drive them.
+const CONFORMANCE: &str =
+    "binary(conformance) + ((package(musher) + package(musher-claude)) & test(peers)) + test(bridge::peers)";
+
+/// Runs the conformance suite with the newest versions.
+fn play() -> Result<()> {
+    let packages = ["-p", "musher", "-p", "musher-claude", "-p", "musher-cli"];
+    let args = [&["nextest", "run", "--no-fail-fast", "-E", CONFORMANCE], &packages[..]].concat();
+    let status = cargo(&args).env(peers::NEWEST_VARIABLE, "1").status().context("cannot start cargo")?;
+    if !status.success() {
+        bail!("the newest versions differ from the pinned ones: {status}");
     }
     Ok(())
 }

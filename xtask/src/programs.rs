@@ -7,13 +7,18 @@ use anyhow::{Context, Result, bail};
 use crate::ci::succeed;
 
 /// Programs that a minimal Debian system does not have, with the package each is in.
-const PROGRAMS: [(&str, &str); 10] = [
+const PROGRAMS: [(&str, &str); 15] = [
+    ("chromedriver", "chromium-driver"),
+    ("chromium", "chromium"),
     ("column", "bsdextrautils"),
     ("file", "file"),
     ("free", "procps"),
     ("gawk", "gawk"),
+    ("gcc", "gcc"),
     ("jq", "jq"),
     ("lsmod", "kmod"),
+    ("make", "make"),
+    ("pytest", "python3-pytest"),
     ("rg", "ripgrep"),
     ("strings", "binutils"),
     ("tinyproxy", "tinyproxy-bin"),

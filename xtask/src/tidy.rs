@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: checks file headers, white space, words and documents.
+//! `cargo xtask tidy`: checks file headers, white space, words, standard terms and documents.
 //!
 //! It also shows the longest files, for information only.
 
@@ -25,6 +25,7 @@ pub(crate) fn run() -> Result<()> {
     }
     problems.extend(crate::prose::problems(&files)?);
     problems.extend(crate::language::problems(files.iter().chain(&crate::prose::pages()?))?);
+    problems.extend(crate::terms::problems()?);
     problems.extend(undocumented(&fs::read_to_string(PROTOCOL_PAGE)?));
 
     sizes.sort_unstable_by(|a, b| b.cmp(a));

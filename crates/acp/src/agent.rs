@@ -26,7 +26,7 @@ use crate::config::Config;
 use crate::convert::mcp;
 use crate::listing;
 use crate::modes::{MODE, MODEL};
-use crate::registry::Registry;
+use crate::registry::{Registry, explained};
 use crate::session::{Choices, OpenedSession, Origin, SessionSetup};
 
 /// Serves the editor at the other end of `editor` until it disconnects or `stop` completes; then all agents are ended.
@@ -176,8 +176,8 @@ async fn connect(
             answers!(registry, |registry, request: SetSessionConfigOptionRequest, _cx| async move {
                 let session = registry.find(&request.session_id)?;
                 let value = request.value.as_value_id();
-                let value =
-                    value.ok_or_else(|| Error::invalid_params().data("no option of ours is yes or no"))?;
+                let value = value
+                    .ok_or_else(|| explained(&Error::invalid_params(), "no option of ours is yes or no"))?;
                 let options = session.set_option(&*request.config_id.0, &*value.0).await?;
                 Ok(SetSessionConfigOptionResponse::new(options))
             }),
@@ -266,7 +266,7 @@ impl Opening {
             let opened = tokio::select! {
                 opened = task.join_next() => match opened {
                     Some(Ok(opened)) => opened,
-                    _ => Err(Error::internal_error().data("the session could not be opened")),
+                    _ => Err(explained(&Error::internal_error(), "the session could not be opened")),
                 },
                 // an agent that is starting ends with the request
                 () = async { withdrawn.cancelled().await; } => Err(Error::request_cancelled()),

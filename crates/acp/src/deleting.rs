@@ -4,16 +4,17 @@ use agent_client_protocol::Error;
 use musher_store::{SessionId, Store, StoreError};
 
 use crate::config::Config;
+use crate::registry::explained;
 
 /// Deletes a session. A session that does not exist counts as deleted; one that belongs to another agent is refused.
 pub(crate) async fn delete(id: String, config: &Config) -> Result<(), Error> {
     let Some(id) = SessionId::parse(&id) else {
-        return Err(Error::invalid_params().data(format!("invalid session id `{id}`")));
+        return Err(explained(&Error::invalid_params(), format!("invalid session id `{id}`")));
     };
     let folder = config.sessions_dir.clone();
     let folder = folder.or_else(|| Some(std::env::home_dir()?.join(".factory").join("sessions")));
     let Some(folder) = folder else {
-        return Err(Error::internal_error().data("the home directory is not known"));
+        return Err(explained(&Error::internal_error(), "the home directory is not known"));
     };
     let own = Store::in_folder(folder);
     let foreign = config.foreign_sessions_dir.clone().map(Store::in_folder);
@@ -28,13 +29,15 @@ fn delete_in(own: &Store, foreign: Option<&Store>, id: &SessionId) -> Result<(),
         match own.delete(id) {
             Ok(()) => was_deleted = true,
             Err(StoreError::NotFound(_)) => break,
-            Err(error @ StoreError::Locked { .. }) => return Err(Error::new(-32603, error.to_string())),
-            Err(error) => return Err(Error::internal_error().data(error.to_string())),
+            Err(error @ StoreError::Locked { .. }) => {
+                return Err(explained(&Error::internal_error(), error.to_string()));
+            }
+            Err(error) => return Err(explained(&Error::internal_error(), error.to_string())),
         }
     }
     if !was_deleted && foreign.is_some_and(|foreign| foreign.find(id).is_some()) {
         let why = format!("the session `{id}` is droid's, and only droid deletes it");
-        return Err(Error::new(-32603, why));
+        return Err(explained(&Error::internal_error(), why));
     }
     Ok(())
 }
@@ -102,7 +105,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn session_that_is_in_use_is_not_deleted() {
+    async fn session_that_is_running_is_not_deleted() {
         let root = tempfile::tempdir().unwrap();
         let store = Store::in_folder(root.path().join("own"));
         let id = SessionId::parse("one").unwrap();
@@ -118,7 +121,7 @@ mod tests {
         };
         let held = store.create(new).unwrap();
         let refused = delete("one".to_owned(), &config(root.path())).await.unwrap_err();
-        assert!(refused.message.contains("session one is in use"), "{refused:?}");
+        assert!(refused.message.contains("session one is running in process"), "{refused:?}");
         assert!(store.find(&id).is_some());
         drop(held);
         delete("one".to_owned(), &config(root.path())).await.unwrap();

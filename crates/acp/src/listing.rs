@@ -11,6 +11,8 @@ use musher::StoredSession;
 
 use crate::config::Config;
 
+use crate::registry::explained;
+
 /// How many sessions are on one page.
 const PAGE: usize = 100;
 
@@ -20,7 +22,9 @@ pub(crate) async fn list(
     config: &Config,
 ) -> Result<ListSessionsResponse, Error> {
     let start = match &asked.cursor {
-        Some(cursor) => cursor.parse().map_err(|_bad| Error::invalid_params().data("invalid cursor"))?,
+        Some(cursor) => {
+            cursor.parse().map_err(|_bad| explained(&Error::invalid_params(), "invalid cursor"))?
+        }
         None => 0_usize,
     };
     let found = stored(config, asked.cwd.as_deref(), start.saturating_add(PAGE + 1)).await?;
@@ -34,7 +38,7 @@ pub(crate) async fn stored(
     limit: usize,
 ) -> Result<Vec<StoredSession>, Error> {
     let listing = async |folder: Option<&Path>| {
-        let listing = musher::list_sessions().limit(limit);
+        let listing = musher::list_sessions().used_only().limit(limit);
         let listing = match cwd {
             Some(cwd) => listing.cwd(cwd),
             None => listing.outside_cwd(),
@@ -43,7 +47,7 @@ pub(crate) async fn stored(
             Some(folder) => listing.sessions_dir(folder),
             None => listing,
         };
-        listing.await.map_err(|error| Error::internal_error().data(error.with_causes().to_string()))
+        listing.await.map_err(|error| explained(&Error::internal_error(), error.with_causes().to_string()))
     };
     let own = listing(config.sessions_dir.as_deref()).await?;
     let Some(foreign) = &config.foreign_sessions_dir else { return Ok(own) };

@@ -10,6 +10,8 @@ use agent_client_protocol::v1::schema::{
 use musher::wire::SessionSettings;
 use musher::wire::{AutonomyLevel, InteractionMode, ModelInfo, ReasoningEffort, UpdateSessionSettingsParams};
 
+use crate::registry::explained;
+
 /// The option that is the mode.
 pub(crate) const MODE: &str = "mode";
 /// The option that is the model.
@@ -49,7 +51,7 @@ pub(crate) fn into_mode(id: &str) -> Result<UpdateSessionSettingsParams, Error> 
     let (_, _, _, level) = MODES
         .iter()
         .find(|mode| mode.0 == id)
-        .ok_or_else(|| Error::invalid_params().data(format!("there is no mode `{id}`")))?;
+        .ok_or_else(|| explained(&Error::invalid_params(), format!("there is no mode `{id}`")))?;
     let mode = if level.is_some() { InteractionMode::Auto } else { InteractionMode::Spec };
     Ok(UpdateSessionSettingsParams {
         interaction_mode: Some(mode),
@@ -80,7 +82,7 @@ pub(crate) fn choose(
     settings: &SessionSettings,
     models: &[ModelInfo],
 ) -> Result<UpdateSessionSettingsParams, Error> {
-    let unknown = || Error::invalid_params().data(format!("invalid value `{value}` for `{id}`"));
+    let unknown = || explained(&Error::invalid_params(), format!("invalid value `{value}` for `{id}`"));
     let change = UpdateSessionSettingsParams::default();
     match id {
         MODE => into_mode(value),
@@ -100,7 +102,7 @@ pub(crate) fn choose(
             }
             Ok(UpdateSessionSettingsParams { reasoning_effort: Some(effort), ..change })
         }
-        _ => Err(Error::invalid_params().data(format!("there is no option `{id}`"))),
+        _ => Err(explained(&Error::invalid_params(), format!("there is no option `{id}`"))),
     }
 }
 

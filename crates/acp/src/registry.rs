@@ -113,7 +113,7 @@ impl Registry {
         let id = &*request.method_id.0;
         let login = self.config.logins.iter().find(|login| login.id == id);
         let login = login.ok_or_else(|| {
-            Error::invalid_params().data(format!("there is no way to log in called `{id}`"))
+            explained(&Error::invalid_params(), format!("there is no way to log in called `{id}`"))
         })?;
         match &login.action {
             LoginAction::Check(is_ready) => {
@@ -173,7 +173,7 @@ impl Registry {
         // titles are shown in one line
         let title = request.title.split_whitespace().collect::<Vec<_>>().join(" ");
         if title.is_empty() {
-            return Err(Error::invalid_params().data("a title has to have letters"));
+            return Err(explained(&Error::invalid_params(), "a title has to have letters"));
         }
         let work = async |session: SessionHandle| session.set_title(title.clone()).await;
         self.with(&request.session_id, Path::new("/"), connection, work).await?;
@@ -219,7 +219,7 @@ impl Registry {
     /// Returns an open session.
     pub(crate) fn find(&self, id: &SessionId) -> Result<SessionHandle, Error> {
         let found = self.sessions.borrow().get(id).cloned();
-        found.filter(|session| !session.is_ended()).ok_or_else(|| no_session(&id.0))
+        found.filter(|session| !session.is_ended()).ok_or_else(|| no_session(&id.0, "it is not open"))
     }
 
     /// Removes a session from those that are open.
@@ -241,16 +241,22 @@ impl Registry {
 
 /// The error of a path that depends on a directory.
 pub(crate) fn not_absolute(path: &Path) -> Error {
-    Error::invalid_params().data(format!("`{}` is not an absolute path", path.display()))
+    explained(&Error::invalid_params(), format!("`{}` is not an absolute path", path.display()))
 }
 
-/// The error of a session that does not exist or is not open.
-pub(crate) fn no_session(id: &str) -> Error {
-    Error::new(-32002, format!("there is no open session `{id}`"))
-        .data(serde_json::json!({ "sessionId": id }))
+/// The error of a session that is not open, or does not exist.
+pub(crate) fn no_session(id: &str, why: &str) -> Error {
+    let text = format!("unknown session `{id}`: {why}");
+    Error::new(-32002, text.clone()).data(serde_json::json!({ "sessionId": id, "details": text }))
 }
 
 /// The error of an agent that cannot answer before something is set up.
 pub(crate) fn missing(what: impl Into<String>) -> Error {
-    Error::auth_required().data(what.into())
+    explained(&Error::auth_required(), what)
+}
+
+/// An error with this code, whose reason is where clients look for it: in the message, and in the details of the data.
+pub(crate) fn explained(kind: &Error, reason: impl Into<String>) -> Error {
+    let reason = reason.into();
+    Error::new(i32::from(kind.code), reason.clone()).data(serde_json::json!({ "details": reason }))
 }

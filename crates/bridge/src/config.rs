@@ -24,6 +24,8 @@ pub struct Config {
     pub droid: PathBuf,
     /// The engine of musher.
     pub engine: Engine,
+    /// The sandbox of sessions of the engine that name none, as in the engine's settings.
+    pub sandbox: Option<serde_json::Value>,
     /// How long a front end may take to answer a callback.
     pub callback_timeout: Duration,
     /// How long an agent may take to start, and to respond to a call.
@@ -38,6 +40,7 @@ impl Default for Config {
             claude: "claude".into(),
             droid: "droid".into(),
             engine: Engine::Program("musher".into()),
+            sandbox: None,
             callback_timeout: Duration::from_mins(5),
             agent_timeout: Duration::from_mins(1),
             log: Arc::new(|_line| {}),

@@ -116,7 +116,12 @@ impl Bridge {
         if kind == AgentKind::Claude {
             return Ok(Chosen::Claude(create));
         }
-        let plan = Plan::new(std::mem::take(&mut create.options), &create.cwd)?;
+        let mut plan = Plan::new(std::mem::take(&mut create.options), &create.cwd)?;
+        if kind == AgentKind::Engine {
+            plan.default_sandbox(self.config.sandbox.as_ref());
+        } else if plan.has_sandbox() {
+            return Err("this agent cannot do `sandbox`".to_owned());
+        }
         let agent = match (kind, &self.config.engine) {
             (AgentKind::Engine, Engine::Embedded(make)) => make()?,
             (AgentKind::Engine, Engine::Program(program)) => Droid::program(program, plan.cwd()),

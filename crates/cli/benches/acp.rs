@@ -187,9 +187,9 @@ impl Side {
             match dialect {
                 Dialect::Acp => line["id"] == *id,
                 Dialect::Droid => {
-                    let news = &line["params"]["notification"];
-                    is_over |= news["type"] == "agent_turn_completed";
-                    is_over && news["newState"] == "idle"
+                    let notification = &line["params"]["notification"];
+                    is_over |= notification["type"] == "agent_turn_completed";
+                    is_over && notification["newState"] == "idle"
                 }
             }
         };

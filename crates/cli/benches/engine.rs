@@ -164,8 +164,8 @@ impl Agent {
         let (mut characters, mut results, mut is_over) = (0, 0, false);
         self.call("droid.add_user_message", json!({"text": prompt})).await?;
         loop {
-            let Frame::Notification(news) = self.receive().await? else { continue };
-            let text = news.params.as_ref().map(Json::text).unwrap_or_default();
+            let Frame::Notification(notification) = self.receive().await? else { continue };
+            let text = notification.params.as_ref().map(Json::text).unwrap_or_default();
             if text.contains(r#""type":"assistant_text_delta""#) {
                 let params: Value = serde_json::from_str(text)?;
                 characters += params["notification"]["textDelta"].as_str().map_or(0, str::len);

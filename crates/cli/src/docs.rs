@@ -88,7 +88,7 @@ fn every_call_of_the_small_program_is_right() {
 }
 
 #[test]
-fn a_flag_that_does_not_exist_would_be_found() {
+fn flag_that_does_not_exist_would_be_found() {
     let mut wrong = Vec::new();
     check("here", &lines::calls("musher sessions --no-such-flag\nmusher sessions list\n"), &mut wrong);
     assert_eq!(wrong.len(), 1);

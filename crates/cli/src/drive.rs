@@ -9,15 +9,16 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
-use musher::{CancellationToken, Event, PendingRequest, Prompt, TurnResult};
+use musher::{CancellationToken, Event, PendingRequest, Prompt, Turn, TurnResult};
 
 use crate::commands::stop::Stop;
 use crate::exit::Failure;
 use crate::report::Report;
+use crate::task::refused;
 use crate::terminal::{Answers, FRAME, Screen};
 use crate::view::{self, Parsed, Piece, View};
 
-pub(crate) use verdict::{Verdict, verdict};
+pub(crate) use verdict::{NO_ANSWER, Verdict, has_no_answer, is_of_model, verdict};
 
 /// Maximum number of pieces held back while a question is open; then the agent waits.
 const MAX_HELD: usize = 1000;
@@ -33,13 +34,15 @@ pub(crate) enum Approver {
     AllowAll,
     /// Denies every request, because there is no terminal.
     DenyAll,
+    /// Leaves every request to other clients of the session.
+    LeaveOpen,
 }
 
 /// The form of the output.
 #[derive(Debug)]
 pub(crate) enum Output {
     /// Text for a user.
-    Human(View),
+    Human(Box<View>),
     /// JSON or the plain answer for programs.
     Machine(Report),
 }
@@ -86,21 +89,60 @@ impl Drive {
         let token = CancellationToken::new();
         let begun = Instant::now();
         let prompt = prompt.cancel_token(token.clone()).ask_on_stream();
-        let mut turn = tokio::select! {
+        let turn = tokio::select! {
             turn = prompt.start() => turn.map_err(refused)?,
             _signal = signals.next() => return Ok(TurnOutcome::Abandoned),
         };
+        self.events(turn, Some(token), begun, signals).await
+    }
+
+    /// Handles the events of a turn of another client until it ends. A signal leaves it running.
+    pub(crate) async fn follow(&mut self, turn: Turn, signals: &mut Stop) -> Result<TurnOutcome, Failure> {
+        self.events(turn, None, Instant::now(), signals).await
+    }
+
+    /// Waits for a prompt; `None` if the user leaves.
+    pub(crate) async fn typed_prompt(&mut self, signals: &mut Stop) -> Option<String> {
+        let Approver::Terminal(answers) = &mut self.approver else { return None };
+        loop {
+            answers.want();
+            self.screen.prompt("prompt (Ctrl-D leaves):");
+            let line = tokio::select! {
+                line = answers.line() => line,
+                _signal = signals.next() => None,
+            };
+            match line {
+                Some(line) if line.trim().is_empty() => {}
+                Some(line) => return Some(line),
+                None => {
+                    self.screen.note("");
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// Handles the events of a turn. With a token the first signal interrupts it; without one it leaves.
+    async fn events(
+        &mut self,
+        mut turn: Turn,
+        token: Option<CancellationToken>,
+        begun: Instant,
+        signals: &mut Stop,
+    ) -> Result<TurnOutcome, Failure> {
         let mut ticker = tokio::time::interval(FRAME);
         ticker.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 biased;
                 _signal = signals.next() => {
-                    if token.is_cancelled() {
-                        self.screen.clear();
-                        return Ok(TurnOutcome::Abandoned);
+                    match &token {
+                        Some(token) if !token.is_cancelled() => token.cancel(),
+                        _ => {
+                            self.screen.clear();
+                            return Ok(TurnOutcome::Abandoned);
+                        }
                     }
-                    token.cancel();
                     self.stopping()?;
                 }
                 line = typed(&mut self.approver), if self.open.is_some() => self.typed(line)?,
@@ -112,7 +154,8 @@ impl Drive {
                         self.waiting.clear();
                         self.show(&Event::Result(result.clone()))?;
                         self.release()?;
-                        let (refused, was_stopped) = (std::mem::take(&mut self.refused), token.is_cancelled());
+                        let was_stopped = token.is_some_and(|token| token.is_cancelled());
+                        let refused = std::mem::take(&mut self.refused);
                         return Ok(TurnOutcome::Ended { result, refused, was_stopped });
                     }
                     Some(event) => self.show(&event?)?,
@@ -121,6 +164,13 @@ impl Drive {
                 _ = ticker.tick(), if self.open.is_none() => self.wait(begun.elapsed()),
             }
         }
+    }
+
+    /// Asks for a line of the user.
+    pub(crate) async fn line(&mut self, label: &str) -> Option<String> {
+        let Approver::Terminal(answers) = &mut self.approver else { return None };
+        self.screen.prompt(label);
+        answers.next().await
     }
 
     fn has_room(&self) -> bool {
@@ -144,10 +194,15 @@ impl Drive {
     }
 
     fn wait(&mut self, since: Duration) {
-        if let Output::Human(view) = &self.output
+        if let Output::Human(view) = &mut self.output
             && view.is_between_lines()
         {
-            self.screen.spin(view.doing(), since);
+            if let Some(tail) = view.tail(self.screen.width().saturating_sub(1)) {
+                self.screen.tail(&tail);
+            } else {
+                let doing = view.doing(since);
+                self.screen.spin(&doing, since);
+            }
         }
     }
 
@@ -184,6 +239,11 @@ impl Drive {
                 }
                 // dropping the request denies it
                 self.refused.push(subject);
+            }
+            Approver::LeaveOpen => {
+                self.explain(&request)?;
+                // dropping the request of another client's turn leaves it open
+                self.screen.note(self.screen.style().dim("  `musher inbox` answers it"));
             }
             Approver::AllowAll => {
                 self.explain(&request)?;
@@ -288,15 +348,10 @@ impl Drive {
     }
 }
 
-/// Maps an error of a start: an invalid prompt is a usage error.
-fn refused(error: musher::Error) -> Failure {
-    if error.is_invalid_input() { Failure::setup(error) } else { error.into() }
-}
-
 /// Returns the next line that the user types.
 async fn typed(approver: &mut Approver) -> Option<String> {
     match approver {
         Approver::Terminal(answers) => answers.line().await,
-        Approver::AllowAll | Approver::DenyAll => std::future::pending().await,
+        Approver::AllowAll | Approver::DenyAll | Approver::LeaveOpen => std::future::pending().await,
     }
 }

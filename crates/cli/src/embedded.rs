@@ -9,11 +9,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::anyhow;
+use musher_engine::config::Config;
 use musher_engine::{Effort, Environment, ModelView};
 use musher_rehearse::Script;
 
 use crate::exit::Failure;
+use crate::hide::protect_memory;
 use crate::printer::Printer;
+use crate::sanitize::sanitized;
 use crate::variables::value;
 
 pub(crate) use agent::agent;
@@ -26,6 +29,7 @@ pub(crate) const HOME_VARIABLE: &str = "MUSHER_HOME";
 
 /// The engine with the configuration of the user. The scripted model exists only if `model` requests it.
 pub(crate) fn environment(model: Option<&str>, settings: Option<&Path>) -> Result<Environment, Failure> {
+    protect_memory();
     let mut environment = Environment::new(home()?).with_variables(std::env::vars_os());
     if let Some(folder) = factory_home() {
         environment = environment.with_factory_home(folder);
@@ -35,6 +39,10 @@ pub(crate) fn environment(model: Option<&str>, settings: Option<&Path>) -> Resul
             return Err(Failure::setup(anyhow!("cannot read the settings file `{}`", settings.display())));
         }
         environment = environment.with_runtime_settings(settings);
+    }
+    // `musher` itself starts sandboxed commands in the terminals of editors
+    if let Ok(launcher) = std::env::current_exe() {
+        environment = environment.with_launcher(launcher);
     }
     if model == Some(REHEARSAL) {
         environment = environment.with_provider(view(), Arc::new(rehearsal::Scripted::tour()?));
@@ -49,11 +57,32 @@ pub(crate) fn environment(model: Option<&str>, settings: Option<&Path>) -> Resul
 ///
 /// The engine checks again. What it reports before the first turn is not part of a turn, so it would not be shown.
 pub(crate) fn check_settings(environment: &Environment, cwd: &Path, printer: Printer) -> Result<(), Failure> {
-    let (_, problems) = environment.session_config(cwd).map_err(Failure::setup)?;
-    for problem in problems {
+    let (config, problems) = environment.session_config(cwd).map_err(Failure::setup)?;
+    let sandbox = environment.check_sandbox(&config).map_err(|problem| {
+        let hint = "`musher doctor` shows what this machine can enforce";
+        Failure::setup(anyhow!("{problem}")).hint(hint)
+    })?;
+    for problem in problems.into_iter().chain(sandbox) {
         printer.note(format!("warning: {problem}"));
     }
+    if let Some(note) = ignored_settings(&config) {
+        printer.note(note);
+    }
     Ok(())
+}
+
+/// Tells which settings of an untrusted repository are ignored, and how to enable them.
+fn ignored_settings(config: &Config) -> Option<String> {
+    let mut fields: Vec<&str> = config.trust.ignored().iter().map(|ignored| ignored.what.as_str()).collect();
+    fields.sort_unstable();
+    fields.dedup();
+    let root = sanitized(&config.root.to_string_lossy(), 500);
+    (!fields.is_empty()).then(|| {
+        format!(
+            "note: {root} is not trusted, so its {} are ignored; `musher trust` shows and enables them",
+            sanitized(&fields.join(", "), 500)
+        )
+    })
 }
 
 /// Where our settings and sessions are.

@@ -14,6 +14,8 @@ pub(crate) enum Exit {
     Setup = 2,
     /// Permission was denied.
     Refused = 3,
+    /// The model refused to answer.
+    ModelRefused = 4,
     /// The terminal was closed before a task was done.
     HungUp = 129,
     /// The user stopped a task before it was done.

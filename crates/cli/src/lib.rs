@@ -4,12 +4,16 @@
 //! and each is one function here, so that the linker can omit unused code from the small one.
 
 mod args;
+mod chat;
 mod commands;
+mod daemon_client;
 #[cfg(test)]
 mod docs;
 mod drive;
 mod embedded;
 mod exit;
+mod hide;
+mod launch;
 mod logging;
 mod models;
 mod names;
@@ -20,6 +24,7 @@ mod resolve;
 mod sanitize;
 mod style;
 mod styled;
+mod task;
 mod terminal;
 mod variables;
 mod view;
@@ -29,32 +34,44 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Args, Backend};
+use args::{Args, Backend, LogArgs};
 use exit::{Exit, Failure};
 use printer::Printer;
 
 /// The program `musher`.
 #[must_use]
 pub fn musher() -> ExitCode {
-    run(names::arguments(std::env::args_os()), async |args: Args, printer| {
-        logging::start(&args.log, printer)?;
-        commands::run(args.command, printer).await
-    })
+    if let Some(exit) = launch::requested(std::env::args_os()) {
+        return exit;
+    }
+    run(
+        names::arguments(std::env::args_os()),
+        |args: &Args| &args.log,
+        // many sessions, whose work on the disk must not delay each other
+        |args| matches!(args.command, Some(args::Command::Daemon(_))),
+        async |args, printer| commands::run_or_chat(args.command, printer).await,
+    )
 }
 
 /// The program `musher-bridge`: the command `musher bridge` alone. The engine is not in it; it starts `musher` for that.
 #[must_use]
 pub fn bridge() -> ExitCode {
-    run(std::env::args_os(), async |args: Backend, printer| {
-        logging::start(&args.log, printer)?;
-        let engine = commands::bridge::engine_beside(args.engine);
-        commands::bridge::run(args.bridge, engine, printer).await
-    })
+    run(
+        std::env::args_os(),
+        |args: &Backend| &args.log,
+        |_| false,
+        async |args, printer| {
+            let engine = commands::bridge::engine_beside(args.engine);
+            commands::bridge::run(args.bridge, engine, printer).await
+        },
+    )
 }
 
 /// Parses the arguments and runs the command.
 fn run<A: Parser>(
     words: impl IntoIterator<Item = OsString>,
+    log: fn(&A) -> &LogArgs,
+    has_threads: fn(&A) -> bool,
     command: impl AsyncFnOnce(A, Printer) -> Result<Exit, Failure>,
 ) -> ExitCode {
     let printer = Printer::new();
@@ -62,11 +79,19 @@ fn run<A: Parser>(
         Ok(args) => args,
         Err(error) => return printer.usage(&error).into(),
     };
-    let outcome = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(Failure::from)
-        .and_then(|runtime| runtime.block_on(command(args, printer)));
+    let outcome = logging::start(log(&args), printer).and_then(|logging| {
+        let mut runtime = if has_threads(&args) {
+            tokio::runtime::Builder::new_multi_thread()
+        } else {
+            tokio::runtime::Builder::new_current_thread()
+        };
+        let runtime = runtime.enable_all().build()?;
+        let outcome = runtime.block_on(command(args, printer));
+        // ends the tasks, and with them their spans
+        drop(runtime);
+        logging.finish();
+        outcome
+    });
     match outcome {
         Ok(exit) => exit.into(),
         Err(failure) if failure.is_broken_pipe() => Exit::Done.into(),

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
 
+use crate::chat::Paint;
 use crate::exit::{Exit, Failure};
 use crate::sanitize::{sanitized_json, sanitized_text};
 use crate::style::Style;
@@ -84,6 +85,11 @@ impl Printer {
         }
     }
 
+    /// Prints the help of the program to stderr, since it was not asked for.
+    pub(crate) fn help(self, command: &mut clap::Command) {
+        self.write_error(&command.render_help().to_string());
+    }
+
     /// Prints help, the version, or an error of the arguments.
     pub(crate) fn usage(self, error: &clap::Error) -> Exit {
         if !error.use_stderr() {
@@ -127,6 +133,14 @@ impl Printer {
     }
 }
 
+/// Writes a frame of a chat, which is safe text and commands.
+#[expect(clippy::disallowed_methods, reason = "this is the place where stdout is written")]
+pub(crate) fn paint(paint: &Paint) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(paint.as_str().as_bytes())?;
+    stdout.flush()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,7 +148,7 @@ mod tests {
     const HOSTILE: &str = "a\u{1b}]0;owned\u{7}\u{9b}2J\u{202e}\u{200b}\u{e0041}\r\nb";
 
     #[test]
-    fn a_terminal_gets_exact_data_made_safe_and_a_pipe_gets_it_as_it_is() {
+    fn terminal_gets_exact_data_made_safe_and_a_pipe_gets_it_as_it_is() {
         let at = |is_terminal| Printer { is_terminal };
         assert_eq!(at(false).exact_text(HOSTILE), HOSTILE);
         let safe = "a\\u{1b}]0;owned\\u{7}\\u{9b}2J\\u{202e}\\u{200b}\\u{e0041}\nb";
@@ -142,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_gets_json_of_the_same_meaning_and_a_pipe_gets_it_as_it_is() {
+    fn terminal_gets_json_of_the_same_meaning_and_a_pipe_gets_it_as_it_is() {
         let at = |is_terminal| Printer { is_terminal };
         let value = serde_json::json!({ "text": HOSTILE });
         let json = value.to_string();

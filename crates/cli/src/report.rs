@@ -1,7 +1,7 @@
 //! The output of a task for programs: the answer, one object at the end, or one object per event. The fields are those of
 //! droid, and a few more.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use musher::wire::{ListToolsParams, Message, ToolResultContent};
 use musher::{Event, Session, TokenUsage, TurnResult};
@@ -11,6 +11,9 @@ use crate::args::OutputFormat;
 use crate::exit::Failure;
 use crate::printer::Printer;
 use crate::sanitize::sanitized;
+
+/// How long the agent may take to list its tools.
+const TOOLS_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Prints the events of a turn for programs.
 #[derive(Debug)]
@@ -39,9 +42,8 @@ impl Report {
             is_partial: false,
         };
         if format == OutputFormat::StreamJson {
-            let tools = session.client().list_tools(ListToolsParams::default()).await?.tools;
+            let names = tool_names(session).await;
             let state = session.state();
-            let names: Vec<_> = tools.into_iter().map(|tool| tool.llm_id).collect();
             report.line(&json!({
                 "type": "system", "subtype": "init", "cwd": state.cwd, "session_id": report.session,
                 "tools": names, "model": state.settings.model_id,
@@ -100,7 +102,10 @@ impl Report {
                 json!({"type": "thinking_delta", "messageId": delta.message_id, "text": delta.text})
             }
             Event::Retracted { message_id } => json!({"type": "retracted", "messageId": message_id}),
-            Event::Retry(retry) => json!({"type": "retry", "reason": retry.reason, "attempt": retry.attempt}),
+            Event::Retry(retry) => json!({
+                "type": "retry", "reason": retry.reason, "attempt": retry.attempt,
+                "delay_ms": retry.delay.map(|delay| delay.as_millis()), "message": retry.message,
+            }),
             Event::ToolProgress(progress) => json!({
                 "type": "tool_progress", "id": progress.tool_use_id, "toolName": progress.tool_name,
                 "update": progress.update,
@@ -138,7 +143,7 @@ impl Report {
                 None => self.with_output(output, json!({
                     "type": "completion", "finalText": result.text, "numTurns": result.steps,
                     "durationMs": milliseconds(result), "session_id": self.session, "timestamp": now(),
-                    "usage": usage(result.usage.as_ref()),
+                    "usage": usage(result.usage.as_ref()), "cost_usd": cost(result),
                 }))?,
                 Some(why) => self.error("cli", why)?,
             },
@@ -146,7 +151,7 @@ impl Report {
                 "type": "result", "subtype": if failure.is_none() { "success" } else { "failure" },
                 "is_error": failure.is_some(), "duration_ms": milliseconds(result), "num_turns": result.steps,
                 "result": failure.unwrap_or(&result.text), "session_id": self.session,
-                "usage": usage(result.usage.as_ref()),
+                "usage": usage(result.usage.as_ref()), "cost_usd": cost(result),
             }))?,
         }
         Ok(())
@@ -171,6 +176,23 @@ impl Report {
     }
 }
 
+/// Returns the names of the tools. An agent without such a list can do its task all the same.
+async fn tool_names(session: &Session) -> Vec<String> {
+    let client = session.client();
+    let listed = tokio::time::timeout(TOOLS_TIMEOUT, client.list_tools(ListToolsParams::default())).await;
+    match listed {
+        Ok(Ok(listed)) => listed.tools.into_iter().map(|tool| tool.llm_id).collect(),
+        Ok(Err(error)) => {
+            tracing::warn!(error = %error.with_causes(), "the agent did not list its tools");
+            Vec::new()
+        }
+        Err(_elapsed) => {
+            tracing::warn!("the agent did not list its tools in time");
+            Vec::new()
+        }
+    }
+}
+
 fn usage(usage: Option<&TokenUsage>) -> Value {
     let usage = usage.copied().unwrap_or_default();
     json!({
@@ -178,8 +200,14 @@ fn usage(usage: Option<&TokenUsage>) -> Value {
         "output_tokens": usage.output_tokens,
         "cache_read_input_tokens": usage.cache_read_tokens.unwrap_or_default(),
         "cache_creation_input_tokens": usage.cache_creation_tokens.unwrap_or_default(),
+        "reasoning_tokens": usage.thinking_tokens.unwrap_or_default(),
         "factory_credits": 0,
     })
+}
+
+/// The cost in US dollars; null if it is not known, or not for all tokens.
+fn cost(result: &TurnResult) -> Option<f64> {
+    result.cost.filter(|cost| cost.unpriced_tokens == 0).map(|cost| cost.usd)
 }
 
 fn milliseconds(result: &TurnResult) -> u64 {

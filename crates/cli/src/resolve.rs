@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use musher::Agent;
+use musher::wire::TraceParent;
+use musher_engine::Budget;
 
-use crate::args::AgentArgs;
+use crate::args::{AgentArgs, SandboxArgs};
 use crate::embedded;
 use crate::exit::Failure;
 use crate::variables;
@@ -22,6 +24,9 @@ pub(crate) const DROID_VARIABLE: &str = "MUSHER_DROID";
 
 /// Where Claude Code is, if not in `PATH`.
 pub(crate) const CLAUDE_VARIABLE: &str = "MUSHER_CLAUDE";
+
+/// The trace that a run belongs to, as W3C Trace Context writes it.
+pub(crate) const TRACE_PARENT_VARIABLE: &str = "TRACEPARENT";
 
 /// Where `musher` is, for a program that has no engine in it.
 pub(crate) const ENGINE_VARIABLE: &str = "MUSHER_ENGINE";
@@ -47,7 +52,7 @@ impl Choice {
         let wanted = if named == "droid" { variable(DROID_VARIABLE).unwrap_or(named) } else { named };
         match program(&wanted, variable("PATH").as_deref()) {
             Some(found) => Ok(Self::Program(found)),
-            None => Err(missing(&wanted)),
+            None => Err(missing(&wanted, variable("PATH").as_deref())),
         }
     }
 
@@ -57,6 +62,38 @@ impl Choice {
             Self::Engine => Ok(embedded::agent(Arc::new(embedded::environment(model, None)?))),
             Self::Program(program) => Ok(Agent::program(program)),
         }
+    }
+
+    /// The same, with an engine that keeps to the budget and the sandbox. Other agents know no budget, and no sandbox of ours.
+    pub(crate) fn agent_within(
+        &self,
+        model: Option<&str>,
+        budget: Option<Budget>,
+        sandbox: SandboxArgs,
+    ) -> Result<Agent, Failure> {
+        self.check_sandbox(sandbox)?;
+        match self {
+            Self::Engine => {
+                let environment = embedded::environment(model, None)?.with_sandbox(sandbox.settings());
+                let environment = match budget {
+                    Some(budget) => environment.with_budget(budget),
+                    None => environment,
+                };
+                Ok(embedded::agent(Arc::new(environment)))
+            }
+            Self::Program(_) => self.agent(model),
+        }
+    }
+
+    /// Refuses arguments for a sandbox with an agent that has none of ours: it would run without.
+    pub(crate) fn check_sandbox(&self, sandbox: SandboxArgs) -> Result<(), Failure> {
+        if *self == Self::Engine || !sandbox.is_any() {
+            return Ok(());
+        }
+        let failure = Failure::setup(anyhow!(
+            "`--sandbox`, `--network` and `--require-sandbox` work only with the built-in agent"
+        ));
+        Err(failure.hint("other agents have their own settings for a sandbox"))
     }
 
     /// Where the agent keeps its sessions; `None` is the SDK's default, which is droid's.
@@ -111,8 +148,21 @@ fn is_program(path: &Path) -> bool {
     path.is_file()
 }
 
-fn missing(wanted: &OsStr) -> Failure {
+/// Returns the file that would be the program with this name, if it were executable.
+pub(crate) fn not_executable(named: &OsStr, folders: Option<&OsStr>) -> Option<PathBuf> {
+    if Path::new(named).components().count() > 1 {
+        return Some(PathBuf::from(named)).filter(|path| path.is_file());
+    }
+    std::env::split_paths(folders?).map(|folder| folder.join(named)).find(|path| path.is_file())
+}
+
+fn missing(wanted: &OsStr, folders: Option<&OsStr>) -> Failure {
     let shown = wanted.display();
+    if let Some(file) = not_executable(wanted, folders) {
+        let file = file.display();
+        return Failure::setup(anyhow!("cannot run `{file}`: the file is not executable"))
+            .hint(format!("`chmod +x {file}` makes it executable"));
+    }
     if Path::new(wanted).components().count() > 1 {
         let failure = Failure::setup(anyhow!("cannot find the program `{shown}`"));
         return failure.hint("`--agent engine` is built in and needs no program");
@@ -120,6 +170,11 @@ fn missing(wanted: &OsStr) -> Failure {
     Failure::setup(anyhow!("cannot find `{shown}` in PATH"))
         .hint(format!("install it, or pass its path with `--agent /path/to/{shown}`"))
         .hint("`--agent engine` is built in and needs no program")
+}
+
+/// Returns the trace that a run belongs to, if the program that started us records one.
+pub(crate) fn trace_parent() -> Option<TraceParent> {
+    TraceParent::parse(variables::value(TRACE_PARENT_VARIABLE)?.to_str()?)
 }
 
 #[cfg(test)]
@@ -134,14 +189,14 @@ mod tests {
     }
 
     #[test]
-    fn the_engine_is_the_agent_if_nothing_else_is_said() {
+    fn engine_is_the_agent_if_nothing_else_is_said() {
         assert_eq!(read(None, &[]).unwrap(), Choice::Engine);
         assert_eq!(read(Some("engine"), &[(AGENT_VARIABLE, "droid")]).unwrap(), Choice::Engine);
     }
 
     #[test]
     #[cfg(unix)]
-    fn a_program_is_found_by_name_by_path_and_by_variable() {
+    fn program_is_found_by_name_by_path_and_by_variable() {
         let sh = Choice::Program("/bin/sh".into());
         assert_eq!(read(Some("sh"), &[("PATH", "/nowhere:/bin")]).unwrap(), sh);
         assert_eq!(read(Some("/bin/sh"), &[]).unwrap(), sh);
@@ -150,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_not_there_is_named_with_what_to_do() {
+    fn program_that_is_not_there_is_named_with_what_to_do() {
         let failure = read(Some("droid"), &[("PATH", "/nowhere")]).unwrap_err();
         assert_eq!(failure.error.to_string(), "cannot find `droid` in PATH");
         assert!(failure.hints[0].contains("--agent /path/to/droid"), "{:?}", failure.hints);
@@ -160,8 +215,17 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn a_file_that_is_not_executable_is_not_a_program() {
+    fn file_that_is_not_executable_is_not_a_program() {
         assert_eq!(program(OsStr::new("/etc/passwd"), None), None);
         assert_eq!(program(OsStr::new("/etc"), None), None);
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("no-such-agent");
+        fs_err::write(&file, "").unwrap();
+        let (file, folder) = (file.to_str().unwrap(), folder.path().to_str().unwrap());
+        for (agent, path) in [(file, "/bin"), ("no-such-agent", &*format!("/bin:{folder}"))] {
+            let failure = read(Some(agent), &[("PATH", path)]).unwrap_err();
+            assert_eq!(failure.error.to_string(), format!("cannot run `{file}`: the file is not executable"));
+            assert_eq!(failure.hints, [format!("`chmod +x {file}` makes it executable")]);
+        }
     }
 }

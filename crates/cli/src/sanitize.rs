@@ -133,7 +133,7 @@ mod tests {
     ];
 
     #[test]
-    fn a_line_has_no_controls_and_is_cut() {
+    fn line_has_no_controls_and_is_cut() {
         assert_eq!(sanitized("a\u{1b}[31m\nb\u{9b}c", 80), "a [31m b c");
         assert_eq!(sanitized("a\u{202e}b\u{200b}", 80), "a\\u{202e}b\\u{200b}");
         assert_eq!(sanitized("abcdef", 3), "abc…");

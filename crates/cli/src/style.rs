@@ -43,11 +43,9 @@ impl Style {
     }
 
     /// As it is in files and pipes.
-    #[cfg(test)]
     pub(crate) const PLAIN: Self = Self::plain(None);
 
     /// Without colours.
-    #[cfg(test)]
     pub(crate) const fn plain(width: Option<usize>) -> Self {
         Self { is_colored: false, width }
     }
@@ -74,6 +72,12 @@ impl Style {
 
     pub(crate) fn bad(self, text: &str) -> Styled {
         self.paint(31, text)
+    }
+
+    /// The text in a style of several codes.
+    pub(crate) fn painted(self, codes: &[u8], text: &str) -> Styled {
+        let is_painted = self.is_colored && !text.is_empty() && !codes.is_empty();
+        if is_painted { Styled::in_styles(codes, text) } else { text.into() }
     }
 
     fn paint(self, code: u8, text: &str) -> Styled {

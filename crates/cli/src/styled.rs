@@ -16,6 +16,12 @@ impl Styled {
         Self(format!("\u{1b}[{code}m{}\u{1b}[0m", sanitized_text(text)))
     }
 
+    /// The text between the codes of a style and the end of all styles.
+    pub(crate) fn in_styles(codes: &[u8], text: &str) -> Self {
+        let codes: Vec<String> = codes.iter().map(u8::to_string).collect();
+        Self(format!("\u{1b}[{}m{}\u{1b}[0m", codes.join(";"), sanitized_text(text)))
+    }
+
     /// Joins lines.
     pub(crate) fn lines(lines: impl IntoIterator<Item = Self>) -> Self {
         let lines: Vec<String> = lines.into_iter().map(|line| line.0).collect();

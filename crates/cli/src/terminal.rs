@@ -79,6 +79,14 @@ impl Screen {
         self.is_spinning = true;
     }
 
+    /// Shows the end of a text that continues, in place of the spinner.
+    pub(crate) fn tail(&mut self, line: &Styled) {
+        if self.has_terminal {
+            self.printer.redraw(line);
+            self.is_spinning = true;
+        }
+    }
+
     /// Shows the prompt for a typed answer.
     pub(crate) fn prompt(&mut self, label: &str) {
         self.clear();
@@ -91,6 +99,12 @@ impl Screen {
             self.printer.redraw(&Styled::default());
         }
     }
+}
+
+/// Whether text can be rendered: stdout and stderr are a terminal that understands commands.
+pub(crate) fn renders() -> bool {
+    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+    is_stdout_a_terminal() && io::stderr().is_terminal() && !is_dumb
 }
 
 /// Whether the answer goes to a terminal, piece by piece.

@@ -2,9 +2,13 @@
 
 use std::ffi::OsString;
 
+use crate::commands::daemon::TOKEN_VARIABLE;
+use crate::daemon_client::URL_VARIABLE;
 use crate::embedded::HOME_VARIABLE;
 use crate::logging::{LOG_LEVEL_VARIABLE, LOG_VARIABLE};
-use crate::resolve::{AGENT_VARIABLE, CLAUDE_VARIABLE, DROID_VARIABLE, ENGINE_VARIABLE};
+use crate::resolve::{
+    AGENT_VARIABLE, CLAUDE_VARIABLE, DROID_VARIABLE, ENGINE_VARIABLE, TRACE_PARENT_VARIABLE,
+};
 use crate::style::{CLICOLOR, CLICOLOR_FORCE, NO_COLOR};
 
 /// Returns the value of a variable unless it is empty.
@@ -37,11 +41,26 @@ pub(crate) const VARIABLES: &[Variable] = &[
         meaning: "path of `musher`, which `musher-bridge` starts for engine sessions",
         otherwise: "`musher` beside it, then in `PATH`",
     },
+    Variable {
+        name: URL_VARIABLE,
+        meaning: "address of the daemon for clients: `unix:PATH`, `ws://HOST:PORT` or `wss://HOST`",
+        otherwise: "its socket in the home directory",
+    },
+    Variable {
+        name: TOKEN_VARIABLE,
+        meaning: "token that clients of `musher daemon` send",
+        otherwise: "`daemon.token` in the home",
+    },
     Variable { name: LOG_VARIABLE, meaning: "log to this file, or to `stderr`", otherwise: "no log" },
     Variable {
         name: LOG_LEVEL_VARIABLE,
         meaning: "log level: `error`, `warn`, `info`, `debug`, `trace`, or a filter",
         otherwise: "`info`",
+    },
+    Variable {
+        name: TRACE_PARENT_VARIABLE,
+        meaning: "trace that `run` and `exec` belong to, as in W3C Trace Context; passed to the agent",
+        otherwise: "no trace",
     },
     Variable {
         name: NO_COLOR,
@@ -54,6 +73,12 @@ pub(crate) const VARIABLES: &[Variable] = &[
         otherwise: "colors on a terminal",
     },
     Variable { name: CLICOLOR, meaning: "disables colors if it is `0`", otherwise: "colors on a terminal" },
+    Variable {
+        name: "VISUAL",
+        meaning: "editor for long prompts in a chat",
+        otherwise: "`EDITOR`, then `vi`",
+    },
+    Variable { name: "PAGER", meaning: "pager for long requests in a chat", otherwise: "`less -R`" },
     Variable {
         name: "HTTPS_PROXY",
         meaning: "proxy for `https` URLs: `http://[user:password@]host:port`; lower case works too",
@@ -73,6 +98,26 @@ pub(crate) const VARIABLES: &[Variable] = &[
         name: "NO_PROXY",
         meaning: "hosts to reach without a proxy: domains, addresses, networks or `*`; lower case works too",
         otherwise: "loopback only",
+    },
+    Variable {
+        name: "SEARXNG_URL",
+        meaning: "URL of a SearXNG instance with JSON output, for the tool `WebSearch`",
+        otherwise: "no web search",
+    },
+    Variable {
+        name: "BRAVE_API_KEY",
+        meaning: "key of the Brave Search API, for the tool `WebSearch`",
+        otherwise: "no web search",
+    },
+    Variable {
+        name: "TAVILY_API_KEY",
+        meaning: "key of Tavily, for the tool `WebSearch`",
+        otherwise: "no web search",
+    },
+    Variable {
+        name: "EXA_API_KEY",
+        meaning: "key of Exa, for the tool `WebSearch`",
+        otherwise: "no web search",
     },
 ];
 

@@ -5,24 +5,29 @@
 mod asking;
 mod call;
 mod diff;
+pub(crate) mod markdown;
 mod summary;
 #[cfg(test)]
 mod tests;
+pub(crate) mod text;
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use musher::wire::Json;
-use musher::{Event, ToolCall, ToolOutcome};
+use musher::{Event, ToolCall, ToolOutcome, TurnEnd};
 use serde_json::Value;
 
 use crate::sanitize::sanitized;
 use crate::style::{Style, columns, cut};
 use crate::styled::Styled;
+use markdown::Markdown;
 
-pub(crate) use asking::{Parsed, permission, question, read_answer, read_decision, reason};
-pub(crate) use diff::between;
-pub(crate) use summary::summary;
+pub(crate) use asking::{Parsed, permission, question, read_answer, read_decision, reason, request_lines};
+pub(crate) use call::{command_output, exit_code, patched, title, told};
+pub(crate) use diff::{between, change_lines, reported as diff_of_result};
+pub(crate) use summary::{dollars, grouped, percent, summary};
 
 /// Maximum length of a shown error message.
 const MAX_MESSAGE_LENGTH: usize = 2000;
@@ -44,10 +49,14 @@ pub(crate) struct View {
     folder: Option<PathBuf>,
     /// Whether the agent's text is streamed.
     is_live: bool,
+    /// On a terminal the agent's text is Markdown; files and pipes get it as it is.
+    markdown: Option<Box<Markdown>>,
     /// Whether the last piece of text left its line open.
     is_open: bool,
     /// The ids of messages that were streamed.
     streamed: HashSet<String>,
+    /// An error, which is shown unless the turn fails because of it.
+    error: Option<String>,
     /// A whole message; shown once another one follows.
     pending: Option<String>,
     calls: HashMap<String, ToolCall>,
@@ -55,6 +64,8 @@ pub(crate) struct View {
     shown: HashSet<String>,
     tool_calls: usize,
     doing: String,
+    /// The delay of a retry, and the time of the turn at which it ends, once that is known.
+    retry: Option<(Duration, Option<Duration>)>,
 }
 
 impl View {
@@ -64,14 +75,29 @@ impl View {
             style,
             folder: None,
             is_live,
+            markdown: None,
             is_open: false,
             streamed: HashSet::new(),
+            error: None,
             pending: None,
             calls: HashMap::new(),
             shown: HashSet::new(),
             tool_calls: 0,
             doing: "waiting for the model".to_owned(),
+            retry: None,
         }
+    }
+
+    /// Renders the agent's text as Markdown, for a terminal.
+    pub(crate) fn with_markdown(mut self) -> Self {
+        self.markdown = Some(Box::default());
+        self
+    }
+
+    /// The end of the agent's text that is not printed yet: one line of this width.
+    pub(crate) fn tail(&self, width: usize) -> Option<Styled> {
+        let line = self.markdown.as_ref()?.rest(width).pop()?;
+        Some(line.broken(width).pop()?.styled(self.style))
     }
 
     /// Sets the working directory of the agent.
@@ -80,9 +106,15 @@ impl View {
         self
     }
 
-    /// Returns the current activity of the agent, in a few words.
-    pub(crate) fn doing(&self) -> &str {
-        &self.doing
+    /// Returns the current activity of the agent, in a few words. `since` is the time since the turn began.
+    pub(crate) fn doing(&mut self, since: Duration) -> String {
+        if let Some((delay, until)) = &mut self.retry {
+            let left = until.get_or_insert(since + *delay).saturating_sub(since).as_secs();
+            if left > 0 {
+                return format!("{} in {left}s,", self.doing);
+            }
+        }
+        self.doing.clone()
     }
 
     /// Returns whether the cursor is at the beginning of a line.
@@ -103,12 +135,13 @@ impl View {
     /// Renders an event. Lines about the agent's work have at most `width` columns.
     pub(crate) fn event(&mut self, event: &Event, width: usize) -> Vec<Piece> {
         let mut out = Vec::new();
+        self.error_before(event, &mut out);
         match event {
             Event::TextDelta(delta) => {
                 "writing".clone_into(&mut self.doing);
                 if self.is_live {
                     self.streamed.insert(delta.message_id.clone());
-                    self.say(&delta.text, &mut out);
+                    self.say(&delta.text, width, &mut out);
                 }
             }
             Event::ThinkingDelta(_) => "thinking".clone_into(&mut self.doing),
@@ -117,10 +150,13 @@ impl View {
                 if !self.is_live {
                     self.pending = Some(text).filter(|text| !text.trim().is_empty());
                 } else if !self.streamed.contains(&message.id) && !text.is_empty() {
-                    self.say(&text, &mut out);
+                    self.say(&text, width, &mut out);
                 }
+                self.end_text(width, &mut out);
                 self.end_line(&mut out);
             }
+            // the error before it says the same
+            Event::System(message) if self.error.as_ref().is_some_and(|error| *error == message.text()) => {}
             Event::System(message) if message.is_for_people() => {
                 self.note(self.style.dim(&sanitized(&message.text(), MAX_MESSAGE_LENGTH)), &mut out);
             }
@@ -128,7 +164,7 @@ impl View {
                 self.say_pending(&mut out);
                 self.tool_calls += 1;
                 self.doing = cut(
-                    &call::title(&call.name, &input(&call.input), self.folder.as_deref()),
+                    &title(&call.name, &input(&call.input), self.folder.as_deref()),
                     width.saturating_sub(20),
                 );
                 self.calls.insert(call.id.clone(), (**call).clone());
@@ -136,28 +172,56 @@ impl View {
             Event::ToolResult(outcome) => self.outcome(outcome, width, &mut out),
             Event::Retracted { message_id } => {
                 if self.streamed.remove(message_id) {
+                    self.end_text(width, &mut out);
                     self.note(self.style.dim("(incomplete answer discarded)"), &mut out);
                 }
                 self.pending = None;
             }
             Event::Retry(retry) => {
+                let attempt = retry.attempt.map_or_else(String::new, |attempt| format!(" {attempt}"));
+                if let Some(message) = &retry.message {
+                    let message = sanitized(message, MAX_MESSAGE_LENGTH);
+                    let delay = retry.delay.unwrap_or_default().as_secs_f64();
+                    let line = format!("! {message}; retry{attempt} in {delay:.0} s");
+                    self.note(self.style.notable(&line), &mut out);
+                }
                 let reason = sanitized(&retry.reason.as_str().replace('_', " "), 40);
-                let attempt = retry.attempt;
-                let attempt = attempt.map_or_else(String::new, |attempt| format!(", attempt {attempt}"));
-                self.doing = format!("retrying the model request ({reason}{attempt})");
+                self.doing = format!("retrying the model request ({reason}, attempt{attempt})");
+                self.retry = retry.delay.map(|delay| (delay, None));
             }
-            Event::Error(error) => {
-                let message = sanitized(&error.message, MAX_MESSAGE_LENGTH);
-                self.note(self.style.bad(&format!("! {message}")), &mut out);
+            Event::Gap => {
+                self.end_line(&mut out);
+                self.note(self.style.dim("connection lost; parts of the output are missing"), &mut out);
             }
+            // the last one is why the turn has failed, and is shown with its outcome
+            Event::Error(error) => self.error = Some(sanitized(&error.message, MAX_MESSAGE_LENGTH)),
             Event::HandlerFailed { reason } => {
                 let reason = sanitized(reason, MAX_MESSAGE_LENGTH);
                 self.note(self.style.bad(&format!("! {reason}")), &mut out);
             }
-            Event::Result(_) => self.end_line(&mut out),
+            Event::Result(_) => {
+                self.end_text(width, &mut out);
+                self.end_line(&mut out);
+            }
             _ => {}
         }
         out
+    }
+
+    /// Shows the error before this event, unless the turn fails because of it: then it is shown with the outcome.
+    fn error_before(&mut self, event: &Event, out: &mut Vec<Piece>) {
+        let is_why = match event {
+            Event::Result(result) => matches!(result.end, TurnEnd::Failed(_)),
+            Event::System(message) => self.error.as_ref().is_some_and(|error| *error == message.text()),
+            Event::State(_) | Event::Usage(_) => return,
+            _ => false,
+        };
+        if matches!(event, Event::System(_)) && is_why {
+            return;
+        }
+        if let Some(error) = self.error.take().filter(|_| !is_why) {
+            self.note(self.style.bad(&format!("! {error}")), out);
+        }
     }
 
     /// Ends the line that is open, if one is.
@@ -173,8 +237,8 @@ impl View {
         let call = self.calls.remove(&outcome.tool_use_id);
         let name = call.as_ref().map(|call| call.name.as_str()).or(outcome.tool_name.as_deref());
         let input = call.as_ref().map(|call| input(&call.input)).unwrap_or_default();
-        let title = call::title(name.unwrap_or("tool"), &input, self.folder.as_deref());
-        let told = call::told(name.unwrap_or("tool"), &input, &outcome.text(), outcome.is_error);
+        let title = title(name.unwrap_or("tool"), &input, self.folder.as_deref());
+        let told = told(name.unwrap_or("tool"), &input, &outcome.text(), outcome.is_error);
         let mark = if outcome.is_error { "✗" } else { "✓" };
         let room = width.saturating_sub(2);
         // the outcome matters more than the end of a long title
@@ -195,7 +259,19 @@ impl View {
         }
     }
 
-    fn say(&mut self, text: &str, out: &mut Vec<Piece>) {
+    /// The agent's text ends here.
+    fn end_text(&mut self, width: usize, out: &mut Vec<Piece>) {
+        if let Some(markdown) = &mut self.markdown {
+            let lines = markdown.finish(width);
+            out.extend(lines.iter().map(|line| Piece::Text(line.styled(self.style) + "\n")));
+        }
+    }
+
+    fn say(&mut self, text: &str, width: usize, out: &mut Vec<Piece>) {
+        if let Some(markdown) = &mut self.markdown {
+            let lines = markdown.push(text, width);
+            return out.extend(lines.iter().map(|line| Piece::Text(line.styled(self.style) + "\n")));
+        }
         let text = Styled::from(text);
         let shown = text.as_str();
         self.is_open = !shown.ends_with('\n') && (self.is_open || !shown.is_empty());
@@ -216,6 +292,7 @@ impl View {
     }
 }
 
-fn input(input: &Json) -> Value {
+/// Returns the arguments of a call.
+pub(crate) fn input(input: &Json) -> Value {
     input.to_value().unwrap_or_default()
 }

@@ -18,6 +18,7 @@
 mod suite; // the macro that declares a list of tests
 
 pub mod clients;
+pub mod daemons;
 pub mod features;
 pub mod scenarios;
 pub mod stage;

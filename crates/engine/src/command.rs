@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use musher_tools::Editor;
 
+use crate::SandboxSettings;
 use crate::context::Repository;
 use crate::event::{UserRequest, WorkingState};
 use crate::mcp::{McpToolView, ServerView};
@@ -116,8 +117,12 @@ pub struct Attach {
     pub disable_builtin_skills: bool,
     /// Additional folders of the workspace, by absolute paths; `None` keeps those of the session.
     pub directories: Option<Vec<PathBuf>>,
+    /// The sandbox of commands. It takes precedence over that of the settings files, but not over that of the [`Environment`](crate::Environment).
+    pub sandbox: SandboxSettings,
     /// The editor of the client: tools use what it offers.
     pub editor: Option<Arc<dyn Editor>>,
+    /// Where the browser returns to after a login at an MCP server, if the client handles that.
+    pub login_callback: Option<String>,
 }
 
 /// The system prompt of a client.
@@ -130,7 +135,7 @@ pub enum SystemPrompt {
 }
 
 /// A prompt of the user.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Prompt {
     /// The id of the message and of the turn; one is made if absent.
     pub message_id: Option<String>,
@@ -146,6 +151,10 @@ pub struct Prompt {
     pub source: Option<String>,
     /// Whether it gets its own turn even if it could join a running one.
     pub waits_for_end: bool,
+    /// The trace that its turn belongs to, for the log: a valid `traceparent` of W3C Trace Context.
+    pub trace_parent: Option<String>,
+    /// Whether it waits while another process runs a turn of the session, instead of being refused.
+    pub waits_for_session: bool,
 }
 
 /// A document.
@@ -193,6 +202,8 @@ pub struct SessionServer {
     pub name: String,
     /// How it is reached.
     pub transport: ServerTransport,
+    /// How the user logs in: `false`, or an object as in `mcp.json`.
+    pub oauth: Option<Value>,
 }
 
 /// How an MCP server is reached.
@@ -205,6 +216,21 @@ pub enum ServerTransport {
     Http { url: String, headers: Vec<(String, String)> },
     /// The older transport with server-sent events.
     Sse { url: String, headers: Vec<(String, String)> },
+}
+
+impl From<ServerTransport> for musher_config::Transport {
+    fn from(transport: ServerTransport) -> Self {
+        let secrets = |pairs: Vec<(String, String)>| {
+            pairs.into_iter().map(|(name, value)| (name, musher_model::Secret::new(value))).collect()
+        };
+        match transport {
+            ServerTransport::Stdio { command, args, env } => {
+                Self::Stdio { command, args, env: secrets(env.into_iter().collect()) }
+            }
+            ServerTransport::Http { url, headers } => Self::Http { url, headers: secrets(headers) },
+            ServerTransport::Sse { url, headers } => Self::Sse { url, headers: secrets(headers) },
+        }
+    }
 }
 
 /// A command about MCP servers.
@@ -234,7 +260,7 @@ pub enum McpCommand {
     /// Complete a login with a code.
     SubmitCode { server: String, code: String, state: String },
     /// Report the failure of a login.
-    SubmitError { server: String, error: String, state: String },
+    SubmitError { server: String, error: String, description: Option<String>, state: String },
 }
 
 /// The reply to a command.
@@ -336,4 +362,8 @@ pub enum UserResponse {
     Answers(Vec<(usize, String)>),
     /// A denial of any request. The result of the call shows the reason.
     Denied { reason: Option<String> },
+    /// A denial of a permission request after which the turn continues: the model reads the reason.
+    DeniedForNow { reason: String },
+    /// The user has changed the input of a call. It is checked again, as if the model had called it so.
+    Rewritten { input: Map<String, Value> },
 }

@@ -9,13 +9,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use musher_http::Client;
-use musher_model::{Catalog, Provider, RetryPolicy};
-use musher_tools::Registry;
+use musher_model::{Catalog, ModelEntry, Provider, RetryPolicy};
+use musher_tools::{Layers, Registry, SearchProvider, command_environment};
 
-use crate::config::{Config, Places, Problem, TrustRule};
+use crate::budget::Budget;
+use crate::config::{Config, McpServer, Places, Problem, Transport, TrustRule};
 use crate::error::BrokenSettings;
+use crate::mcp::{self, LoginState, Mcp};
 use crate::models::ModelView;
 use crate::models::Models;
+use crate::sandbox;
+use crate::session::Unmatched;
+use crate::{SandboxSettings, SettingsChange};
 use musher_store::{Durability, Store};
 
 /// What all agents of a process share.
@@ -36,6 +41,9 @@ pub struct Environment {
     pub(crate) makes_titles: bool,
     pub(crate) variables: Vec<(OsString, OsString)>,
     pub(crate) factory_home: Option<PathBuf>,
+    pub(crate) sandbox: SandboxSettings,
+    layers: Option<Layers>,
+    pub(crate) launcher: Option<PathBuf>,
     durability: Durability,
     runtime_settings: Option<PathBuf>,
     trust: TrustRule,
@@ -53,6 +61,9 @@ impl Environment {
             makes_titles: true,
             variables: Vec::new(),
             factory_home: None,
+            sandbox: SandboxSettings::default(),
+            layers: None,
+            launcher: None,
             durability: Durability::Process,
             runtime_settings: None,
             trust: TrustRule::Store,
@@ -101,6 +112,13 @@ impl Environment {
         self
     }
 
+    /// Limits what all agents of this process may spend.
+    #[must_use]
+    pub fn with_budget(mut self, budget: Budget) -> Self {
+        self.models.budget = Some(budget);
+        self
+    }
+
     /// Sets the retry policy for model calls.
     #[must_use]
     pub fn with_retries(mut self, retries: RetryPolicy) -> Self {
@@ -115,10 +133,13 @@ impl Environment {
         self
     }
 
-    /// Sets the environment variables: keys of models, `PATH`, and what commands inherit.
+    /// Sets the environment variables: keys of models and of a search service, `PATH`, and what commands inherit.
     #[must_use]
     pub fn with_variables(mut self, variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         self.variables = variables.into_iter().collect();
+        if let Some(provider) = SearchProvider::from_variables(|name| self.variable(name)) {
+            self.tools = self.tools.with_web_search(provider);
+        }
         self
     }
 
@@ -127,6 +148,33 @@ impl Environment {
     pub fn with_factory_home(mut self, folder: impl Into<PathBuf>) -> Self {
         self.factory_home = Some(folder.into());
         self
+    }
+
+    /// Sets the sandbox of commands. It takes precedence over that of the settings files.
+    #[must_use]
+    pub fn with_sandbox(mut self, sandbox: SandboxSettings) -> Self {
+        self.sandbox = sandbox;
+        self
+    }
+
+    /// Sets the program that starts a sandboxed command in an editor's terminal: called with [`LAUNCH_COMMAND`](crate::LAUNCH_COMMAND)
+    /// and the arguments of [`Sandbox::launch`](crate::Sandbox::launch). Without it, such commands run without a terminal.
+    #[must_use]
+    pub fn with_launcher(mut self, launcher: impl Into<PathBuf>) -> Self {
+        self.launcher = Some(launcher.into());
+        self
+    }
+
+    /// Sets the layers of sandboxes, to test what the others do. The default is all that this machine has.
+    #[must_use]
+    pub fn with_sandbox_layers(mut self, layers: Layers) -> Self {
+        self.layers = Some(layers);
+        self
+    }
+
+    /// Returns the layers of sandboxes; `None` is all that this machine has.
+    pub(crate) fn sandbox_layers(&self) -> Option<Layers> {
+        self.layers
     }
 
     /// Sets the durability of session logs.
@@ -187,6 +235,17 @@ impl Environment {
         }
     }
 
+    /// Returns what the sandbox of a session with these settings cannot enforce on this machine.
+    ///
+    /// # Errors
+    ///
+    /// Returns the same if the settings require it: no session starts then.
+    pub fn check_sandbox(&self, config: &Config) -> Result<Option<Problem>, String> {
+        let mut settings = config.settings.sandbox.clone();
+        settings.override_with(self.sandbox.clone());
+        sandbox::check(&settings, self.layers)
+    }
+
     /// Droid's home, if it is read.
     pub fn factory_home(&self) -> Option<&Path> {
         self.factory_home.as_deref()
@@ -196,6 +255,56 @@ impl Environment {
     pub fn models_in(&self, cwd: &Path) -> Vec<ModelView> {
         let (config, _problems) = self.config(cwd);
         Models { configured: config.models, ..self.models.clone() }.views()
+    }
+
+    /// Whether a session with this working directory can use a model of this name: its id, its listed id, its name, or
+    /// `<vendor>/<model>`.
+    pub fn has_model(&self, cwd: &Path, name: &str) -> bool {
+        let (config, _problems) = self.config(cwd);
+        Models { configured: config.models, ..self.models.clone() }.find(name).is_some()
+    }
+
+    /// Returns the entry of a model that is called over HTTP: where it is, and where its key is from.
+    pub fn model_entry(&self, cwd: &Path, name: &str) -> Option<ModelEntry> {
+        let (config, _problems) = self.config(cwd);
+        self.models.catalog.find(name).or_else(|| config.models.find(name))
+    }
+
+    /// Returns which of these names, ids or selectors match no tool that a session with this working directory can have.
+    pub fn unknown_tools(&self, cwd: &Path, names: &[String]) -> Vec<String> {
+        let servers: Vec<_> = self.config(cwd).0.mcp_servers.into_iter().map(|server| server.name).collect();
+        let none = SettingsChange::default();
+        Unmatched::of(&none, Some(names), &self.tools, &servers).unknown
+    }
+
+    /// Connects to MCP servers outside a session, as a session with this configuration would.
+    ///
+    /// Must be called in a tokio runtime.
+    pub fn connect(&self, cwd: &Path, config: &Config, servers: Vec<McpServer>) -> Mcp {
+        let environment = command_environment(
+            self.variables.iter().cloned(),
+            &config.secret_variables,
+            &config.settings.allowed_variables,
+        );
+        Mcp::start(mcp::Options { environment, ..self.mcp_options(cwd, config) }, servers)
+    }
+
+    /// Returns what is known about the login of the user at an MCP server, without asking the server.
+    pub fn login_of(&self, server: &McpServer) -> LoginState {
+        match &server.transport {
+            Transport::Http { url, .. } | Transport::Sse { url, .. } => mcp::login_of(&self.home, url),
+            Transport::Stdio { .. } => LoginState::None,
+        }
+    }
+
+    pub(crate) fn mcp_options(&self, cwd: &Path, config: &Config) -> mcp::Options {
+        mcp::Options {
+            home: self.home.clone(),
+            factory_home: self.factory_home.clone(),
+            cwd: cwd.to_owned(),
+            call_timeout: config.settings.mcp_call_timeout,
+            ..mcp::Options::default()
+        }
     }
 
     /// The homes with notes for agents.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::config::Problem;
+use musher_store::StoreError;
 
 /// Why a command was refused.
 #[derive(Debug, thiserror::Error)]
@@ -21,12 +22,34 @@ pub enum Error {
     /// The client requested something impossible.
     #[error("{0}")]
     Invalid(String),
+    /// Another process runs a turn of the session, or changes it.
+    #[error("{0}")]
+    Running(StoreError),
     /// Settings cannot be read or understood, and may restrict what a session may do.
     #[error(transparent)]
     Settings(#[from] BrokenSettings),
     /// Something failed on our side or on the disk.
     #[error("{0}")]
     Internal(String),
+}
+
+impl From<musher_mcp::Error> for Error {
+    fn from(error: musher_mcp::Error) -> Self {
+        match error {
+            musher_mcp::Error::Invalid(why) => Self::Invalid(why),
+            error => Self::Internal(error.to_string()),
+        }
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Locked { .. } => Self::Running(error),
+            StoreError::NotFound(_) => Self::SessionNotFound,
+            error => Self::Internal(error.to_string()),
+        }
+    }
 }
 
 /// Too much waits already; the same can be asked again later.

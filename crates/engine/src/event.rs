@@ -7,7 +7,8 @@ use musher_tools::UserQuestion;
 use serde_json::{Map, Value};
 
 use crate::command::{CommandId, Reply, Usage};
-use crate::mcp::ServerView;
+use crate::cost::Cost;
+use crate::mcp::{PendingLogin, ServerView};
 use crate::{Choice, Error, Message, PermissionRequest, SessionId, Settings};
 
 /// An event with its session.
@@ -67,8 +68,8 @@ pub enum Event {
     RequestWithdrawn { request: String },
     /// A turn is over.
     TurnCompleted(Box<TurnCompleted>),
-    /// Tokens were used.
-    Usage { total: Usage, inclusive: Usage, last_call: Option<Usage> },
+    /// Tokens were used. `cost` is that of `total`.
+    Usage { total: Usage, inclusive: Usage, last_call: Option<Usage>, cost: Cost },
     /// The settings have changed. `command_id` is set on the event that answers a command.
     Settings { settings: Box<Settings>, command_id: Option<CommandId> },
     /// The title has changed.
@@ -77,12 +78,14 @@ pub enum Event {
     StructuredOutput { message_id: Arc<str>, output: Value },
     /// A problem the user should read.
     Problem { message: String, kind: String, name: Option<String> },
-    /// The model is called again.
-    Retry { attempt: u32, reason: RetryReason },
+    /// The model is called again after this delay. `message` is the error of the failed attempt.
+    Retry { attempt: u32, reason: RetryReason, delay: Duration, message: String },
     /// An interrupt has discarded a waiting message.
     Discarded { text: String, command_id: Option<CommandId> },
     /// The state of MCP servers has changed.
     McpStatus(Vec<ServerView>),
+    /// The user has to open a URL to log in to an MCP server.
+    McpLogin { server: String, login: PendingLogin },
     /// A login at an MCP server has ended.
     McpAuthentication { server: String, outcome: String, message: String },
     /// Hooks have started.
@@ -191,6 +194,8 @@ pub struct TurnCompleted {
     pub child: Usage,
     /// The part of `cumulative` that subagents have used.
     pub cumulative_child: Usage,
+    /// What `usage` costs.
+    pub cost: Cost,
     /// How long it took.
     pub took: Duration,
 }
@@ -211,6 +216,7 @@ pub enum TurnEnd {
     ModelUsageExhausted,
     ModelAuthenticationFailed,
     ModelRequestRejected,
+    ModelRefused,
     ModelProviderUnreachable,
     ModelProviderUnavailable,
     PromptRejected,
@@ -232,7 +238,8 @@ impl TurnEnd {
             Self::StructuredOutputSchemaInvalid => "structured_output_schema_invalid",
             Self::ModelUsageExhausted => "model_usage_exhausted",
             Self::ModelAuthenticationFailed => "model_authentication_failed",
-            Self::ModelRequestRejected => "model_request_rejected",
+            // clients know a fixed list of names: a refusal has a name in the error that comes with it
+            Self::ModelRequestRejected | Self::ModelRefused => "model_request_rejected",
             Self::ModelProviderUnreachable => "model_provider_unreachable",
             Self::ModelProviderUnavailable => "model_provider_unavailable",
             Self::PromptRejected => "prompt_rejected",

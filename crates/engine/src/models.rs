@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::budget::Budget;
+use crate::session::model_traits;
 use musher_http::Client;
-use musher_model::{Catalog, Effort, HttpProvider, ModelEntry, Provider};
+use musher_model::{Catalog, Effort, HttpProvider, ModelEntry, Price, Provider};
 
 /// A model in a list.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +33,8 @@ pub(crate) struct Models {
     pub(crate) http: Client,
     pub(crate) added: Vec<(ModelView, Arc<dyn Provider>)>,
     pub(crate) default: Option<String>,
+    /// What all models may spend.
+    pub(crate) budget: Option<Budget>,
 }
 
 /// A model that can be asked.
@@ -42,9 +46,16 @@ pub(crate) struct Model {
     pub(crate) display_name: String,
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) max_output_tokens: Option<u64>,
+    /// The maximum number of tokens of a request and its answer.
     pub(crate) context_window: Option<u64>,
+    /// The maximum number of tokens of a request: the vendor's input limit, or else the context window.
+    pub(crate) input_limit: Option<u64>,
+    /// What it costs, if known.
+    pub(crate) price: Option<Price>,
     /// Whether the vendor can enforce the shape of an answer.
     pub(crate) native_schema: bool,
+    /// Whether it reads documents such as PDFs in tool results.
+    pub(crate) reads_documents: bool,
     pub(crate) efforts: Vec<Effort>,
     pub(crate) default_effort: Effort,
     /// Whether it may generate titles.
@@ -52,8 +63,19 @@ pub(crate) struct Model {
 }
 
 impl Models {
-    /// The model a session names, if there is one.
+    /// The model a session names, if there is one. Its calls keep to the budget.
     pub(crate) fn find(&self, id: &str) -> Option<Model> {
+        let model = self.find_unlimited(id)?;
+        Some(match &self.budget {
+            Some(budget) => {
+                let provider = budget.limit(Arc::clone(&model.provider), model.price.clone());
+                Model { provider, ..model }
+            }
+            None => model,
+        })
+    }
+
+    fn find_unlimited(&self, id: &str) -> Option<Model> {
         let named = self.added.iter().find(|(view, _)| view.id == id);
         if let Some((view, provider)) = named {
             return Some(Model {
@@ -62,7 +84,10 @@ impl Models {
                 provider: Arc::clone(provider),
                 max_output_tokens: None,
                 context_window: None,
+                input_limit: None,
+                price: None,
                 native_schema: false,
+                reads_documents: false,
                 efforts: view.efforts.clone(),
                 default_effort: view.default_effort,
                 makes_titles: false,
@@ -74,7 +99,11 @@ impl Models {
             display_name: entry.display_name.clone(),
             max_output_tokens: entry.max_output_tokens,
             context_window: entry.context_window,
+            input_limit: entry.input_limit(),
+            price: entry.price,
             native_schema: entry.native_schema,
+            reads_documents: entry.endpoint.takes_images
+                && model_traits::reads_documents(entry.endpoint.format, &entry.model),
             default_effort: default_effort(&entry.efforts),
             efforts: entry.efforts,
             provider: Arc::new(HttpProvider::new(self.http.clone(), entry.endpoint)),
@@ -100,6 +129,14 @@ impl Models {
             .or_else(|| self.added.first().map(|(view, _)| view.id.clone()))
     }
 
+    /// All of them, with the one in use if it has no entry in the list: a model of a vendor whose models are known by name only.
+    pub(crate) fn views_with(&self, current: &str) -> Vec<ModelView> {
+        let mut views = self.views();
+        let entry = self.entry(current).filter(|entry| views.iter().all(|view| view.id != entry.listed_id));
+        views.extend(entry.map(|entry| ModelView { id: current.to_owned(), ..view(&entry) }));
+        views
+    }
+
     /// All of them, for a list.
     pub(crate) fn views(&self) -> Vec<ModelView> {
         let added = self.added.iter().map(|(view, _)| view.clone());
@@ -118,11 +155,7 @@ fn view(entry: &ModelEntry) -> ModelView {
     }
 }
 
-/// None if nothing is known about the model; otherwise the vendors' usual one.
+/// The effort of a session that names none.
 fn default_effort(efforts: &[Effort]) -> Effort {
-    match efforts {
-        [] => Effort::Off,
-        known if known.contains(&Effort::Medium) => Effort::Medium,
-        [first, ..] => *first,
-    }
+    Effort::usual(efforts).unwrap_or(Effort::Off)
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Autonomy, Mode};
 
+pub use musher_config::ToolSelection;
 pub use musher_model::Effort;
 
 /// The settings of a session, as clients see them.
@@ -35,17 +36,14 @@ pub struct Settings {
     pub system_prompt: Option<serde_json::Value>,
 }
 
-/// Which tools a session has, by their ids.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToolSelection {
-    /// Enabled.
-    pub enabled: Vec<String>,
-    /// Disabled.
-    pub disabled: Vec<String>,
-    /// Offered in addition to the default tools.
-    pub additional: Vec<String>,
-    /// If not empty: only these.
-    pub restricted: Vec<String>,
+impl Settings {
+    /// The model in use: that for spec mode, if there is one in this mode.
+    pub(crate) fn model_in_use(&self) -> &str {
+        match (&self.spec_model, self.mode) {
+            (Some(model), Mode::Spec) => model,
+            _ => &self.model,
+        }
+    }
 }
 
 /// A tag of a client.

@@ -1,4 +1,4 @@
-//! The client: settings, one request, redirects.
+//! The client: settings such as timeouts and limits, one request, redirects.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use http::{HeaderMap, Method, Request, StatusCode, Uri};
 use http_body_util::Full;
 use hyper_util::client::legacy::Client as Pool;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 
 use crate::connect::{Connector, authority};
@@ -137,6 +138,15 @@ impl Default for Client {
 }
 
 impl Client {
+    /// Returns the same client, which shares its connections, with another timeout for the headers and between chunks of a body.
+    #[must_use]
+    pub fn with_answer_timeout(&self, timeout: Duration) -> Self {
+        // the time to connect is part of it
+        let connect = Some(Duration::ZERO);
+        let timeouts = Timeouts { connect, headers: Some(timeout), silence: Some(timeout) };
+        Self { timeouts, ..self.clone() }
+    }
+
     /// Returns a builder with the default settings.
     pub fn builder() -> ClientBuilder {
         ClientBuilder {
@@ -179,6 +189,17 @@ impl Client {
         }
         let message = format!("more than {max} redirects, the last to {}", shown(&url));
         Err(Error::new(ErrorKind::Redirect, message))
+    }
+
+    /// Connects to the host of a URL, through the proxy and with TLS as for a request, and returns the byte stream: for protocols
+    /// that begin as HTTP and go on as something else, such as WebSocket.
+    ///
+    /// A plain `http` URL is connected to directly, because a forwarding proxy passes on requests only.
+    pub async fn connect(
+        &self,
+        url: &str,
+    ) -> Result<impl AsyncRead + AsyncWrite + Send + Unpin + 'static, Error> {
+        self.connector.stream(&parsed(url)?).await
     }
 
     async fn send(

@@ -52,6 +52,13 @@ impl Connector {
         Self { shared: Arc::new(Shared { proxies, lookup: Lookup { resolver, rule }, timeout }) }
     }
 
+    /// Connects to the host of a URL for another protocol than HTTP.
+    pub(crate) async fn stream(&self, url: &Uri) -> Result<Stream, Error> {
+        let proxy = self.proxy(url)?.filter(|_| url.scheme_str() == Some("https"));
+        let stream = self.shared.connect_within_limit(url, proxy.as_deref()).await?;
+        Ok(stream.into_inner())
+    }
+
     /// Returns the proxy for a URL.
     pub(crate) fn proxy(&self, url: &Uri) -> Result<Option<Arc<Proxy>>, Error> {
         self.shared.proxies.find(url)
@@ -71,18 +78,22 @@ impl Service<Uri> for Connector {
         let shared = Arc::clone(&self.shared);
         Box::pin(async move {
             let proxy = shared.proxies.find(&url)?;
-            let connecting = shared.connect(&url, proxy.as_deref());
-            let Some(limit) = shared.timeout else { return connecting.await };
-            timeout(limit, connecting).await.unwrap_or_else(|elapsed| {
-                let through = proxy.map(|proxy| format!(" through {proxy}")).unwrap_or_default();
-                let message = format!("cannot connect to {}{through} within {limit:?}", authority(&url));
-                Err(Error::because(ErrorKind::Timeout, message, elapsed))
-            })
+            shared.connect_within_limit(&url, proxy.as_deref()).await
         })
     }
 }
 
 impl Shared {
+    async fn connect_within_limit(&self, url: &Uri, proxy: Option<&Proxy>) -> Result<TokioIo<Stream>, Error> {
+        let connecting = self.connect(url, proxy);
+        let Some(limit) = self.timeout else { return connecting.await };
+        timeout(limit, connecting).await.unwrap_or_else(|elapsed| {
+            let through = proxy.map(|proxy| format!(" through {proxy}")).unwrap_or_default();
+            let message = format!("cannot connect to {}{through} within {limit:?}", authority(url));
+            Err(Error::because(ErrorKind::Timeout, message, elapsed))
+        })
+    }
+
     async fn connect(&self, url: &Uri, proxy: Option<&Proxy>) -> Result<TokioIo<Stream>, Error> {
         let is_tls = url.scheme_str() == Some("https");
         let Some(proxy) = proxy else {

@@ -61,8 +61,13 @@ pub enum Proof {
         /// The encrypted text.
         content: String,
     },
-    /// Plain text in a field of the message, which some vendors require back (chat completions).
+    /// Plain text in the field `reasoning_content` of the message, which some vendors require back (chat completions).
     Plain,
+    /// Reasoning in several parts, some of them encrypted (`reasoning_details` of `OpenRouter`, chat completions).
+    Details {
+        /// The parts.
+        details: Vec<Value>,
+    },
 }
 
 /// A tool call.
@@ -74,6 +79,16 @@ pub struct ToolUse {
     pub name: String,
     /// Arguments of the call.
     pub input: Map<String, Value>,
+    /// Signature of the reasoning behind the call, which the vendor requires back (Gemini).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+}
+
+impl ToolUse {
+    /// Creates a tool call without a signature.
+    pub fn new(id: impl Into<String>, name: impl Into<String>, input: Map<String, Value>) -> Self {
+        Self { id: id.into(), name: name.into(), input, signature: None }
+    }
 }
 
 /// A part of the output of a tool.
@@ -88,4 +103,6 @@ pub enum Part {
         /// The data, in base64.
         data: String,
     },
+    /// A document, such as a PDF.
+    Document(Media),
 }

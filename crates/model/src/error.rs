@@ -1,9 +1,12 @@
 //! Errors of model calls: a class for decisions and a message for display.
 //!
-//! Code decides by the class, never by the message: messages come from the vendors and change.
+//! Code decides by the class, never by the message: messages come from the vendors and change. Where vendors report a class only by a
+//! message, `rejection` has the known ones.
 
 use std::fmt;
 use std::time::Duration;
+
+use crate::rejection::{is_thinking_rejected, is_too_long};
 
 /// Error of a model call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -30,9 +33,14 @@ impl ModelError {
 
     /// Creates an error that the vendor reported, classified by the HTTP status and the vendor's error code `kind`.
     pub fn reported(status: u16, kind: &str, message: impl Into<String>) -> Self {
+        Self::with_codes(status, &[kind], message)
+    }
+
+    /// Creates an error that the vendor reported, with all its codes, the most specific first.
+    pub(crate) fn with_codes(status: u16, codes: &[&str], message: impl Into<String>) -> Self {
         let message = message.into();
         let known_status = (status != 0).then_some(status);
-        Self { status: known_status, ..Self::new(classify(status, kind, &message), message) }
+        Self { status: known_status, ..Self::new(classify(status, codes, &message), message) }
     }
 }
 
@@ -65,6 +73,8 @@ pub enum ErrorClass {
     NotFound,
     /// The conversation exceeds the model's context window.
     ContextLength,
+    /// The vendor rejected reasoning that was sent back. The same request without it may succeed.
+    Thinking,
     /// The vendor rejected the request as invalid.
     Invalid,
     /// The rate limit was exceeded.
@@ -103,6 +113,7 @@ impl ErrorClass {
             | Self::Permission
             | Self::NotFound
             | Self::ContextLength
+            | Self::Thinking
             | Self::Invalid
             | Self::Protocol
             | Self::Config => false,
@@ -117,6 +128,7 @@ impl ErrorClass {
             Self::Permission => "permission",
             Self::NotFound => "not_found",
             Self::ContextLength => "context_length",
+            Self::Thinking => "thinking_rejected",
             Self::Invalid => "invalid",
             Self::RateLimit => "rate_limited",
             Self::Overloaded => "overloaded",
@@ -137,11 +149,15 @@ impl fmt::Display for ErrorClass {
     }
 }
 
-/// Classifies a reported error. Errors inside a stream have status 0; then only the vendor's code decides.
-fn classify(status: u16, kind: &str, message: &str) -> ErrorClass {
-    if matches!(kind, "context_length_exceeded") || (matches!(status, 0 | 400) && is_too_long(message)) {
+/// Classifies a reported error. Errors inside a stream have status 0; then only the vendor's codes decide.
+fn classify(status: u16, codes: &[&str], message: &str) -> ErrorClass {
+    if is_too_long(status, codes, message) {
         return ErrorClass::ContextLength;
     }
+    if is_thinking_rejected(status, codes, message) {
+        return ErrorClass::Thinking;
+    }
+    let kind = codes.first().copied().unwrap_or_default();
     if matches!(kind, "insufficient_quota" | "billing_error" | "billing_hard_limit_reached") {
         return ErrorClass::Billing;
     }
@@ -172,13 +188,6 @@ fn classify_code(kind: &str) -> ErrorClass {
         "timeout_error" => ErrorClass::Timeout,
         _ => ErrorClass::Server,
     }
-}
-
-fn is_too_long(message: &str) -> bool {
-    let message = message.to_ascii_lowercase();
-    ["prompt is too long", "maximum context length", "context window", "context length", "too many tokens"]
-        .iter()
-        .any(|words| message.contains(words))
 }
 
 #[cfg(test)]

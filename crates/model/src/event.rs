@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{ErrorClass, Thinking, ToolUse};
+use crate::{ErrorClass, Label, Thinking, ToolUse};
 
 /// An event of an answer.
 ///
@@ -20,6 +20,19 @@ pub enum ModelEvent {
     ThinkingDelta(String),
     /// A reasoning block is complete, with the data needed to send it back.
     ThinkingEnd(Thinking),
+    /// The text that follows is a block of its own, not a continuation of the text before.
+    TextBreak,
+    /// A field of the answer as a whole, which the vendor requires back.
+    Label {
+        /// The field.
+        label: Label,
+        /// Its value.
+        value: String,
+    },
+    /// A part of the answer of an unknown kind, such as the call of a tool that the vendor runs. It is only sent back.
+    Other(Value),
+    /// Why the model refused. [`FinishReason::ContentFilter`] follows.
+    Refusal(String),
     /// A tool call starts. For display; the call must not run yet.
     ToolStart {
         /// Index of the call in the answer, counted from 0.
@@ -35,6 +48,13 @@ pub enum ModelEvent {
         index: usize,
         /// The fragment.
         delta: String,
+    },
+    /// The vendor has signed the reasoning behind a call. Sent before the complete call.
+    ToolSignature {
+        /// Index of the call in the answer, counted from 0.
+        index: usize,
+        /// The signature.
+        signature: String,
     },
     /// A complete tool call, ready to run. Sent after all text and reasoning.
     ToolCall(ToolCall),
@@ -66,7 +86,7 @@ impl ToolCall {
             Arguments::Object(input) => input.clone(),
             Arguments::Malformed { .. } => Map::new(),
         };
-        ToolUse { id: self.id.clone(), name: self.name.clone(), input }
+        ToolUse::new(self.id.clone(), self.name.clone(), input)
     }
 }
 
@@ -105,8 +125,12 @@ pub struct Usage {
 pub enum FinishReason {
     /// The answer is complete.
     Stop,
-    /// The limit of output tokens or of the context window was reached.
+    /// The limit of output tokens was reached.
     Length,
+    /// The conversation and the answer have filled the context window.
+    ContextWindow,
+    /// The vendor has paused a long answer, and continues it when it gets the answer back.
+    Paused,
     /// The model waits for tool results.
     ToolCalls,
     /// The model refused, or a content filter blocked the answer.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use futures_util::stream;
-use http::{HeaderMap, Method};
+use http::{HeaderMap, HeaderValue, Method};
 use musher_http::{Client, Response, SseLimits, SseReader, header};
 
 use crate::retry_after::retry_after;
@@ -50,7 +50,7 @@ impl Endpoint {
         }
     }
 
-    fn headers(&self) -> Result<HeaderMap, ModelError> {
+    pub(crate) fn headers(&self) -> Result<HeaderMap, ModelError> {
         let mut headers = HeaderMap::new();
         let mut add = |name: &str, value: &str| -> Result<(), ModelError> {
             let (name, value) = header(name, value)?;
@@ -78,7 +78,7 @@ impl Endpoint {
     }
 
     /// Removes all secrets from the message of an error.
-    fn redacted(&self, mut error: ModelError) -> ModelError {
+    pub(crate) fn redacted(&self, mut error: ModelError) -> ModelError {
         let secrets: Vec<&Secret> =
             self.key.iter().chain(self.headers.iter().map(|(_, value)| value)).collect();
         error.message = redact(&error.message, &secrets);
@@ -122,9 +122,15 @@ impl HttpProvider {
     async fn send(&self, request: Request) -> Result<Call, ModelError> {
         let endpoint = &self.endpoint;
         let request = if endpoint.takes_images { request } else { request.without_images() };
-        let body = endpoint.format.body(&request, &endpoint.options).to_string().into_bytes();
+        let body = endpoint.format.body(&request, &endpoint.options);
+        let mut headers = endpoint.headers()?;
+        if let Some(beta) = Format::beta_header(&body, &endpoint.options) {
+            // a header of the user stays
+            headers.entry("anthropic-beta").or_insert(HeaderValue::from_static(beta));
+        }
+        let body = body.to_string().into_bytes();
         let url = endpoint.format.url(&endpoint.base_url);
-        let mut response = self.client.request(Method::POST, &url, endpoint.headers()?, body).await?;
+        let mut response = self.client.request(Method::POST, &url, headers, body).await?;
         let request_id = ["request-id", "x-request-id"].iter().find_map(|name| response.header(name));
         let request_id = request_id.map(str::to_owned);
         if let Some(error) = error_response(endpoint.format, &mut response).await {

@@ -24,25 +24,36 @@
 mod catalog;
 mod error;
 mod event;
+mod family;
 mod formats;
 mod http_provider;
+mod listing;
 mod pairing;
+mod price;
 mod provider;
+mod reasoning;
+mod rejection;
 mod request;
 mod retry;
 mod retry_after;
 mod secret;
 
-pub use catalog::{Catalog, CatalogProblem, ModelEntry, Origin, VendorVariables, vendors};
+pub use catalog::{
+    Catalog, CatalogProblem, ModelEntry, Origin, Refreshed, Snapshot, VendorVariables, known_models,
+    snapshot, vendors,
+};
 pub use error::{ErrorClass, ModelError};
 pub use event::{Arguments, FinishReason, ModelEvent, Retry, ToolCall, Usage};
 pub use formats::{Decoder, Format, FormatOptions};
 pub use http_provider::{Endpoint, HttpProvider};
+pub use listing::list_models;
 pub use musher_message::{Media, Proof, Thinking, ToolUse};
 pub use pairing::paired;
+pub use price::{Price, PriceStep, Rates};
 pub use provider::{EventStream, Provider};
+pub use reasoning::{Reasoning, Verbosity};
 pub use request::{
-    Block, Cache, Effort, Message, OutputSchema, Request, Role, ToolChoice, ToolResult, ToolSpec,
+    Block, Cache, Effort, Label, Message, OutputSchema, Request, Role, ToolChoice, ToolResult, ToolSpec,
 };
 pub use retry::{RetryPolicy, with_retries};
 pub use secret::{Secret, redact};

@@ -67,7 +67,7 @@ fn results_of(content: &[Block], open: &mut Vec<String>) -> Vec<Block> {
                     results.push(block.clone());
                 }
             }
-            Block::ToolUse(_) | Block::Thinking(_) => {}
+            Block::ToolUse(_) | Block::Thinking(_) | Block::Label { .. } | Block::Other(_) => {}
             other => rest.push(other.clone()),
         }
     }

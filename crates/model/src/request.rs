@@ -137,12 +137,45 @@ pub enum Block {
     ToolUse(ToolUse),
     /// The result of a tool call.
     ToolResult(ToolResult),
+    /// A field of the answer as a whole, which the vendor requires back.
+    Label {
+        /// The field.
+        label: Label,
+        /// Its value.
+        value: String,
+    },
+    /// A part of an answer of an unknown kind. Only the Anthropic format sends it back.
+    Other(Value),
 }
 
 impl Block {
     /// Creates a text block.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }
+    }
+}
+
+/// A field of an answer as a whole, which its vendor requires back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Label {
+    /// Whether the text is commentary or the final answer (`OpenAI` responses).
+    Phase,
+    /// The signature of the reasoning behind the text (Gemini).
+    ThoughtSignature,
+}
+
+impl Label {
+    /// All labels.
+    pub const ALL: [Self; 2] = [Self::Phase, Self::ThoughtSignature];
+
+    /// Returns the name of the field in stored messages, which is droid's.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Phase => "openaiPhase",
+            Self::ThoughtSignature => "geminiThoughtSignature",
+        }
     }
 }
 

@@ -31,6 +31,11 @@ pub enum Action<'a> {
         /// The model's reason, shown to the user. It has no effect on the verdict.
         reason: Option<&'a str>,
     },
+    /// Writes to the input of a running command.
+    CommandInput {
+        /// The text.
+        text: &'a str,
+    },
     /// Writes a whole file.
     Create {
         /// The path of the file.
@@ -54,7 +59,7 @@ pub enum Action<'a> {
     Read {
         /// The path of a file or directory.
         path: &'a str,
-        /// Whether everything below the directory is read.
+        /// Whether everything below the directory is read, except [secrets](crate::SecretFiles), which the tool leaves out.
         is_recursive: bool,
     },
     /// Lists file names.
@@ -73,7 +78,7 @@ pub enum Action<'a> {
         server: &'a str,
         /// The tool's name on the server.
         tool: &'a str,
-        /// Whether the server declares the tool read-only.
+        /// Whether the server declares the tool read-only, and the user believes this server.
         is_read_only: bool,
     },
     /// Proposes a plan, to leave spec mode with it.
@@ -114,6 +119,7 @@ impl<'a> Action<'a> {
             }
             Self::Patch { paths, .. } => paths.clone(),
             Self::Command { .. }
+            | Self::CommandInput { .. }
             | Self::Network { .. }
             | Self::Mcp { .. }
             | Self::ProposePlan { .. }

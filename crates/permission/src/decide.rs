@@ -1,8 +1,8 @@
-//! The verdict on one call.
+//! The verdict on one call: run, ask or deny.
 
 use std::path::{Path, PathBuf};
 
-use crate::files::{self, Finding};
+use crate::files::{self, Extent, Finding};
 use crate::show::spelled_out;
 use crate::{
     Access, Action, Autonomy, Call, Choice, Kind, Mode, Operation, PermissionRequest, Policy, Refusal, Risk,
@@ -13,18 +13,24 @@ use crate::{
 pub fn decide(policy: &Policy, call: &Call<'_>, workspace: &Workspace) -> Verdict {
     let verdict = match &call.action {
         Action::Command { line, reason } => execute(policy, line, *reason, workspace),
+        Action::CommandInput { text } => feed(policy, call.tool, text, workspace),
         Action::Create { path, .. } | Action::Edit { path } => {
             edit(policy, call, &[PathBuf::from(path)], workspace)
         }
         Action::Patch { paths, .. } => edit(policy, call, paths, workspace),
         Action::Read { path, is_recursive } => {
-            let finding = files::read(policy, workspace, Path::new(path), *is_recursive);
+            let extent = if *is_recursive { Extent::WithoutSecrets } else { Extent::File };
+            let finding = files::read(policy, workspace, Path::new(path), extent);
             look(policy, call.tool, path, &finding, workspace)
         }
         // file names are not secret
         Action::List { path } => look(policy, call.tool, path, &Finding::NOTHING, workspace),
         Action::Network { target } => {
-            beyond_session(policy, call.tool, Risk::Medium, Operation::Network, *target)
+            let target = visible(target.unwrap_or(call.tool));
+            if policy.grants.covers_address(call.tool, &target) {
+                return Verdict::Run(Access::Workspace);
+            }
+            beyond_session(policy, call.tool, Risk::Medium, Operation::Network, Some(&target))
         }
         Action::Mcp { server, tool, is_read_only } => mcp(policy, server, tool, *is_read_only),
         Action::ProposePlan { plan, title, option_names } => propose_plan(policy, plan, *title, option_names),
@@ -112,6 +118,34 @@ fn execute(policy: &Policy, line: &str, claim: Option<&str>, workspace: &Workspa
     })
 }
 
+/// Input for a command may do anything, because the command may be an interpreter: nothing in the text proves that it is harmless. If the
+/// interpreter is a shell, the lists of the settings count as for a command line.
+fn feed(policy: &Policy, tool: &str, text: &str, workspace: &Workspace) -> Verdict {
+    if policy.mode == Mode::Spec {
+        return Verdict::Refuse(not_in_spec_mode(tool));
+    }
+    let judged = command::judge(text, policy, workspace);
+    if let Some(rule) = judged.caught_by(&policy.block) {
+        return Verdict::Refuse(Refusal::new(format!("The input is blocked by the settings (`{rule}`)")));
+    }
+    let mut finding = Finding::of(Risk::High);
+    if let Some(rule) = judged.caught_by(&policy.deny) {
+        finding =
+            Finding::ask(format!("Matched deny-list entry \"{rule}\". It needs permission every time."))
+                .and(finding);
+    } else if let Some(reason) = &judged.finding.always_ask {
+        finding = Finding::ask(reason.clone()).and(finding);
+    }
+    let reason =
+        finding.always_ask.clone().unwrap_or_else(|| "This is input for a running command".to_owned());
+    weigh(policy, &finding, Access::Workspace, Choice::CALL, || Kind::Exec {
+        full_command: spelled_out(text).into_owned(),
+        command: tool.to_owned(),
+        extracted_commands: vec![tool.to_owned()],
+        reason: Some(visible(&reason).into_owned()),
+    })
+}
+
 fn edit(policy: &Policy, call: &Call<'_>, paths: &[PathBuf], workspace: &Workspace) -> Verdict {
     if policy.mode == Mode::Spec {
         return Verdict::Refuse(not_in_spec_mode(call.tool));
@@ -182,7 +216,8 @@ fn look(policy: &Policy, tool: &str, path: &str, finding: &Finding, workspace: &
 
 fn mcp(policy: &Policy, server: &str, tool: &str, is_read_only: bool) -> Verdict {
     let name = format!("{server}___{tool}");
-    if policy.mode == Mode::Spec && !is_read_only {
+    // that a tool is read-only is a claim of its server
+    if policy.mode == Mode::Spec {
         return Verdict::Refuse(not_in_spec_mode(&name));
     }
     let risk = if is_read_only { Risk::Low } else { Risk::High };

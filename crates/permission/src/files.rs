@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::secrets::{self, Reach, Recursion};
 use crate::{FileKind, Resolved, Risk, Sensitive, Workspace};
 
 use super::Policy;
@@ -43,12 +44,15 @@ pub(super) fn write(policy: &Policy, workspace: &Workspace, path: &Path) -> (Fin
         // the tool reports the problem; if the path becomes valid in the meantime, its target was never shown to the user
         return (Finding::of(Risk::High), None);
     };
-    (write_resolved(policy, &resolved), Some(resolved.path))
+    (write_resolved(policy, workspace, &resolved), Some(resolved.path))
 }
 
-fn write_resolved(policy: &Policy, resolved: &Resolved) -> Finding {
+fn write_resolved(policy: &Policy, workspace: &Workspace, resolved: &Resolved) -> Finding {
     let path = resolved.path.display();
-    match sensitive(policy, &resolved.path) {
+    if policy.protected_files.contains(&resolved.path) {
+        return Finding::ask(format!("`{path}` is run by a hook or an MCP server."));
+    }
+    match sensitive(&policy.home, &policy.settings_folders, &resolved.path) {
         Some(Sensitive::Credentials) => return Finding::ask(format!("`{path}` holds credentials.")),
         Some(Sensitive::ShellStartup) => {
             return Finding::ask(format!("`{path}` is run by shells when they start."));
@@ -58,6 +62,7 @@ fn write_resolved(policy: &Policy, resolved: &Resolved) -> Finding {
         }
         Some(Sensitive::Repository | Sensitive::RunsLater) => return Finding::of(Risk::High),
         Some(_) => return Finding::ask(format!("`{path}` belongs to the settings of agents.")),
+        None if is_hidden_in_home(policy, workspace, &resolved.path) => return Finding::of(Risk::High),
         None => {}
     }
     // a repository may be in a directory of any name
@@ -87,44 +92,92 @@ fn looks_like_repository(folder: &Path) -> bool {
     has("HEAD") && (has("objects") || has("commondir"))
 }
 
-/// Returns the effect of reading a path, or everything below it.
-pub(super) fn read(policy: &Policy, workspace: &Workspace, path: &Path, is_recursive: bool) -> Finding {
+/// How much of a path is read.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Extent<'a> {
+    /// The file.
+    File,
+    /// The file, or everything below the directory, by a tool that leaves out secrets.
+    WithoutSecrets,
+    /// The file, or what a program reads below the directory.
+    Below(&'a Recursion),
+}
+
+/// Returns the effect of reading a path, or what is below it.
+pub(super) fn read(policy: &Policy, workspace: &Workspace, path: &Path, extent: Extent<'_>) -> Finding {
     let Ok(resolved) = workspace.resolve(path) else { return Finding::NOTHING };
     let shown = resolved.path.display();
-    if is_secret(policy, &resolved.path) {
+    if policy.secret_files().holds(&resolved.path) {
         return Finding::ask(format!("`{shown}` may hold credentials."));
     }
+    if matches!(extent, Extent::File) || resolved.kind != FileKind::Folder {
+        return Finding::NOTHING;
+    }
     let has_home = !policy.home.as_os_str().is_empty() && policy.home.starts_with(&resolved.path);
-    if is_recursive && has_home {
+    if has_home && !workspace.holds(&resolved.path) {
         return Finding::ask(format!("Credentials are below `{shown}`."));
     }
-    Finding::NOTHING
+    let Extent::Below(recursion) = extent else { return Finding::NOTHING };
+    match secrets::below(&resolved.path, recursion, &policy.secret_files()) {
+        Reach::Nothing => Finding::NOTHING,
+        Reach::Secret(path) => {
+            Finding::ask(format!("It also reads `{}`, which may hold credentials.", path.display()))
+        }
+        Reach::Unknown => Finding::of(Risk::Medium),
+    }
+}
+
+/// Returns the effect of naming a path to a program of unknown behaviour, which may read or write it.
+pub(super) fn named(policy: &Policy, workspace: &Workspace, path: &Path) -> Finding {
+    let found = read(policy, workspace, path, Extent::File);
+    if found.always_ask.is_some() {
+        return found;
+    }
+    let (found, _) = write(policy, workspace, path);
+    Finding { risk: Risk::None, always_ask: found.always_ask }
 }
 
 /// Whether reading a real path may disclose a secret.
-fn is_secret(policy: &Policy, path: &Path) -> bool {
+pub(crate) fn is_secret(home: &Path, settings_folders: &[PathBuf], path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let is_process = path.starts_with("/proc") && ["environ", "mem", "auxv"].contains(&name);
-    let is_system =
-        ["/etc/shadow", "/etc/gshadow", "/etc/sudoers"].iter().any(|place| path == Path::new(place));
-    match sensitive(policy, path) {
+    match sensitive(home, settings_folders, path) {
         Some(Sensitive::Credentials) => true,
         // these directories hold keys of models and servers, next to files that an agent must read
         Some(Sensitive::AgentSettings) => {
-            let is_users = path.starts_with(&policy.home)
-                || policy.settings_folders.iter().any(|folder| path.starts_with(folder));
-            is_users
-                && Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
+            let is_users =
+                path.starts_with(home) || settings_folders.iter().any(|folder| path.starts_with(folder));
+            let is_json =
+                Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+            let lower = name.to_ascii_lowercase();
+            let is_login = ["auth", "credential", "oauth", "token", "secret", ".credential"]
+                .iter()
+                .any(|start| lower.starts_with(start));
+            is_users && (is_json || is_login)
         }
-        _ => is_process || is_system,
+        _ => is_process,
     }
 }
 
-fn sensitive(policy: &Policy, path: &Path) -> Option<Sensitive> {
-    let settings: Vec<&Path> = policy.settings_folders.iter().map(PathBuf::as_path).collect();
+fn sensitive(home: &Path, settings_folders: &[PathBuf], path: &Path) -> Option<Sensitive> {
+    let settings: Vec<&Path> = settings_folders.iter().map(PathBuf::as_path).collect();
     // without a home directory, nothing is below it
-    let home = if policy.home.as_os_str().is_empty() { Path::new("/nowhere") } else { &policy.home };
+    let home = if home.as_os_str().is_empty() { Path::new("/nowhere") } else { home };
     Sensitive::of(path, home, &settings)
+}
+
+/// Whether a path is, or is below, a hidden entry of the home directory: programs keep their settings there, and run some of them.
+/// A workspace inside such an entry is the user's own choice.
+fn is_hidden_in_home(policy: &Policy, workspace: &Workspace, path: &Path) -> bool {
+    if policy.home.as_os_str().is_empty() {
+        return false;
+    }
+    let Some(first) = path.strip_prefix(&policy.home).ok().and_then(|below| below.components().next()) else {
+        return false;
+    };
+    let entry = policy.home.join(first);
+    first.as_os_str().to_string_lossy().starts_with('.')
+        && !workspace.roots().any(|root| root.starts_with(&entry))
 }
 
 fn is_harmless_device(path: &Path) -> bool {

@@ -1,6 +1,6 @@
 //! What a decision allows. Only a choice that was offered allows anything.
 
-use crate::{Autonomy, Choice, Kind, Mode, PermissionRequest, Policy, Risk};
+use crate::{Autonomy, Choice, Kind, Mode, Operation, PermissionRequest, Policy, Risk};
 
 /// What a decision allows: the call it is about, and perhaps later calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum Grant {
 /// Applies the choice of a decision to the policy. Returns what it allows, or `None` if the call is denied.
 ///
 /// A choice that was not offered denies the call. "Always" raises the autonomy level to the risk of the request, or grants the MCP tool
-/// or server up to that risk: a call with a higher risk needs a new decision.
+/// or server up to that risk, or the host of a web page: a call with a higher risk needs a new decision.
 pub fn apply(policy: &mut Policy, request: &PermissionRequest, choice: Choice) -> Option<Grant> {
     // clients may return an edited plan although that choice is never offered
     let is_plan = matches!(request.kind, Kind::ExitSpecMode { .. });
@@ -35,6 +35,11 @@ pub fn apply(policy: &mut Policy, request: &PermissionRequest, choice: Choice) -
     match (&request.kind, choice) {
         (_, Choice::Cancel) => None,
         (Kind::ExitSpecMode { .. }, _) => leave_spec_mode(policy, choice),
+        // consent to a page does not cover builds and deletes
+        (Kind::Beyond { tool, target, operation: Operation::Network, .. }, Choice::ProceedAlways) => {
+            policy.grants.add_address(tool, target);
+            Some(Grant::Call { raised: None })
+        }
         (_, Choice::ProceedAlways) => {
             let level = choice.granted_level(request.risk);
             let raised = (level > policy.autonomy).then_some(level);

@@ -29,22 +29,25 @@ mod action;
 mod command;
 mod decide;
 mod files;
+mod glob;
 mod grant;
 mod paths;
 mod policy;
 mod request;
 mod risk;
 mod rules;
+mod secrets;
 mod show;
 
 pub use action::{Action, Call};
 pub use decide::decide;
 pub use grant::{Grant, apply};
-pub use paths::{Access, FileKind, Resolved, Sensitive, Workspace};
+pub use paths::{Access, FileKind, Resolved, SHELL_STARTUP, Sensitive, Workspace};
 pub use policy::{Autonomy, Grants, Mode, Policy};
 pub use request::{Choice, Decision, Kind, Operation, PermissionRequest, Refusal, Verdict};
 pub use risk::Risk;
 pub use rules::Rule;
+pub use secrets::SecretFiles;
 pub use show::{is_deceptive, visible};
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! [`Workspace::resolve`] returns where a path leads, so that the user can be asked about it. The resolved path is then opened without
 //! following any link: replacing a directory by a link in the meantime causes an error.
 
+mod credentials;
 mod open;
 mod resolve;
 mod sensitive;
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use resolve::{FileKind, Resolved};
-pub use sensitive::Sensitive;
+pub use sensitive::{SHELL_STARTUP, Sensitive};
 
 /// Where file tools may go.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -1,12 +1,12 @@
-//! What a session may do without asking: plain data that decisions change.
+//! What a session may do without asking, its autonomy level among it: plain data that decisions change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use crate::Risk;
 use serde::{Deserialize, Serialize};
 
-use super::{Choice, Rule};
+use super::{Choice, Rule, SecretFiles};
 
 /// The autonomy level: which risks run without asking the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
@@ -93,11 +93,18 @@ pub struct Policy {
     pub home: PathBuf,
     /// Additional directories with settings and sessions of agents, by their real paths.
     pub settings_folders: Vec<PathBuf>,
+    /// Files that hooks and MCP servers run, by their real paths: writing them always needs permission.
+    pub protected_files: Vec<PathBuf>,
     /// Where the shell looks for programs. Programs of an entry in the workspace or with a relative path are unknown ones.
     pub search_path: Vec<PathBuf>,
 }
 
 impl Policy {
+    /// Returns which files may hold secrets, for tools that read many files.
+    pub fn secret_files(&self) -> SecretFiles {
+        SecretFiles { home: self.home.clone(), settings_folders: self.settings_folders.clone() }
+    }
+
     /// Returns the effective autonomy level.
     pub fn level(&self) -> Autonomy {
         self.autonomy.min(self.max_autonomy.unwrap_or(Autonomy::High))
@@ -110,11 +117,12 @@ impl Policy {
     }
 }
 
-/// Granted tools of MCP servers, each with the highest risk that the grant covers.
+/// Granted tools of MCP servers, each with the highest risk that the grant covers, and granted hosts of network tools.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Grants {
     tools: BTreeMap<(String, String), Risk>,
     servers: BTreeMap<String, Risk>,
+    addresses: BTreeSet<(String, String)>,
 }
 
 impl Grants {
@@ -130,10 +138,30 @@ impl Grants {
         *most = risk.max(*most);
     }
 
+    /// Grants a network tool for the host of a URL, or for everything that is not a URL.
+    pub fn add_address(&mut self, tool: &str, target: &str) {
+        self.addresses.insert((tool.to_owned(), host(target).unwrap_or_default().to_owned()));
+    }
+
+    /// Whether a network tool is granted for a target.
+    pub fn covers_address(&self, tool: &str, target: &str) -> bool {
+        self.addresses.contains(&(tool.to_owned(), host(target).unwrap_or_default().to_owned()))
+    }
+
     /// Whether a call of this risk is granted.
     pub fn covers(&self, server: &str, tool: &str, risk: Risk) -> bool {
         let by_tool = self.tools.get(&(server.to_owned(), tool.to_owned()));
         by_tool.is_some_and(|most| risk <= *most)
             || self.servers.get(server).is_some_and(|most| risk <= *most)
     }
+}
+
+/// Returns the host of a URL, with its port. What may be a URL without a scheme is its own host.
+pub(crate) fn host(target: &str) -> Option<&str> {
+    let Some((_, rest)) = target.split_once("://") else {
+        return Some(target)
+            .filter(|text| !text.contains(char::is_whitespace) && text.contains(['.', ':', '/']));
+    };
+    let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
+    Some(&rest[..end])
 }

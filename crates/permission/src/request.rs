@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::policy::host;
 use crate::{Access, Autonomy, Risk};
 
 /// Whether a call runs, by the permission rules.
@@ -59,9 +60,21 @@ impl PermissionRequest {
         let new_session = |level: &str| format!("Yes, in a new session with autonomy {level}");
         match (choice, &self.kind) {
             (Choice::ProceedOnce, _) => "Yes".to_owned(),
-            (Choice::ProceedAlways, _) => {
-                format!("Yes, and don't ask again for actions up to {} risk", self.impact())
+            (Choice::ProceedAlways, Kind::Beyond { tool, target, operation: Operation::Network, .. }) => {
+                match host(target).filter(|host| !host.is_empty()) {
+                    Some(host) => format!("Yes, and don't ask again for {host} in this session"),
+                    None => format!("Yes, and don't ask again for {tool} in this session"),
+                }
             }
+            (Choice::ProceedAlways, _) => format!(
+                "Yes, and don't ask again in this session to {}",
+                match choice.granted_level(self.risk) {
+                    Autonomy::Off | Autonomy::Low => "change files in the workspace",
+                    Autonomy::Medium =>
+                        "change or delete files, build, install packages, commit or read from the web",
+                    Autonomy::High => "run anything that is not always asked",
+                }
+            ),
             (Choice::ProceedAlwaysTools, Kind::McpTool { actual_tool, .. }) => {
                 format!("Yes, and always allow `{actual_tool}`")
             }
@@ -222,7 +235,7 @@ impl From<Choice> for Decision {
 pub enum Choice {
     /// Allow this call.
     ProceedOnce,
-    /// Allow this call and later calls of the same or lower risk.
+    /// Allow this call and later calls of the same or lower risk; for a web page, later pages of the same host.
     ProceedAlways,
     /// Allow this call and later calls of this MCP tool.
     ProceedAlwaysTools,

@@ -1,4 +1,4 @@
-//! Command rules of the settings: the first words of a command. They match whole words, never part of a word.
+//! Command rules of the settings, to allow and to deny: the first words of a command. They match whole words, never part of a word.
 
 use std::fmt;
 

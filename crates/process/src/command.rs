@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::{fmt, io};
 
-use crate::{Child, Spawner, spawn};
+use crate::{Child, Sandbox, Spawner, spawn};
 
 /// A program to start, with its options.
 ///
@@ -28,6 +28,7 @@ pub struct Command {
     pub(crate) keeps_descendants: bool,
     pub(crate) has_core_dumps: bool,
     pub(crate) adopts_orphans: bool,
+    pub(crate) sandbox: Option<Sandbox>,
     pub(crate) spawner: Option<Arc<dyn Spawner>>,
 }
 
@@ -101,6 +102,7 @@ impl Command {
             keeps_descendants: false,
             has_core_dumps: true,
             adopts_orphans: false,
+            sandbox: None,
             spawner: None,
         }
     }
@@ -182,6 +184,13 @@ impl Command {
     #[must_use]
     pub fn adopt_orphans(mut self) -> Self {
         self.adopts_orphans = true;
+        self
+    }
+
+    /// Sets the sandbox of the program and of everything it starts. By default there is none.
+    #[must_use]
+    pub fn sandbox(mut self, sandbox: impl Into<Option<Sandbox>>) -> Self {
+        self.sandbox = sandbox.into();
         self
     }
 

@@ -23,15 +23,19 @@
 //! - the guard: a small shell, one per process, that briefly outlives this process and kills its remaining programs. On systems
 //!   other than Linux, it only knows their process groups.
 //!
-//! All code that runs in the child between fork and exec is in `pre_exec.rs`. A sandbox will be applied there.
+//! A program can also have a [`Sandbox`], which limits where it may write and what it may connect to.
+//!
+//! All code that runs in the child between fork and exec is in `pre_exec.rs` and `sandbox/`.
 //!
 //! Out of scope, and decided by callers: input and output of programs, timeouts, and which environment variables they see.
 
 mod child;
 mod command;
+mod detached;
 mod guard;
 mod mark;
 mod pre_exec;
+mod sandbox;
 #[cfg_attr(not(target_os = "linux"), path = "search_elsewhere.rs")]
 mod search;
 mod spawn;
@@ -41,5 +45,6 @@ pub use child::Child;
 pub use command::{Command, ParentDeath, Streams};
 pub use guard::start_guard;
 pub use mark::{MARKS_VARIABLE, Mark};
+pub use sandbox::{Layers, Network, Sandbox};
 pub use spawn::Spawner;
 pub use tree::kill_marked;

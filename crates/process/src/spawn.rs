@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::guard::Registration;
 use crate::pre_exec::PreExec;
+use crate::sandbox::Prepared;
 use crate::{Child, Command, Mark, Streams};
 
 /// Runs a closure on a thread that lives at least as long as this spawner.
@@ -82,6 +83,9 @@ impl Start {
                 None => process.env_remove(name),
             };
         }
+        if let Some(temp) = command.sandbox.as_ref().and_then(|sandbox| sandbox.temp.as_ref()) {
+            process.env("TMPDIR", temp);
+        }
         let mark = Mark::random();
         let (name, value) = mark.variable_with(Mark::of_owner(command.parent_death));
         process.env(name, value);
@@ -98,7 +102,9 @@ impl Start {
         let Command { parent_death, keeps_descendants, has_core_dumps, adopts_orphans, .. } = self.command;
         let (mark, owner) = (self.mark.limit(), Mark::of_owner(parent_death).limit());
         let parent = rustix::process::getpid();
-        PreExec { parent, parent_death, mark, owner, has_core_dumps, adopts_orphans }
+        let cwd = self.command.cwd.as_deref();
+        let sandbox = self.command.sandbox.as_ref().map(|sandbox| Prepared::new(sandbox, cwd)).transpose()?;
+        PreExec { parent, parent_death, mark, owner, has_core_dumps, adopts_orphans, sandbox }
             .install(&mut self.process);
         let child = self.process.spawn()?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);

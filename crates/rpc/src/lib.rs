@@ -53,4 +53,6 @@ pub use queue::{Bound, NotSent};
 pub use stdio::{stdio, stdio_lines};
 pub use stream::{lines_over, over};
 #[cfg(feature = "websocket")]
-pub use websocket::{Admission, Upgrade, WebSocketOptions, accept_websocket, connect_websocket};
+pub use websocket::{
+    Admission, Upgrade, WebSocketOptions, accept_websocket, connect_websocket, connect_websocket_over,
+};

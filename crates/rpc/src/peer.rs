@@ -1,4 +1,4 @@
-//! One side of a connection: makes calls and matches the responses, passes everything else to an inbox.
+//! One side of a connection: makes calls, each with a timeout, matches the responses, and passes everything else to an inbox.
 //!
 //! It knows no method. One task reads; it never waits for a callback, and waits for room in the inbox as `inbox` describes.
 
@@ -49,6 +49,7 @@ pub use inbox::{Inbox, InboxLimits, Incoming, Stray};
 pub struct Peer {
     side: Arc<Side>,
     lane: Lane,
+    meta: Option<Json>,
 }
 
 #[derive(Debug)]
@@ -73,7 +74,7 @@ impl Peer {
         let (alive, handles_gone) = oneshot::channel();
         tokio::spawn(reader::read(incoming, outgoing.downgrade(), Arc::clone(&calls), sender, handles_gone));
         let side = Side { outgoing, calls, _alive: alive };
-        (Self { side: Arc::new(side), lane: Lane::Data }, inbox)
+        (Self { side: Arc::new(side), lane: Lane::Data, meta: None }, inbox)
     }
 
     /// Returns a handle whose messages overtake messages that still wait to be sent.
@@ -81,7 +82,13 @@ impl Peer {
     /// For an interrupt, or a response that depends on no earlier message. See [`FrameSender`] on the order.
     #[must_use]
     pub fn control(&self) -> Self {
-        Self { side: Arc::clone(&self.side), lane: Lane::Control }
+        Self { lane: Lane::Control, ..self.clone() }
+    }
+
+    /// Returns a handle whose calls carry this `_meta`, such as the trace they belong to.
+    #[must_use]
+    pub fn with_meta(&self, meta: Json) -> Self {
+        Self { meta: Some(meta), ..self.clone() }
     }
 
     /// Makes a call and waits for its response, for at most `after`.
@@ -145,9 +152,10 @@ impl Peer {
         // random, because a daemon passes the ids of several clients on to one session
         let id = Id::from(Uuid::new_v4().to_string());
         let call = self.side.calls.insert(id.clone(), waiter, watcher)?;
-        let request = Frame::Request(Request::new(id, method.clone(), params));
+        let mut request = Request::new(id, method.clone(), params);
+        request.envelope.meta.clone_from(&self.meta);
         let exchange = async {
-            self.side.outgoing.send_in(self.lane, request).await?;
+            self.side.outgoing.send_in(self.lane, Frame::Request(request)).await?;
             // without a result, the reader was stopped with its runtime
             response.await.unwrap_or(Err(Failure::Closed(Closed::Local)))
         };

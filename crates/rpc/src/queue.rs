@@ -1,4 +1,5 @@
 //! The queue under every connection: two lanes, each bounded in messages and bytes, closable from both ends.
+//! Its bounds are the back-pressure of the transport.
 //!
 //! A mutex guards the lanes, and notifications tell the other end to look again. A lane keeps its order and drops nothing: a sender
 //! that finds its lane full waits behind the senders that came before it. The receiver empties the control lane first.

@@ -84,12 +84,38 @@ pub enum Admission {
 
 /// Connects to a `ws://` address.
 pub async fn connect_websocket(url: &str, options: WebSocketOptions) -> Result<Connection, Error> {
-    let failed = |source| Error::Connect { url: url.to_owned(), source };
-    let (host, port) = host_and_port(url).map_err(failed)?;
-    let connecting = async {
+    let (host, port) = host_and_port(url).map_err(|source| Error::Connect { url: url.to_owned(), source })?;
+    let stream = async {
         let stream = TcpStream::connect((host.as_str(), port)).await?;
         stream.set_nodelay(true)?;
-        let (socket, _response) = client_async_with_config(url, stream, Some(config(options))).await?;
+        Ok(stream)
+    };
+    handshake(url, options, stream).await
+}
+
+/// Connects over a byte stream that is connected already, such as a Unix socket or TLS. `url` is what the handshake names.
+pub async fn connect_websocket_over<S>(
+    stream: S,
+    url: &str,
+    options: WebSocketOptions,
+) -> Result<Connection, Error>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    handshake(url, options, std::future::ready(Ok(stream))).await
+}
+
+async fn handshake<S>(
+    url: &str,
+    options: WebSocketOptions,
+    stream: impl Future<Output = Result<S, Reason>>,
+) -> Result<Connection, Error>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let failed = |source| Error::Connect { url: url.to_owned(), source };
+    let connecting = async {
+        let (socket, _response) = client_async_with_config(url, stream.await?, Some(config(options))).await?;
         Ok(socket)
     };
     match timeout(options.handshake, connecting).await {

@@ -160,11 +160,11 @@ fn bare_client() -> (usize, Instant) {
     #[derive(Deserialize)]
     struct Params<'a> {
         #[serde(borrow)]
-        notification: News<'a>,
+        notification: Streamed<'a>,
     }
     #[derive(Deserialize)]
     #[serde(tag = "type", rename_all = "snake_case")]
-    enum News<'a> {
+    enum Streamed<'a> {
         #[serde(rename_all = "camelCase")]
         AssistantTextDelta {
             #[serde(borrow)]
@@ -195,9 +195,9 @@ fn bare_client() -> (usize, Instant) {
         lines.read_line(&mut line).unwrap();
         let message: Message<'_> = serde_json::from_str(&line).unwrap();
         match message.params.map(|params| params.notification) {
-            Some(News::AssistantTextDelta { text_delta }) => characters += text_delta.len(),
-            Some(News::AgentTurnCompleted) => break,
-            Some(News::Other) | None => {}
+            Some(Streamed::AssistantTextDelta { text_delta }) => characters += text_delta.len(),
+            Some(Streamed::AgentTurnCompleted) => break,
+            Some(Streamed::Other) | None => {}
         }
     }
     drop(input);

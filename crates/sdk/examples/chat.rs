@@ -41,8 +41,7 @@ fn show(text: &str) {
     std::io::stdout().flush().ok();
 }
 
-/// The program in `MUSHER_AGENT`, or `droid`.
+/// The agent of `MUSHER_AGENT`: `engine`, `droid` or a program; droid without it.
 fn agent() -> Agent {
-    std::env::var_os("MUSHER_AGENT")
-        .map_or_else(Agent::default, |program| Agent::program(program.as_os_str()))
+    Agent::from_env()
 }

@@ -19,8 +19,7 @@ async fn main() -> musher::Result<()> {
     Ok(())
 }
 
-/// The program in `MUSHER_AGENT`, or `droid`.
+/// The agent of `MUSHER_AGENT`: `engine`, `droid` or a program; droid without it.
 fn agent() -> Agent {
-    std::env::var_os("MUSHER_AGENT")
-        .map_or_else(Agent::default, |program| Agent::program(program.as_os_str()))
+    Agent::from_env()
 }

@@ -6,6 +6,7 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use musher_rpc::{Child, Connection, Launch};
 use musher_wire::{CloseReason, CloseSession, CloseSessionParams, Frame, Request};
@@ -19,7 +20,7 @@ const PROTOCOL_ARGS: [&str; 5] =
 
 /// An agent to connect to: a program to start, or a connection.
 ///
-/// The default is the program `droid`, found in `PATH`, with the credentials it has stored.
+/// The default is the agent of `MUSHER_AGENT`, or else the program `droid`, found in `PATH`, with the credentials it has stored.
 ///
 /// ```
 /// use musher::Agent;
@@ -43,12 +44,14 @@ enum Source {
 enum Setup {
     Env(OsString, OsString),
     Secret(OsString, String),
+    CloseTimeout(Duration),
 }
 
 impl fmt::Debug for Setup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Env(key, _) | Self::Secret(key, _) => write!(f, "{}=...", key.display()),
+            Self::CloseTimeout(after) => write!(f, "close within {after:?}"),
         }
     }
 }
@@ -60,12 +63,38 @@ pub trait Connector: fmt::Debug + Send + Sync + 'static {
 }
 
 impl Default for Agent {
+    /// Returns the agent of the environment; see [`Agent::from_env`].
     fn default() -> Self {
-        Self::program("droid")
+        Self::from_env()
     }
 }
 
 impl Agent {
+    /// Returns the agent that `MUSHER_AGENT` names, as in the command line of musher: `engine`, `droid` or a program. Without it the agent is
+    /// `droid`. `MUSHER_DROID` is the path of droid, `MUSHER_ENGINE` that of musher, if they are not in `PATH`.
+    pub fn from_env() -> Self {
+        Self::named(&variable)
+    }
+
+    fn named(variable: &dyn Fn(&str) -> Option<OsString>) -> Self {
+        match variable("MUSHER_AGENT") {
+            Some(named) if named == "engine" => {
+                Self::program(variable("MUSHER_ENGINE").unwrap_or_else(|| "musher".into()))
+            }
+            Some(named) if named != "droid" => Self::program(named),
+            _ => Self::program(variable("MUSHER_DROID").unwrap_or_else(|| "droid".into())),
+        }
+    }
+
+    /// Returns musher's own agent: the installed program `musher`, or the one at `MUSHER_ENGINE`. It calls the models of its settings and of
+    /// the keys in the environment, and needs no account of droid.
+    ///
+    /// To run it in this process instead, give [`Agent::connector`] a connector that returns `musher_server::connect` of the crate
+    /// `musher-server`.
+    pub fn engine() -> Self {
+        Self::program(variable("MUSHER_ENGINE").unwrap_or_else(|| "musher".into()))
+    }
+
     /// Creates an agent from a program that speaks the Droid protocol when it is called like `droid exec`.
     pub fn program(program: impl AsRef<Path>) -> Self {
         let program = program.as_ref().to_owned();
@@ -116,6 +145,12 @@ impl Agent {
     #[must_use]
     pub fn api_key(self, key: impl Into<String>) -> Self {
         self.set_up(Setup::Secret("FACTORY_API_KEY".into(), key.into()))
+    }
+
+    /// Sets how long the program may take to exit when its session is closed; then it is killed. About 8 s by default.
+    #[must_use]
+    pub fn close_timeout(self, after: Duration) -> Self {
+        self.set_up(Setup::CloseTimeout(after))
     }
 
     /// Records all messages, for a [`Replay`](crate::Replay). The first connection is recorded to `path`, further ones
@@ -175,8 +210,16 @@ impl Setup {
         match self {
             Self::Env(key, value) => launch.env(key, value),
             Self::Secret(key, value) => launch.secret_env(key, value),
+            Self::CloseTimeout(after) => {
+                launch.grace(after.mul_f32(0.75)).grace_after_term(after.mul_f32(0.25))
+            }
         }
     }
+}
+
+/// Returns an environment variable, unless it is empty.
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
 /// A connection that can be taken once.
@@ -189,5 +232,28 @@ impl Connector for Once {
         Box::pin(std::future::ready(
             taken.ok_or_else(|| Error::session("the agent's only connection is already in use")),
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agent_of_the_environment_is_that_of_the_command_line() {
+        let program = |variables: &[(&str, &str)]| {
+            let find = |name: &str| {
+                variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
+            };
+            match Agent::named(&find).source {
+                Source::Program { program, .. } => program.to_string_lossy().into_owned(),
+                _ => String::new(),
+            }
+        };
+        assert_eq!(program(&[]), "droid");
+        assert_eq!(program(&[("MUSHER_AGENT", "droid"), ("MUSHER_DROID", "/opt/droid")]), "/opt/droid");
+        assert_eq!(program(&[("MUSHER_AGENT", "engine")]), "musher");
+        assert_eq!(program(&[("MUSHER_AGENT", "engine"), ("MUSHER_ENGINE", "/opt/musher")]), "/opt/musher");
+        assert_eq!(program(&[("MUSHER_AGENT", "/opt/other"), ("MUSHER_DROID", "/opt/droid")]), "/opt/other");
     }
 }

@@ -5,6 +5,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -106,6 +107,17 @@ impl Error {
         Self::because(Kind::Protocol { method: Some(error.method.to_string()), code: None }, error)
     }
 
+    /// Whether the program that is missing is droid.
+    fn is_missing_droid(&self) -> bool {
+        matches!(self.kind(), Kind::Connection { program: Some(program) } if program.file_name().is_some_and(|name| name == "droid"))
+    }
+
+    /// Returns whether a program was found and may not be run.
+    fn is_not_executable(&self) -> bool {
+        let spawn = self.0.source.downcast_ref::<musher_rpc::Error>();
+        matches!(spawn, Some(musher_rpc::Error::Spawn { source, .. }) if source.kind() == io::ErrorKind::PermissionDenied)
+    }
+
     /// Returns the error with all its causes in one line, joined by `: `, for logs and messages.
     pub fn with_causes(&self) -> impl fmt::Display + '_ {
         WithCauses(self)
@@ -124,6 +136,12 @@ impl Error {
     /// Returns whether the agent's process ended.
     pub fn is_process_exit(&self) -> bool {
         matches!(self.kind(), Kind::ProcessExit { .. })
+    }
+
+    /// Returns whether the connection to a daemon broke before a call was confirmed, and the call was not carried out as far as
+    /// the daemon tells. A prompt with this error is not in its session.
+    pub fn is_disconnected(&self) -> bool {
+        matches!(self.kind(), Kind::Protocol { code: Some(RpcError::DISCONNECTED), .. })
     }
 
     /// Returns whether the agent refused a call, or broke the protocol.
@@ -199,7 +217,16 @@ impl fmt::Display for Error {
         match self.kind() {
             Kind::Connection { program: Some(program) } => {
                 let program = program.display();
-                write!(f, "cannot start the agent `{program}`: install it, or name another program")
+                if self.is_not_executable() {
+                    return write!(f, "cannot start the agent `{program}`: the file is not executable");
+                }
+                write!(f, "cannot start the agent `{program}`: install it, or name another program")?;
+                // the agent that needs nothing but this project
+                if self.is_missing_droid() {
+                    f.write_str(" (`Agent::engine()` is musher's own)")
+                } else {
+                    Ok(())
+                }
             }
             Kind::Connection { program: None } => f.write_str("the connection to the agent is gone"),
             Kind::ProcessExit { .. } => f.write_str("the agent ended"),

@@ -50,6 +50,9 @@ pub enum Event {
         /// The cause.
         reason: String,
     },
+    /// Events of the turn are missing: the connection to a daemon that does not replay them was lost, or the reader was too slow.
+    /// The messages and results that follow are complete; only pieces of them are missing.
+    Gap,
     /// The turn is over. This is the last event.
     Result(Box<TurnResult>),
 
@@ -116,6 +119,7 @@ impl Event {
                 | Self::Retry(_)
                 | Self::Retracted { .. }
                 | Self::HandlerFailed { .. }
+                | Self::Gap
                 | Self::Result(_)
         )
     }

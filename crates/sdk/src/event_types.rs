@@ -88,11 +88,20 @@ pub struct Retry {
     pub reason: LlmRetryReason,
     /// The number of the attempt that failed, if the agent reports it.
     pub attempt: Option<u64>,
+    /// The time until the retry, if the agent reports it.
+    pub delay: Option<Duration>,
+    /// The error of the failed attempt, if the agent reports it.
+    pub message: Option<String>,
 }
 
 impl From<wire::LlmRetry> for Retry {
     fn from(retry: wire::LlmRetry) -> Self {
-        Self { reason: retry.reason, attempt: retry.attempt.as_ref().map(Count::get) }
+        Self {
+            reason: retry.reason,
+            attempt: retry.attempt.as_ref().map(Count::get),
+            delay: retry.delay_ms.as_ref().map(|delay| Duration::from_millis(delay.get())),
+            message: retry.message,
+        }
     }
 }
 

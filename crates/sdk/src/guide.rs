@@ -14,6 +14,7 @@
 //! - [Compact](compact): replace a long conversation by a summary.
 //! - [List](list): which sessions are on disk.
 //! - [Rename](rename): set the title.
+//! - [Daemon](daemon): sessions that continue while their clients come and go.
 //!
 //! **Streams.**
 //!
@@ -56,6 +57,7 @@ pub mod autonomy;
 pub mod compact;
 pub mod configuration;
 pub mod context;
+pub mod daemon;
 pub mod errors;
 pub mod fork;
 pub mod getting_started;

@@ -82,6 +82,8 @@ pub(crate) struct Handlers {
     pub(crate) editor: crate::editor::Editor,
     /// The time limit for an answer. There is no limit by default, because users may take long.
     pub(crate) deadline: Option<Duration>,
+    /// Other clients may answer, too: a request that neither a turn of this side nor a handler takes stays open.
+    pub(crate) is_shared: bool,
 }
 
 impl fmt::Debug for Handlers {
@@ -91,6 +93,7 @@ impl fmt::Debug for Handlers {
             .field("questions", &self.questions.is_some())
             .field("editor", &self.editor)
             .field("deadline", &self.deadline)
+            .field("is_shared", &self.is_shared)
             .finish()
     }
 }
@@ -101,6 +104,20 @@ pub(crate) struct Answered<T> {
     /// Whether the handler or the user denied the request, which ends the turn.
     pub(crate) is_denial: bool,
     pub(crate) failure: Option<String>,
+    /// The request stays open, for another client to answer.
+    pub(crate) is_left_open: bool,
+}
+
+impl<T> Answered<T> {
+    /// The answer to a request that is void: it is not the user's denial.
+    fn void(result: T) -> Self {
+        Self { result, is_denial: false, failure: None, is_left_open: false }
+    }
+
+    /// No answer.
+    fn left_open(result: T) -> Self {
+        Self { is_left_open: true, ..Self::void(result) }
+    }
 }
 
 impl Handlers {
@@ -133,34 +150,40 @@ impl Handlers {
     }
 
     /// Waits for the decision about a pending request. It is denied if there is no decision, and void when `over` is cancelled.
+    /// If it `may_stay_open`, it is left to others in both cases.
     pub(crate) async fn pending_permission(
         &self,
         request: &PermissionRequest,
         waiting: Waiting<Decision>,
         over: &CancellationToken,
+        may_stay_open: bool,
     ) -> Answered<RequestPermissionResult> {
         match self.pending(waiting, over).await {
+            Some(Ok(None)) | None if may_stay_open => Answered::left_open(Decision::deny().into_wire()),
             Some(decided) => {
                 let decided = decided.map(|decision| decision.unwrap_or_else(Decision::deny));
                 permission_result("permission decision", decided, request)
             }
-            None => Answered { result: Decision::deny().into_wire(), is_denial: false, failure: None },
+            None => Answered::void(Decision::deny().into_wire()),
         }
     }
 
     /// Waits for the answers to pending questions. They are declined if there is no answer, and void when `over` is cancelled.
+    /// If they `may_stay_open`, they are left to others in both cases.
     pub(crate) async fn pending_question(
         &self,
         request: &QuestionRequest,
         waiting: Waiting<Answers>,
         over: &CancellationToken,
+        may_stay_open: bool,
     ) -> Answered<AskUserResult> {
         match self.pending(waiting, over).await {
+            Some(Ok(None)) | None if may_stay_open => Answered::left_open(declined()),
             Some(answered) => {
                 let answered = answered.map(|answers| answers.unwrap_or(Answers::Declined));
                 question_result("question answer", answered, request)
             }
-            None => Answered { result: declined(), is_denial: false, failure: None },
+            None => Answered::void(declined()),
         }
     }
 
@@ -200,7 +223,8 @@ fn permission_result(
         Ok(decision) => (decision, None),
         Err(failure) => (Decision::deny(), Some(format!("{by}: {failure}"))),
     };
-    Answered { is_denial: decision.is_denial(), result: decision.into_wire(), failure }
+    let is_denial = decision.is_denial();
+    Answered { is_denial, failure, ..Answered::void(decision.into_wire()) }
 }
 
 fn question_result(
@@ -212,7 +236,7 @@ fn question_result(
         Ok(result) => (result, None),
         Err(failure) => (declined(), Some(format!("{by}: {failure}"))),
     };
-    Answered { is_denial: result.cancelled == Some(true), result, failure }
+    Answered { is_denial: result.cancelled == Some(true), failure, ..Answered::void(result) }
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {

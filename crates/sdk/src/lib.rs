@@ -36,12 +36,16 @@
 //!
 //! - `schema` (default): [`Session::extract`], answers as Rust types.
 //! - `mcp`: `McpServer`, tools of this process for the agent.
+//! - `daemon`: `Daemon`, many sessions on one connection to `musher daemon` or `droid daemon`; `daemon-tls` adds `wss://`.
+//! - `rest`: the module `rest` with computers, machine templates and remote sessions of the vendor's REST API.
 
 mod agent;
 mod attachment;
 pub mod blocking;
 mod budget;
 mod client;
+#[cfg(feature = "daemon")]
+mod daemon;
 mod editor;
 mod error;
 mod event;
@@ -55,6 +59,8 @@ mod mcp_server;
 mod prompt;
 mod record;
 mod requests;
+#[cfg(feature = "rest")]
+pub mod rest;
 mod result;
 mod run;
 mod schema_check;
@@ -67,6 +73,11 @@ pub use agent::{Agent, Connector};
 pub use attachment::{Document, Image};
 pub use budget::Budget;
 pub use client::Client;
+#[cfg(feature = "daemon")]
+pub use daemon::{
+    ConnectDaemon, Daemon, DaemonNotifications, DaemonState, InboxItem, InboxRequest, SessionHits,
+    SessionInfo,
+};
 pub use editor::{EditorAnswer, EditorHandler};
 pub use error::{Error, Kind as ErrorKind, Result};
 pub use event::Event;
@@ -90,8 +101,15 @@ pub use result::{FailureKind, StoppedBy, TurnEnd, TurnResult};
 #[cfg(feature = "mcp")]
 pub use rmcp;
 pub use run::{Run, run};
+/// The library of JSON Schemas, for types that are [extracted](Session::extract): `#[schemars(crate = "musher::schemars")]`.
+#[cfg(feature = "schema")]
+pub use schemars;
+/// The library that reads such types: `#[serde(crate = "musher::serde")]`.
+pub use serde;
+/// The JSON library of this crate.
+pub use serde_json;
 pub use session::{
-    Compact, Compaction, EnterSpecMode, Fork, Notifications, ResumeBuilder, Session, SessionBuilder,
+    Compact, Compaction, EnterSpecMode, Follow, Fork, Notifications, ResumeBuilder, Session, SessionBuilder,
     SessionId, SessionState,
 };
 pub use sessions_on_disk::{
@@ -100,7 +118,7 @@ pub use sessions_on_disk::{
 pub use tokio_util::sync::CancellationToken;
 pub use transport::{Connection, Launch, Spawner};
 pub use turn::Turn;
-pub use usage::{SessionUsage, TokenUsage};
+pub use usage::{Cost, SessionUsage, TokenUsage};
 
 pub mod transport {
     //! Connections to agents, for a [`Connector`](crate::Connector) and for tests.
@@ -130,3 +148,7 @@ struct RepositoryReadme;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/sdk.md")]
 struct GuidePage;
+
+#[cfg(all(doctest, feature = "daemon", feature = "rest"))]
+#[doc = include_str!("../../../docs/guide/daemon-client.md")]
+struct DaemonPage;

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use musher_wire::{AddUserMessage, AddUserMessageParams, Json, Method, OutputFormat};
+use musher_wire::{AddUserMessage, AddUserMessageParams, Json, Method, OutputFormat, TraceParent};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -14,6 +14,9 @@ use crate::schema_check;
 use crate::session::{Command, NewTurn, TurnLimits};
 use crate::turn::queue;
 use crate::{Budget, Document, Error, Image, Result, Session, Turn, TurnResult};
+
+/// How long a prompt waits for the turn of another process, if it waits.
+const SESSION_TIMEOUT: Duration = Duration::from_hours(24);
 
 /// A prompt. Await it for the result, or [`start`](Prompt::start) it to follow the turn.
 #[derive(Debug)]
@@ -25,6 +28,7 @@ pub struct Prompt {
     asks_on_stream: bool,
     limits: TurnLimits,
     cancel: CancellationToken,
+    trace_parent: Option<TraceParent>,
 }
 
 impl Prompt {
@@ -34,7 +38,15 @@ impl Prompt {
             TurnLimits { timeout: setup.turn_timeout, stall: setup.stall_timeout, budget: setup.budget };
         let params = AddUserMessageParams::new(text);
         let cancel = CancellationToken::new();
-        Self { session, params, wants_partial: false, asks_on_stream: false, limits, cancel }
+        Self {
+            session,
+            params,
+            wants_partial: false,
+            asks_on_stream: false,
+            limits,
+            cancel,
+            trace_parent: None,
+        }
     }
 
     /// Adds a picture to the prompt.
@@ -124,6 +136,18 @@ impl Prompt {
         self
     }
 
+    /// Sets the trace that the turn belongs to: the agent gets it as `traceparent` and continues it, if it records traces.
+    pub fn trace_parent(mut self, parent: TraceParent) -> Self {
+        self.trace_parent = Some(parent);
+        self
+    }
+
+    /// Waits while another process runs a turn of the session; by default such a prompt is refused. Only the engine knows this.
+    pub fn wait_for_session(mut self) -> Self {
+        self.params.wait_for_session = Some(true);
+        self
+    }
+
     /// Returns all options in the wire's form, to set those that have no method here.
     pub fn params_mut(&mut self) -> &mut AddUserMessageParams {
         &mut self.params
@@ -154,6 +178,7 @@ impl Prompt {
             limits: self.limits,
             events: sender,
             cancel: self.cancel.clone(),
+            follows: None,
             permit,
             over: over.clone().drop_guard(),
         };
@@ -173,7 +198,11 @@ impl Prompt {
         };
         let handle = &self.session.handle;
         let peer = handle.client.peer();
-        match peer.request_watched(AddUserMessage::NAME, params, AddUserMessage::TIMEOUT).await {
+        let peer = self.trace_parent.map_or_else(|| peer.clone(), |parent| peer.with_meta(parent.to_meta()));
+        // the turn of another process can take hours; the limits of this turn apply meanwhile
+        let waits = self.params.wait_for_session == Some(true);
+        let timeout = if waits { SESSION_TIMEOUT } else { AddUserMessage::TIMEOUT };
+        match peer.request_watched(AddUserMessage::NAME, params, timeout).await {
             Ok((_, watch)) => {
                 // a droid without a session first accepts the prompt and refuses it afterwards
                 let commands = handle.commands.downgrade();

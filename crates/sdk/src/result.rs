@@ -7,7 +7,7 @@ use musher_wire::{AgentTurnCompletionReason, ErrorNotification, Json, Message};
 use serde::de::DeserializeOwned;
 
 use crate::error::Kind;
-use crate::{Error, Result, TokenUsage};
+use crate::{Cost, Error, Result, TokenUsage};
 
 /// The result of a turn: how it ended, its messages, usage and errors.
 ///
@@ -29,6 +29,8 @@ pub struct TurnResult {
     pub structured_output: Option<Json>,
     /// The tokens of this turn.
     pub usage: Option<TokenUsage>,
+    /// The cost of this turn with its subagents, if the agent knows prices.
+    pub cost: Option<Cost>,
     /// The duration of the turn, as the agent or else the SDK measured it.
     pub duration: Duration,
     /// The number of the model's answers.
@@ -75,6 +77,8 @@ pub enum StoppedBy {
 pub enum FailureKind {
     /// The answer does not match the schema.
     StructuredOutput(AgentTurnCompletionReason),
+    /// The model refused to answer, or a filter of its vendor blocked the answer. The last error says why.
+    Refusal,
     /// Any other failure, as the agent names it.
     Execution(AgentTurnCompletionReason),
 }
@@ -95,7 +99,7 @@ impl TurnResult {
         match self.end {
             TurnEnd::Completed | TurnEnd::HandedOver | TurnEnd::Interrupted(_) => "success",
             TurnEnd::Failed(FailureKind::StructuredOutput(_)) => "error_structured_output",
-            TurnEnd::Failed(FailureKind::Execution(_)) => "error_during_execution",
+            TurnEnd::Failed(FailureKind::Refusal | FailureKind::Execution(_)) => "error_during_execution",
         }
     }
 
@@ -114,6 +118,7 @@ impl TurnResult {
                     self.why(reason.as_str()),
                 ));
             }
+            TurnEnd::Failed(FailureKind::Refusal) => self.why("refusal"),
             TurnEnd::Failed(FailureKind::Execution(reason)) => self.why(reason.as_str()),
         };
         Err(Error::because(Kind::Session, reason))

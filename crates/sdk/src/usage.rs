@@ -61,6 +61,25 @@ impl From<&wire::TokenUsage> for TokenUsage {
     }
 }
 
+/// The cost of a turn.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Cost {
+    /// In US dollars.
+    pub usd: f64,
+    /// The tokens that the amount does not include, because their price is unknown.
+    pub unpriced_tokens: u64,
+}
+
+impl Cost {
+    /// Reads the cost of a turn; `None` if the agent does not report it.
+    pub(crate) fn of(completed: &wire::AgentTurnCompleted) -> Option<Self> {
+        let usd = completed.cost_usd.as_ref()?.to().ok()?;
+        let unpriced_tokens = completed.unpriced_tokens.as_ref().map_or(0, Count::get);
+        Some(Self { usd, unpriced_tokens })
+    }
+}
+
 /// The token counts of a session, as they change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

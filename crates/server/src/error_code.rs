@@ -1,6 +1,7 @@
 //! Errors of the wire. The only module with their codes and texts.
 
 use musher_engine as engine;
+use musher_engine::store::StoreError;
 use musher_wire::{Json, Reason, RpcError};
 
 /// The input is not a message. The response has a null id.
@@ -57,6 +58,9 @@ pub(crate) fn of_engine(error: &engine::Error) -> RpcError {
         other => other.to_string(),
     };
     let mut it = RpcError::new(code, message);
+    if let engine::Error::Running(StoreError::Locked { holder, .. }) = error {
+        it.data = Some(Json::from(serde_json::json!({"runningInProcess": holder})));
+    }
     if let engine::Error::NoDirectory(path) = error {
         it.data = Some(Json::from(serde_json::json!({"cwd": path})));
     }

@@ -7,11 +7,15 @@
 //! - Events are written in the order in which the engine emits them. The server adds no order of its own.
 //! - A question is settled only by a well-formed, known answer while it is pending. Everything else counts as a refusal.
 //!
+//! [`daemon`] serves many sessions to many clients over WebSocket; each of its sessions is such an agent behind a connection.
+//!
 //! The path of a message: `dispatch` finds the method, `handle` makes a command of its params, the engine runs it, `convert` turns
 //! the outcome into a message. Not here: what a command does, and where bytes come from.
 
 mod connect;
+mod console;
 mod convert;
+pub mod daemon;
 mod dispatch;
 mod editor;
 mod error_code;

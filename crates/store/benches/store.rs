@@ -19,7 +19,7 @@ fn turn(number: usize) -> Vec<Record> {
     let id = |what: &str| format!("{what}-{number:08}-0000-4000-8000-000000000000");
     let input =
         json!({"file_path": "/workspace/src/main.rs", "offset": number}).as_object().cloned().unwrap();
-    let call = ToolUse { id: id("call"), name: "Read".to_owned(), input };
+    let call = ToolUse::new(id("call"), "Read", input);
     let code = "    let value = map.get(\"key\").copied().unwrap_or_default();\n".repeat(60);
     let result = Content::ToolResult {
         tool_use_id: id("call"),

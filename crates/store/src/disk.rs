@@ -48,6 +48,17 @@ pub(crate) trait Disk: fmt::Debug + Send + Sync {
         open(path, OFlags::RDWR | OFlags::CREATE | OFlags::APPEND, true)
     }
 
+    /// Opens a lock file; creates it if necessary.
+    fn open_lock(&self, path: &Path) -> io::Result<File> {
+        open(path, OFlags::RDWR | OFlags::CREATE, true)
+    }
+
+    /// Writes the note of a lock file with one call, over the one before.
+    fn write_note(&self, file: &File, note: &[u8]) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(file, note, 0)?;
+        file.set_len(note.len() as u64)
+    }
+
     /// Renames a file, replacing an existing one.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs_err::rename(from, to)

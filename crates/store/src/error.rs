@@ -18,13 +18,25 @@ pub enum StoreError {
     /// A session with this id already exists.
     #[error("session {0} already exists")]
     Exists(SessionId),
-    /// Another process is writing the session. It can still be read.
-    #[error("session {id} is in use{}", .holder.map(|pid| format!(" by process {pid}")).unwrap_or_default())]
+    /// Another process owns the session. It can still be read.
+    #[error("session {id} is running in {}", .holder.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}")))]
     Locked {
         /// Id of the session.
         id: SessionId,
-        /// The process that holds the lock, if known.
+        /// The process that has the lease, if known.
         holder: Option<u32>,
+    },
+    /// This process does not own the session, or another one has taken it over. Nothing was written.
+    #[error("session {id} is not owned by this process")]
+    NotOwned {
+        /// Id of the session.
+        id: SessionId,
+    },
+    /// Another daemon serves this home.
+    #[error("a daemon already runs on this home{}", .pid.map_or_else(String::new, |pid| format!(" (process {pid})")))]
+    DaemonRuns {
+        /// Its process, if known.
+        pid: Option<u32>,
     },
     /// The session has no message with this id.
     #[error("session {id} has no message {message}")]

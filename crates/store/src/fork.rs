@@ -21,7 +21,14 @@ use super::{Durability, NewSession, SessionId, Store, settings_file, slug};
 use musher_message::Message;
 
 /// Settings that new sessions do not inherit.
-const NOT_INHERITED: [&str; 3] = ["tokenUsage", "lastCallTokenUsage", "archivedAt"];
+const NOT_INHERITED: [&str; 6] = [
+    "tokenUsage",
+    "inclusiveTokenUsage",
+    "childInclusiveTokenUsageBySessionId",
+    "lastCallTokenUsage",
+    "usageByDay",
+    "archivedAt",
+];
 
 /// A part of a log to copy.
 #[derive(Debug)]
@@ -121,7 +128,7 @@ impl Store {
         may_share: bool,
     ) -> Result<()> {
         disk::make_folder(new.folder())?;
-        let _lock = self.lock_new(new)?;
+        let _lease = self.lease_new(new)?;
         self.copy_all(&old.sides(), &new.sides(), may_share)?;
         self.copy_all(&old.snapshots(), &new.snapshots(), may_share)?;
         let is_synced = self.is_synced();
@@ -187,6 +194,7 @@ fn cut(pieces: &[Piece], active: &HashSet<&str>, message: &str) -> Option<usize>
 
 fn describe(start: &mut Start, id: &SessionId, new_id: &SessionId, title: Option<&str>, last: Option<&str>) {
     start.set("id", new_id.as_str());
+    start.forget_created();
     if let Some(title) = title {
         start.set("title", title);
         start.set("isSessionTitleManuallySet", true);

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::disk;
 use super::open::resolved;
 use super::paths::{Paths, id_of};
-use super::record::{self, Line};
+use super::record::{self, Line, Start};
 use super::{SessionId, Store, settings_file, slug};
 
 /// Maximum length in bytes of a first line, and of the list of favorites. Sessions with a longer first line are not listed.
@@ -37,6 +37,8 @@ pub struct Summary {
     pub created: SystemTime,
     /// Whether the session is archived.
     pub is_archived: bool,
+    /// Whether it has no records and no title of the user: editors create a session for each window.
+    pub is_unused: bool,
     /// Additional directories of its workspace.
     pub additional_directories: Vec<PathBuf>,
     /// The file with its log.
@@ -44,6 +46,12 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Reads the settings of the session; empty if there are none.
+    pub fn settings(&self) -> Map<String, Value> {
+        let folder = self.log.parent().map(Path::to_owned).unwrap_or_default();
+        settings_file::read(&Paths::new(folder, self.id.clone())).0
+    }
+
     /// Counts the records after the first line, as lines that are not blank.
     pub fn count_records(&self) -> io::Result<usize> {
         let mut reader = BufReader::with_capacity(64 * 1024, disk::open_to_read(&self.log)?);
@@ -73,6 +81,12 @@ impl Store {
     /// line.
     pub fn list(&self, cwd: Option<&Path>, limit: usize) -> Vec<Summary> {
         self.summaries(cwd).filter(|session| !session.is_archived).take(limit).collect()
+    }
+
+    /// Returns the sessions like [`list`](Self::list), without unused ones.
+    pub fn list_used(&self, cwd: Option<&Path>, limit: usize) -> Vec<Summary> {
+        let used = |session: &Summary| !session.is_archived && !session.is_unused;
+        self.summaries(cwd).filter(used).take(limit).collect()
     }
 
     /// Returns the sessions like [`list`](Self::list), including archived ones.
@@ -118,10 +132,43 @@ fn logs(folder: &Path) -> Vec<(SystemTime, SystemTime, Paths)> {
         let id = id_of(&entry.path())?;
         let metadata = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
         let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-        let created = metadata.created().ok().or_else(|| changed(&metadata)).unwrap_or(modified);
-        Some((modified, created, Paths::new(folder.to_owned(), id)))
+        Some((modified, created(&metadata), Paths::new(folder.to_owned(), id)))
     });
     logs.collect()
+}
+
+/// When the file was created, as far as the file system knows.
+fn created(metadata: &std::fs::Metadata) -> SystemTime {
+    let known = metadata.created().ok().or_else(|| changed(metadata)).or_else(|| metadata.modified().ok());
+    known.unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+/// The times of a log, which a replacement of the file must not change.
+#[derive(Debug)]
+pub(super) struct Times(Option<std::fs::Metadata>);
+
+impl Times {
+    pub(super) fn of(log: &Path) -> Self {
+        Self(fs_err::symlink_metadata(log).ok())
+    }
+
+    /// Keeps the time of creation in the first line, unless it is there already.
+    pub(super) fn note_created(&self, start: &mut Start) {
+        if start.created().is_none()
+            && let Some(metadata) = &self.0
+        {
+            start.set_created(created(metadata));
+        }
+    }
+
+    /// Restores the time of the last write. A failure only changes the order of a list.
+    pub(super) fn restore_modified(&self, log: &Path) {
+        let Some(modified) = self.0.as_ref().and_then(|metadata| metadata.modified().ok()) else { return };
+        let opened = fs_err::OpenOptions::new().append(true).open(log);
+        if let Err(error) = opened.and_then(|file| file.into_parts().0.set_modified(modified)) {
+            tracing::debug!(%error, "the time of a session's last use was not kept");
+        }
+    }
 }
 
 /// When the file was last changed in any way, for file systems that do not keep when it was created.
@@ -133,7 +180,9 @@ fn changed(metadata: &std::fs::Metadata) -> Option<SystemTime> {
 fn summary(paths: &Paths, modified: SystemTime, created: SystemTime) -> Option<Summary> {
     let mut line = Vec::new();
     let file = disk::open_to_read(&paths.log()).ok()?;
+    let size = file.metadata().ok()?.len();
     BufReader::new(file.take(MAX_FIRST_LINE)).read_until(b'\n', &mut line).ok()?;
+    let is_empty = size <= line.len() as u64;
     // invalid text in a title must not hide the session
     let line = String::from_utf8_lossy(&line);
     let Some(Line::Start(start)) = record::parse(serde_json::from_str::<Value>(&line).ok()?) else {
@@ -141,6 +190,7 @@ fn summary(paths: &Paths, modified: SystemTime, created: SystemTime) -> Option<S
     };
     start.get("title")?.as_str()?;
     let settings: Map<String, Value> = settings_file::read(paths).0;
+    let created = start.created().unwrap_or(created);
     Some(Summary {
         id: paths.id().clone(),
         title: start.title().to_owned(),
@@ -150,6 +200,7 @@ fn summary(paths: &Paths, modified: SystemTime, created: SystemTime) -> Option<S
         parent: start.parent().map(str::to_owned),
         modified,
         created,
+        is_unused: is_empty && !start.is_title_manual(),
         is_archived: settings_file::is_archived(&settings),
         additional_directories: directories(&settings),
         log: paths.log(),

@@ -13,23 +13,26 @@ use serde_json::{Map, Value};
 
 use super::disk::{self, Disk};
 use super::error::{At, Result, StoreError};
-use super::lock::Lock;
+use super::lease::Lease;
+use super::list::Times;
 use super::paths::Paths;
-use super::record::{Record, Start};
+use super::record::{self, Line, Record, Start};
 use super::scan::{self, Repair};
 use super::snapshots::{Restored, RewindFiles, SnapshotLimits, Snapshots};
-use super::{Durability, SessionId, fork, settings_file, side};
+use super::{Durability, SessionId, Store, fork, settings_file, side};
 
 /// Maximum number of bytes kept in memory to write them again if a sync fails.
 const MAX_UNSYNCED: usize = 8 * 1024 * 1024;
 
-/// The log of a session, open for writing. Other processes cannot write it in the meantime.
+/// The log of a session that this process owns: no other process can write it in the meantime.
 #[derive(Debug)]
 pub struct Log {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) paths: Paths,
     pub(super) durability: Durability,
-    pub(super) lock: Lock,
+    pub(super) lease: Box<dyn Lease>,
+    /// Where the session is read again if others have written it.
+    pub(super) store: Store,
     /// `None` after a failure; the next write opens the file again.
     pub(super) file: Option<File>,
     /// Length of the file, as far as this writer knows.
@@ -52,6 +55,28 @@ pub struct Log {
 }
 
 impl Log {
+    /// Returns the log of a session without records.
+    pub(super) fn new(store: &Store, paths: Paths, lease: Box<dyn Lease>, start: Start) -> Self {
+        Self {
+            disk: Arc::clone(&store.disk),
+            paths,
+            durability: store.durability,
+            lease,
+            store: store.clone(),
+            file: None,
+            length: 0,
+            start,
+            settings: Map::new(),
+            repair: None,
+            pending: Vec::new(),
+            unsynced: Vec::new(),
+            is_name_unsynced: false,
+            order: HashMap::new(),
+            snapshots: None,
+            limits: store.limits,
+        }
+    }
+
     /// Returns the id of the session.
     pub fn id(&self) -> &SessionId {
         self.paths.id()
@@ -72,10 +97,9 @@ impl Log {
         &self.settings
     }
 
-    /// Returns whether other writers are locked out. If the file system does not support locks, load the session again before each
-    /// turn.
+    /// Returns whether other writers are locked out. If the file system does not support locks, they are only detected.
     pub fn is_exclusive(&self) -> bool {
-        self.lock.is_exclusive
+        self.lease.is_exclusive()
     }
 
     /// Appends a record. After that, the record survives the end of the process; see [`sync`](Self::sync) for power loss.
@@ -117,6 +141,8 @@ impl Log {
     }
 
     /// Sets the title. A generated title does not replace one that the user gave; in that case this returns `false`.
+    ///
+    /// The session does not move in lists when only its title changes.
     pub fn set_title(&mut self, title: &str, is_manual: bool) -> Result<bool> {
         if self.start.is_title_manual() && !is_manual {
             return Ok(false);
@@ -129,13 +155,20 @@ impl Log {
         if !is_manual {
             start.set("sessionTitleAutoStage", "first_message");
         }
-        if self.lock.is_exclusive {
+        if self.lease.is_exclusive() {
             self.settle()?;
             let old = self.content()?;
-            let rest = old.iter().position(|byte| *byte == b'\n').map_or(&[][..], |end| &old[end + 1..]);
+            let end = old.iter().position(|byte| *byte == b'\n').unwrap_or(old.len());
+            if !is_manual && is_manual_title(&old[..end]) {
+                return Ok(false);
+            }
+            let rest = old.get(end + 1..).unwrap_or_default();
+            let times = Times::of(&self.path());
+            times.note_created(&mut start);
             let mut content = start.line();
             content.extend_from_slice(rest);
             self.replace(&content)?;
+            times.restore_modified(&self.path());
         } else {
             // another process may be appending to the file, so lists keep showing the old title
             self.append(&Record::Title { title: title.to_owned(), is_manual })?;
@@ -144,8 +177,36 @@ impl Log {
         Ok(true)
     }
 
+    /// Replaces the text of the summary that the model reads. Returns `false` if there is none.
+    pub fn set_summary(&mut self, summary: &str) -> Result<bool> {
+        self.settle()?;
+        let old = self.content()?;
+        let lines: Vec<&[u8]> = old.split_inclusive(|byte| *byte == b'\n').collect();
+        let parsed = lines.iter().enumerate().rev().find_map(|(at, line)| {
+            match record::parse(serde_json::from_slice(line).ok()?)? {
+                Line::Record(Record::Compaction(compaction)) => Some((at, *compaction)),
+                _ => None,
+            }
+        });
+        let Some((at, mut compaction)) = parsed else { return Ok(false) };
+        summary.clone_into(&mut compaction.summary);
+        compaction.summary_tokens = (summary.len() as u64).div_ceil(4);
+        // names the file with the old text, if that was long
+        compaction.extra.shift_remove("musher");
+        let is_synced = self.durability == Durability::Power;
+        let new = Record::Compaction(Box::new(compaction)).json();
+        let new = side::line_of(&*self.disk, &self.paths, new, is_synced)?;
+        let (before, after) = (&lines[..at], lines.get(at + 1..).unwrap_or_default());
+        let content = [before.concat(), new, after.concat()].concat();
+        let times = Times::of(&self.path());
+        self.replace(&content)?;
+        times.restore_modified(&self.path());
+        Ok(true)
+    }
+
     /// Takes a snapshot of a file before a tool changes it while processing a message. The path must be absolute and without links.
     pub fn snapshot(&mut self, message_id: &str, path: &Path) -> Result<()> {
+        self.lease.check()?;
         let disk = Arc::clone(&self.disk);
         let is_synced = self.durability == Durability::Power;
         self.snapshots().take(&*disk, message_id, path, is_synced)
@@ -175,7 +236,7 @@ impl Log {
     pub fn archive(&mut self) -> Result<()> {
         let mut settings = self.settings.clone();
         let now = jiff::Timestamp::now().as_millisecond();
-        settings.insert("archivedAt".to_owned(), super::record::timestamp(now).into());
+        settings.insert("archivedAt".to_owned(), record::timestamp(now).into());
         self.save_settings(settings)
     }
 
@@ -187,6 +248,7 @@ impl Log {
     }
 
     pub(super) fn write_settings(&mut self, mut settings: Map<String, Value>, is_synced: bool) -> Result<()> {
+        self.lease.check()?;
         settings.insert("musher".to_owned(), self.start.summary());
         settings_file::write(&*self.disk, &self.paths, &settings, is_synced)?;
         self.settings = settings;
@@ -204,23 +266,24 @@ impl Log {
 
     /// Repairs the file and writes pending records, so that new records can be appended.
     fn settle(&mut self) -> Result<()> {
+        self.lease.check()?;
         let path = self.paths.log();
         match self.repair {
             None => {}
-            Some(Repair::Rewrite) if self.lock.is_exclusive => {
+            Some(Repair::Rewrite) if self.lease.is_exclusive() => {
                 let content = self.complete_records()?;
                 // keeps the damaged file under a second name before it is replaced
                 let backup = self.paths.damaged(jiff::Timestamp::now().as_millisecond());
                 fs_err::hard_link(&path, backup).at("back up", &path)?;
                 self.replace(&content)?;
             }
-            Some(Repair::Truncate { length }) if self.lock.is_exclusive => {
+            Some(Repair::Truncate { length }) if self.lease.is_exclusive() => {
                 let disk = Arc::clone(&self.disk);
                 disk.truncate(self.open()?, length).at("truncate", &path)?;
                 self.length = length;
                 self.repair = None;
             }
-            Some(Repair::WriteAgain) if self.lock.is_exclusive => {
+            Some(Repair::WriteAgain) if self.lease.is_exclusive() => {
                 let length = usize::try_from(self.length).unwrap_or(usize::MAX);
                 let mut content = self.content()?;
                 content.truncate(length.saturating_sub(self.unsynced.len()));
@@ -260,11 +323,16 @@ impl Log {
         let is_synced = self.durability == Durability::Power;
         let line = side::line_of(&*self.disk, &self.paths, record.json(), is_synced)?;
         self.write(&line)?;
+        self.keep_place(record);
+        Ok(())
+    }
+
+    /// Keeps the place of a message among the others.
+    pub(super) fn keep_place(&mut self, record: &Record) {
         if let Record::Message(message) = record {
             let next = self.order.len();
             self.order.entry(message.id.clone()).or_insert(next);
         }
-        Ok(())
     }
 
     /// Writes bytes with one call, all or nothing.
@@ -287,14 +355,14 @@ impl Log {
             Ok(_part) => io::Error::new(io::ErrorKind::StorageFull, "incomplete write"),
             Err(error) => error,
         };
-        self.repair = Some(if self.lock.is_exclusive {
+        self.repair = Some(if self.lease.is_exclusive() {
             Repair::Truncate { length: self.length }
         } else {
             Repair::EndLine
         });
         // repair now if possible, otherwise before the next record
         let length = self.length;
-        if self.lock.is_exclusive
+        if self.lease.is_exclusive()
             && let Ok(file) = self.open()
             && disk.truncate(file, length).is_ok()
         {
@@ -351,4 +419,10 @@ impl Log {
         }
         Ok(())
     }
+}
+
+/// Whether the first line of a log has a title that the user gave. A daemon of droid writes it there while another process has the session.
+fn is_manual_title(line: &[u8]) -> bool {
+    let line = serde_json::from_slice(line).ok().and_then(record::parse);
+    matches!(line, Some(Line::Start(start)) if start.is_title_manual())
 }

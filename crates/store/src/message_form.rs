@@ -1,7 +1,8 @@
 //! Conversion of messages to and from their form on disk. Pure.
 //!
-//! As in droid's logs, tool results and system messages have the role `user` on disk. The original role, and the model's form of a
-//! result if it differs, are in the object `musher`.
+//! As in droid's logs, tool results and system messages have the role `user` on disk. The original role, the model's form of a
+//! result if it differs, and parts of reasoning for which droid has no form, are in the object `musher`. Its unknown fields survive in
+//! [`Message::extra`], under the same name.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,6 +14,11 @@ use super::record::{milliseconds, timestamp};
 /// A field of the record, not of the message in it.
 const SUMMARY: &str = "compactionSummaryId";
 
+/// The object with the fields of musher.
+const MUSHER: &str = "musher";
+/// Parts of reasoning (`Proof::Details`), by the index of their block.
+const DETAILS: &str = "reasoningDetails";
+
 /// Converts a message to a record.
 pub(super) fn write(message: &Message) -> Map<String, Value> {
     let mut inner = Map::new();
@@ -23,7 +29,7 @@ pub(super) fn write(message: &Message) -> Map<String, Value> {
         inner.insert("visibility".to_owned(), message.visibility.name().into());
     }
     for (key, value) in &message.extra {
-        if key != SUMMARY {
+        if key != SUMMARY && key != MUSHER {
             inner.entry(key.clone()).or_insert_with(|| value.clone());
         }
     }
@@ -37,7 +43,7 @@ pub(super) fn write(message: &Message) -> Map<String, Value> {
     }
     let fields = musher_fields(message);
     if !fields.is_empty() {
-        inner.insert("musher".to_owned(), fields.into());
+        inner.insert(MUSHER.to_owned(), fields.into());
     }
 
     let mut record = Map::new();
@@ -60,7 +66,11 @@ fn part_json(part: &Content) -> Value {
         Content::Text(text) => json!({"type": "text", "text": text}),
         Content::Thinking(thinking) => thinking_json(thinking),
         Content::ToolUse(call) => {
-            json!({"type": "tool_use", "id": call.id, "name": call.name, "input": call.input})
+            let mut part = json!({"type": "tool_use", "id": call.id, "name": call.name, "input": call.input});
+            if let Some(signature) = &call.signature {
+                part["thoughtSignature"] = signature.clone().into();
+            }
+            part
         }
         Content::ToolResult { tool_use_id, for_client, is_error, .. } => {
             let mut fields = Map::new();
@@ -88,6 +98,7 @@ fn parts_json(parts: &[Part]) -> Value {
                     let media = Media { media_type: media_type.clone(), data: data.clone(), name: None };
                     json!({"type": "image", "source": base64_source(&media)})
                 }
+                Part::Document(media) => json!({"type": "document", "source": document_source(media)}),
             })
             .collect(),
     }
@@ -106,7 +117,7 @@ fn thinking_json(thinking: &Thinking) -> Value {
             signed(&item.to_string(), "openai")
         }
         Some(Proof::Plain) => signed("reasoning_content", "generic-chat-completion-api"),
-        _ => json!({"type": "thinking", "signature": "", "thinking": text}),
+        Some(Proof::Details { .. }) | None => json!({"type": "thinking", "signature": "", "thinking": text}),
     }
 }
 
@@ -133,7 +144,20 @@ fn document_source(media: &Media) -> Value {
 
 /// Returns the fields that droid's form cannot represent.
 fn musher_fields(message: &Message) -> Map<String, Value> {
-    let mut fields = Map::new();
+    let mut fields = match message.extra.get(MUSHER) {
+        Some(Value::Object(fields)) => fields.clone(),
+        _ => Map::new(),
+    };
+    let details = message.content.iter().enumerate().filter_map(|(index, part)| match part {
+        Content::Thinking(Thinking { proof: Some(Proof::Details { details }), .. }) => {
+            Some((index.to_string(), details.clone().into()))
+        }
+        _ => None,
+    });
+    let details: Map<String, Value> = details.collect();
+    if !details.is_empty() {
+        fields.insert(DETAILS.to_owned(), details.into());
+    }
     let is_result = |part: &Content| matches!(part, Content::ToolResult { .. });
     let is_plain = match message.role {
         Role::System => message.is_hook_run(),
@@ -169,7 +193,7 @@ pub(super) fn read(mut record: Map<String, Value>) -> Option<Message> {
     let created = created.or_else(|| inner.get("createdAt")?.as_i64()).unwrap_or_default();
     inner.shift_remove("createdAt");
     let updated = inner.shift_remove("updatedAt").and_then(|at| at.as_i64()).unwrap_or(created);
-    let mut fields = match inner.shift_remove("musher") {
+    let mut fields = match inner.shift_remove(MUSHER) {
         Some(Value::Object(fields)) => fields,
         _ => Map::new(),
     };
@@ -177,11 +201,22 @@ pub(super) fn read(mut record: Map<String, Value>) -> Option<Message> {
         Some(Value::Object(texts)) => texts,
         _ => Map::new(),
     };
-    let content = match inner.shift_remove("content")? {
+    let mut details = match fields.remove(DETAILS) {
+        Some(Value::Object(details)) => details,
+        _ => Map::new(),
+    };
+    let mut content = match inner.shift_remove("content")? {
         Value::String(text) => vec![Content::Text(text)],
         Value::Array(parts) => parts.into_iter().map(|part| read_part(part, &mut texts)).collect(),
         _ => return None,
     };
+    for (index, part) in content.iter_mut().enumerate() {
+        if let Content::Thinking(thinking) = part
+            && let Some(Value::Array(details)) = details.shift_remove(&index.to_string())
+        {
+            thinking.proof = Some(Proof::Details { details });
+        }
+    }
     let has_results = content.iter().any(|part| matches!(part, Content::ToolResult { .. }));
     let said = string(fields.remove("role"));
     let role = match said.as_deref().or(inner.get("role").and_then(Value::as_str))? {
@@ -203,6 +238,9 @@ pub(super) fn read(mut record: Map<String, Value>) -> Option<Message> {
     let model_id = string(inner.shift_remove("modelId"));
     let reasoning_effort = string(inner.shift_remove("reasoningEffort"));
     let mut extra = inner;
+    if !fields.is_empty() {
+        extra.insert(MUSHER.to_owned(), fields.into());
+    }
     if let Some(summary) = record.remove(SUMMARY) {
         extra.insert(SUMMARY.to_owned(), summary);
     }
@@ -240,6 +278,7 @@ fn known_part(part: &mut Value, texts: &mut Map<String, Value>) -> Option<Conten
         "tool_use" => Content::ToolUse(ToolUse {
             id: text("id")?,
             name: text("name")?,
+            signature: text("thoughtSignature"),
             input: std::mem::take(part.get_mut("input")?.as_object_mut()?),
         }),
         "tool_result" => {
@@ -258,13 +297,14 @@ fn known_part(part: &mut Value, texts: &mut Map<String, Value>) -> Option<Conten
     })
 }
 
-/// Reads the output of a tool. Parts that are neither text nor image become their JSON text.
+/// Reads the output of a tool. Parts of an unknown kind become their JSON text.
 fn read_parts(content: Option<Value>) -> Vec<Part> {
     let read = |part: &Value| match part["type"].as_str() {
         Some("text") => part["text"].as_str().map(|text| Part::Text(text.to_owned())),
         Some("image") => {
             media(&part["source"]).map(|media| Part::Image { media_type: media.media_type, data: media.data })
         }
+        Some("document") => media(&part["source"]).map(Part::Document),
         _ => None,
     };
     match content {

@@ -1,4 +1,4 @@
-//! Creates, finds and opens sessions, for writing or read-only.
+//! Creates, finds and opens sessions, to resume them or read-only.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 use super::branch::{self, Conversation};
 use super::disk::{self, Disk, RealDisk};
 use super::error::{At, Result, StoreError};
-use super::lock::Lock;
+use super::lease::files::FileLeases;
+use super::lease::{Lease, Leases, Purpose};
 use super::log::Log;
 use super::paths::Paths;
 use super::record::{Compaction, Record, Start};
@@ -26,8 +27,9 @@ const DEFAULT_TITLE: &str = "New Session";
 pub struct Store {
     sessions: PathBuf,
     pub(super) durability: Durability,
-    limits: SnapshotLimits,
+    pub(super) limits: SnapshotLimits,
     pub(super) disk: Arc<dyn Disk>,
+    pub(super) leases: Arc<dyn Leases>,
 }
 
 /// A session to create.
@@ -67,7 +69,7 @@ pub struct Stored {
     pub id: SessionId,
     /// The first line: title, working directory, owner.
     pub start: Start,
-    /// The messages, oldest first. Every tool call has a result.
+    /// The messages, oldest first. Every tool call has a result, unless another process is running it.
     pub messages: Vec<Message>,
     /// The latest compaction.
     pub compaction: Option<Compacted>,
@@ -159,7 +161,15 @@ impl Store {
     }
 
     fn with_disk(sessions: PathBuf, disk: Arc<dyn Disk>) -> Self {
-        Self { sessions, durability: Durability::default(), limits: SnapshotLimits::default(), disk }
+        let leases = Arc::new(FileLeases::new(Arc::clone(&disk)));
+        Self { sessions, durability: Durability::default(), limits: SnapshotLimits::default(), disk, leases }
+    }
+
+    /// Sets who gives out the leases of sessions. The default is for processes of one machine.
+    #[must_use]
+    pub fn leases(mut self, leases: Arc<dyn Leases>) -> Self {
+        self.leases = leases;
+        self
     }
 
     /// Sets the durability of records. The default is [`Durability::Process`].
@@ -192,7 +202,7 @@ impl Store {
         let folder = self.sessions.join(slug(&cwd));
         disk::make_folder(&folder)?;
         let paths = Paths::new(folder, new.id.clone());
-        let lock = self.lock_new(&paths)?;
+        let lease = self.lease_new(&paths)?;
         let start = first_line(&new, &cwd);
         let is_synced = self.durability == Durability::Power;
         let mut content = start.line();
@@ -204,73 +214,73 @@ impl Store {
                 order.entry(message.id.clone()).or_insert(next);
             }
         }
-        let mut log = Log {
-            disk: Arc::clone(&self.disk),
-            durability: self.durability,
-            lock,
-            file: None,
-            length: content.len() as u64,
-            start,
-            settings: Map::new(),
-            repair: None,
-            pending: Vec::new(),
-            unsynced: Vec::new(),
-            is_name_unsynced: false,
-            order,
-            snapshots: None,
-            limits: self.limits,
-            paths,
-        };
+        let length = content.len() as u64;
+        let mut log = Log { length, order, ..Log::new(self, paths, lease, start) };
         // write the settings first: without them, the session would load with other settings
         log.write_settings(new.settings, is_synced)?;
         self.disk.replace(&log.path(), &content, is_synced)?;
         Ok(log)
     }
 
-    /// Takes the lock of a session that must not exist yet.
-    pub(super) fn lock_new(&self, paths: &Paths) -> Result<Lock> {
+    /// Takes the lease of a session that must not exist yet.
+    pub(super) fn lease_new(&self, paths: &Paths) -> Result<Box<dyn Lease>> {
         let is_existing = || self.find(paths.id()).is_some();
         let exists = || StoreError::Exists(paths.id().clone());
-        // check before taking the lock, because a writer holds it, and after, because another process may have been faster
+        // check before taking the lease, because a writer has it, and after, because another process may have been faster
         if is_existing() {
             return Err(exists());
         }
-        let lock = Lock::take(&*self.disk, &paths.lock(), paths.id())?;
-        if is_existing() { Err(exists()) } else { Ok(lock) }
+        let lease = self.leases.take(paths.id(), paths.folder(), Purpose::Change)?;
+        if is_existing() { Err(exists()) } else { Ok(lease) }
     }
 
-    /// Opens a session for writing, to resume it.
+    /// Opens a session for writing, to change it. The log has the lease of the session until it is released or dropped.
     ///
-    /// Fails with [`StoreError::Locked`] while another process writes it; [`read`](Self::read) works in that case.
+    /// Fails with [`StoreError::Locked`] while another process has the lease; [`read`](Self::read) and [`attach`](Self::attach) work in
+    /// that case.
     pub fn load(&self, id: &SessionId) -> Result<Loaded> {
         let paths = self.paths(id)?;
-        let lock = Lock::take(&*self.disk, &paths.lock(), id)?;
-        let (scan, mut session) = read(&paths)?;
+        let lease = self.leases.take(id, paths.folder(), Purpose::Change)?;
+        self.load_owned(&paths, lease)
+    }
+
+    /// Opens a session whose lease was taken.
+    pub(super) fn load_owned(&self, paths: &Paths, lease: Box<dyn Lease>) -> Result<Loaded> {
+        let (mut log, session) = self.read_into(paths, lease, true)?;
+        log.settle_if_pending();
+        Ok(Loaded { log, session })
+    }
+
+    /// Reads a session and what its log has to know. Writes nothing.
+    pub(super) fn read_into(
+        &self,
+        paths: &Paths,
+        lease: Box<dyn Lease>,
+        closes_calls: bool,
+    ) -> Result<(Log, Stored)> {
+        let (scan, mut session) = read(paths)?;
         let mut log = Log {
-            disk: Arc::clone(&self.disk),
-            durability: self.durability,
-            lock,
-            file: None,
             length: scan.length,
-            start: session.start.clone(),
             settings: session.settings.clone(),
             repair: scan.repair(),
-            pending: Vec::new(),
-            unsynced: Vec::new(),
-            is_name_unsynced: false,
-            order: HashMap::new(),
-            snapshots: None,
-            limits: self.limits,
-            paths,
+            ..Log::new(self, paths.clone(), lease, session.start.clone())
         };
-        fill(&mut session, scan.records.into_iter().map(|(_, record)| record), Some(&mut log));
-        Ok(Loaded { log, session })
+        let records =
+            scan.records.into_iter().map(|(_, record)| record).inspect(|record| log.keep_place(record));
+        fill(&mut session, records);
+        if closes_calls {
+            let results = close_calls(&mut session);
+            log.pending = results.into_iter().map(|message| Record::Message(Box::new(message))).collect();
+        }
+        log.start = session.start.clone();
+        Ok((log, session))
     }
 
     /// Reads a session without changing it, even while another process writes it.
     pub fn read(&self, id: &SessionId) -> Result<Stored> {
         let (scan, mut session) = read(&self.paths(id)?)?;
-        fill(&mut session, scan.records.into_iter().map(|(_, record)| record), None);
+        fill(&mut session, scan.records.into_iter().map(|(_, record)| record));
+        close_calls(&mut session);
         Ok(session)
     }
 
@@ -337,30 +347,27 @@ fn read(paths: &Paths) -> Result<(Scan, Stored)> {
     Ok((scan, session))
 }
 
-/// Builds the conversation. Missing tool results are written now, or before the next record.
-fn fill(session: &mut Stored, records: impl Iterator<Item = Record>, mut log: Option<&mut Log>) {
-    let records = records.inspect(|record| {
-        if let (Record::Message(message), Some(log)) = (record, log.as_mut()) {
-            let next = log.order.len();
-            log.order.entry(message.id.clone()).or_insert(next);
-        }
-    });
+/// Builds the conversation.
+fn fill(session: &mut Stored, records: impl Iterator<Item = Record>) {
     let Conversation { messages, compaction, todos, queued, title } = branch::conversation(records);
     session.messages = messages;
     session.compaction = compaction.map(|(summary, removed)| Compacted { summary, removed });
     session.todos = todos;
     session.queued = queued;
-    if let Some((title, is_manual)) = title {
+    // another program may have written the user's title into the first line
+    if let Some((title, is_manual)) = title
+        && (is_manual || !session.start.is_title_manual())
+    {
         session.start.set("title", title);
         session.start.set("isSessionTitleManuallySet", is_manual);
     }
+}
+
+/// Adds a result to every tool call without one. Returns the messages to write.
+fn close_calls(session: &mut Stored) -> Vec<Message> {
     let (interrupted, results) = branch::close_calls(&mut session.messages);
     session.damage.interrupted_calls = interrupted;
-    if let Some(log) = log {
-        log.start = session.start.clone();
-        log.pending = results.into_iter().map(|message| Record::Message(Box::new(message))).collect();
-        log.settle_if_pending();
-    }
+    results
 }
 
 fn first_line(new: &NewSession, cwd: &Path) -> Start {

@@ -4,6 +4,7 @@
 //! which other programs may send to a vendor unchanged.
 
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -11,6 +12,10 @@ use serde_json::{Map, Value};
 use super::SessionId;
 use super::message_form;
 use musher_message::Message;
+
+/// The object with fields of musher, and its field with the time of creation.
+const OWN: &str = "musher";
+const CREATED: &str = "createdAt";
 
 /// A record of a session after the first line.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,6 +118,28 @@ impl Start {
     /// Returns the id of the session that this one was forked or compacted from.
     pub fn parent(&self) -> Option<&str> {
         self.text("parent")
+    }
+
+    /// Returns the time of creation, which is noted when the file is replaced.
+    pub(super) fn created(&self) -> Option<SystemTime> {
+        let noted = self.fields.get(OWN)?.get(CREATED)?.as_str()?;
+        noted.parse::<Timestamp>().ok().map(SystemTime::from)
+    }
+
+    /// Notes the time of creation.
+    pub(super) fn set_created(&mut self, at: SystemTime) {
+        let Ok(at) = Timestamp::try_from(at) else { return };
+        let own = self.fields.entry(OWN).or_insert_with(|| Value::Object(Map::new()));
+        if let Value::Object(own) = own {
+            own.insert(CREATED.to_owned(), at.to_string().into());
+        }
+    }
+
+    /// Forgets the time of creation, for a copy.
+    pub(super) fn forget_created(&mut self) {
+        if let Some(Value::Object(own)) = self.fields.get_mut(OWN) {
+            own.shift_remove(CREATED);
+        }
     }
 
     /// Returns any field of the line.

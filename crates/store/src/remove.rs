@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::error::{At, Result};
-use super::lock::Lock;
+use super::lease::Purpose;
 use super::{SessionId, Store};
 
 impl Store {
@@ -14,7 +14,7 @@ impl Store {
     /// Fails with [`StoreError::Locked`](super::StoreError::Locked) while a process writes the session.
     pub fn delete(&self, id: &SessionId) -> Result<()> {
         let paths = self.paths(id)?;
-        let _lock = Lock::take(&*self.disk, &paths.lock(), id)?;
+        let _lease = self.leases.take(id, paths.folder(), Purpose::Change)?;
         let log = paths.log();
         fs_err::remove_file(&log).at("remove", &log)?;
         let Ok(entries) = fs_err::read_dir(paths.folder()) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! The settings of a session, in a file next to its log.
+//! The settings of a session, in a file next to its log. The archive flag is one of them.
 //!
 //! The file holds droid's fields and any others. An object `musher` repeats fields of the first line of the log, in case that is lost.
 

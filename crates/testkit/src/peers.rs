@@ -5,12 +5,14 @@
 
 mod cache;
 mod fetch;
+mod newest;
 mod require;
 
 use std::fmt;
 
 pub use cache::{Installed, cache_dir, find};
 pub use fetch::fetch;
+pub use newest::{NEWEST_VARIABLE, current, look_up, remember};
 pub use require::{MISSING_HINT, require};
 
 /// The version of `droid` that the protocol reference describes.
@@ -37,10 +39,10 @@ pub const DROID_OLD: Peer = Peer {
 /// The version of Claude Code that the driver is written for.
 pub const CLAUDE: Peer = Peer {
     name: "claude",
-    version: "2.1.325",
+    version: "2.1.326",
     source: Source::Npm {
         package: "@anthropic-ai/claude-code-linux-x64",
-        integrity: "sha512-BqZzMvP/zgLLL34S+7OzbG+cyoFp7gwWHU5koVwsyMlTAz+0zZAmbY+UkzvtN2RXxp6AcMenbYIjQJxoXfUY3w==",
+        integrity: "sha512-RvNuaeMGfPGUyUGttVvhHgVUZ3B2L+Pgf336ImZLsPP2UQHYblewi47CPFLObqz+K6D++PLP1eAsDBLYko3w+g==",
     },
     entry: Entry::Program("claude"),
 };
@@ -75,8 +77,19 @@ pub const ACP_SDK: Peer = Peer {
     entry: Entry::NodeModules,
 };
 
+/// The checker of TypeScript, for the scripts of the console against the types of the protocol.
+pub const TYPESCRIPT: Peer = Peer {
+    name: "typescript",
+    version: "5.9.3",
+    source: Source::Npm {
+        package: "typescript",
+        integrity: "sha512-jl1vZzPDinLr9eUt3J/t7V6FgNEw9QjvBPdysz9KfQDD41fQrC2Y4vKQdiaUpFT4bXlb1RHhLpp8wtm6M5TgSw==",
+    },
+    entry: Entry::NodeModules,
+};
+
 /// Every peer, in the order `cargo xtask peers` fetches them.
-pub const ALL: [Peer; 6] = [DROID, DROID_OLD, CLAUDE, CLAUDE_OLD, PYTHON_SDK, ACP_SDK];
+pub const ALL: [Peer; 7] = [DROID, DROID_OLD, CLAUDE, CLAUDE_OLD, PYTHON_SDK, ACP_SDK, TYPESCRIPT];
 
 /// A real program or library at one version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

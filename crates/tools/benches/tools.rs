@@ -18,7 +18,7 @@ fn run_all(bencher: Bencher<'_, '_>, name: &str, inputs: &[Value]) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let scratch = tempfile::tempdir().unwrap();
     let context = Context::new(Workspace::open(root).unwrap(), scratch.path())
-        .with_environment(command_environment(std::env::vars_os(), &[]));
+        .with_environment(command_environment(std::env::vars_os(), &[], &[]));
     let tools = Registry::builtin();
     let tool = tools.get(name).unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();

@@ -1,14 +1,17 @@
-//! The context of a call besides its arguments: the workspace, the progress observer, and the files that the session has seen.
+//! The context of a call besides its arguments: the workspace, the progress observer, and what the session has seen and started.
 
-use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
 
+use musher_permission::SecretFiles;
+use musher_process::Sandbox;
+
+use crate::process::TempFolder;
 use crate::session_port::no_session;
-use crate::{Access, Editor, Processes, SessionPort, SessionRequest, ToolOutput, Workspace};
+use crate::{Access, Editor, Processes, SeenFiles, SessionPort, SessionRequest, ToolOutput, Workspace};
 
 /// The context of a call. Cheap to clone; clones share the session's seen files and processes.
 #[derive(Clone)]
@@ -22,10 +25,21 @@ pub struct Context {
     pub scratch: PathBuf,
     /// The environment of commands; see [`command_environment`](crate::command_environment).
     pub environment: Arc<[(OsString, OsString)]>,
+    /// What commands may change and connect to; `None` if everything. Set per call, see [`confined`](Self::confined).
+    pub sandbox: Option<Sandbox>,
+    /// The program that starts a sandboxed command in the editor's terminal; see [`Sandbox::launch`]. Without it, such commands run
+    /// without a terminal.
+    pub launcher: Option<PathBuf>,
+    /// The directory of the sandbox's temporary files.
+    temp: Arc<TempFolder>,
     /// The processes that this session has started and not ended yet.
     pub processes: Arc<Processes>,
-    /// The files whose content this session has seen.
+    /// The versions of files that the model has seen.
     pub seen: Arc<SeenFiles>,
+    /// The files that recursive reads leave out.
+    pub secrets: SecretFiles,
+    /// Whether the model reads documents such as PDFs. If not, tools return their text.
+    pub accepts_documents: bool,
     /// The editor that has the workspace open, if any.
     pub editor: Option<Arc<dyn Editor>>,
     /// Whether commands may run in the editor's terminals: only if a user sees them.
@@ -56,8 +70,13 @@ impl Context {
             access: Access::Workspace,
             scratch: scratch.into(),
             environment: Arc::default(),
+            sandbox: None,
+            launcher: None,
+            temp: Arc::default(),
             processes: Arc::default(),
             seen: Arc::default(),
+            secrets: SecretFiles::default(),
+            accepts_documents: false,
             editor: None,
             has_terminals: true,
             is_silent: Arc::default(),
@@ -92,10 +111,44 @@ impl Context {
         Self { environment: environment.into(), ..self }
     }
 
+    /// Sets the files that recursive reads leave out.
+    #[must_use]
+    pub fn with_secrets(self, secrets: SecretFiles) -> Self {
+        Self { secrets, ..self }
+    }
+
+    /// Sets the program that starts a sandboxed command in the editor's terminal.
+    #[must_use]
+    pub fn with_launcher(self, launcher: Option<PathBuf>) -> Self {
+        Self { launcher, ..self }
+    }
+
+    /// Sets what commands may change and connect to. The sandbox should come from [`with_temp`](Self::with_temp).
+    #[must_use]
+    pub fn confined(self, sandbox: Option<Sandbox>) -> Self {
+        Self { sandbox, ..self }
+    }
+
+    /// Adds the session's directory for temporary files to a sandbox, and creates it when it is first needed. Blocks.
+    ///
+    /// The directory is private, and removed with the last clone of this context.
+    pub fn with_temp(&self, sandbox: Sandbox) -> std::io::Result<Sandbox> {
+        let base =
+            self.environment.iter().find(|(name, _)| name == "TMPDIR").map(|(_, value)| Path::new(value));
+        let base = base.filter(|base| base.is_absolute() && base.is_dir());
+        Ok(sandbox.temp(self.temp.path(base.unwrap_or(Path::new("/tmp")))?))
+    }
+
     /// Sets the editor that has the workspace open.
     #[must_use]
     pub fn with_editor(self, editor: Option<Arc<dyn Editor>>) -> Self {
         Self { editor, ..self }
+    }
+
+    /// Sets whether the model reads documents such as PDFs.
+    #[must_use]
+    pub fn with_documents(self, accepts_documents: bool) -> Self {
+        Self { accepts_documents, ..self }
     }
 
     /// Sets the observer of progress. It must not block.
@@ -118,24 +171,5 @@ impl fmt::Debug for Context {
             .field("access", &self.access)
             .field("scratch", &self.scratch)
             .finish_non_exhaustive()
-    }
-}
-
-/// The files whose content a session has seen, by their real paths. Only these files may be edited.
-#[derive(Debug, Default)]
-pub struct SeenFiles {
-    // held for a few instructions only, never across an await
-    paths: Mutex<HashSet<PathBuf>>,
-}
-
-impl SeenFiles {
-    /// Adds a file.
-    pub fn add(&self, path: impl Into<PathBuf>) {
-        self.paths.lock().unwrap_or_else(PoisonError::into_inner).insert(path.into());
-    }
-
-    /// Whether the session has seen a file.
-    pub fn contains(&self, path: &Path) -> bool {
-        self.paths.lock().unwrap_or_else(PoisonError::into_inner).contains(path)
     }
 }

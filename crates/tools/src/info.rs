@@ -46,6 +46,17 @@ pub struct ToolInfo {
     pub concurrency: Concurrency,
     /// When the tool is offered to the model.
     pub offer: Offer,
+    /// Set if the tool is only for models that edit files in this way.
+    pub edit_style: Option<EditStyle>,
+}
+
+/// How a model edits files best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EditStyle {
+    /// By replacing a text with another.
+    Replace,
+    /// With patches.
+    Patch,
 }
 
 /// The kind of a tool.
@@ -129,6 +140,7 @@ impl ToolInfo {
             is_read_only: false,
             concurrency: Concurrency::Alone,
             offer: Offer::At(u16::MAX),
+            edit_style: None,
         }
     }
 
@@ -166,6 +178,12 @@ impl ToolInfo {
     #[must_use]
     pub const fn parallel(self) -> Self {
         Self { concurrency: Concurrency::Parallel, ..self }
+    }
+
+    /// Offers the tool only to models that edit files in this way. Other models can still call it.
+    #[must_use]
+    pub const fn for_edit_style(self, edit_style: EditStyle) -> Self {
+        Self { edit_style: Some(edit_style), ..self }
     }
 
     /// Sets when the tool is offered to the model.

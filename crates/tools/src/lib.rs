@@ -31,23 +31,32 @@ mod editor;
 mod info;
 mod input;
 pub mod limits;
+mod long_result;
+mod notebook;
+mod pdf;
 
 mod process;
 mod registry;
+mod seen;
 mod session_port;
 mod text;
 mod tool;
 
 pub use builtin::{
     AddressRule, ApplyPatch, AskUser, Create, Edit, Execute, ExitSpecMode, FetchUrl, Glob, Grep, Ls, Read,
-    Skill, Task, TaskOutput, TaskStop, Todo, TodoStatus, TodoWrite, ToolSearch, UserQuestion, answers,
+    SearchProvider, Skill, Task, TaskInput, TaskOutput, TaskStop, Todo, TodoStatus, TodoWrite, ToolSearch,
+    UserQuestion, WebSearch, answers,
 };
-pub use context::{Context, Progress, SeenFiles};
+pub use context::{Context, Progress};
 pub use editor::{Editor, EditorAnswer, EditorOffers, TerminalExit, TerminalOrder, TerminalOutput};
-pub use info::{Category, Concurrency, ListedFrom, Offer, ToolInfo, object_schema};
-pub use musher_message::Part;
+pub use info::{Category, Concurrency, EditStyle, ListedFrom, Offer, ToolInfo, object_schema};
+pub use musher_message::{Media, Part};
 pub use musher_permission::{Access, Action, FileKind, Resolved, Risk, Workspace};
-pub use process::{Background, Ended, Piped, Processes, command_environment};
+pub use musher_process::{Layers, Network, Sandbox};
+pub use process::{
+    Background, DeniedAction, Ended, LAUNCH_COMMAND, Piped, Processes, SandboxDenial, command_environment,
+};
 pub use registry::Registry;
+pub use seen::SeenFiles;
 pub use session_port::{SessionPort, SessionRequest, SubagentTask};
-pub use tool::{Input, Run, Tool, ToolOutput};
+pub use tool::{FileChange, Input, Run, Tool, ToolOutput};

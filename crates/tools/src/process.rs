@@ -4,6 +4,8 @@
 //! commands are given, captures their output, and tracks what a session has started.
 
 mod capture;
+mod commands;
+mod denial;
 mod environment;
 mod job;
 mod piped;
@@ -11,10 +13,12 @@ mod plain;
 mod processes;
 mod shell;
 mod shell_prelude;
+mod temp_folder;
 mod terminal;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::unix::pipe;
@@ -22,12 +26,17 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use capture::Capture;
-pub(crate) use capture::Captured;
+pub(crate) use capture::{Captured, new_file};
+pub(crate) use commands::{Look, RunningCommand};
+pub use denial::{DeniedAction, SandboxDenial};
+pub(crate) use denial::{denial, denial_note};
 pub use environment::command_environment;
 pub(crate) use job::Job;
 pub use piped::Piped;
 pub use processes::{Background, Processes};
 pub(crate) use shell::Shell;
+pub(crate) use temp_folder::TempFolder;
+pub use terminal::LAUNCH_COMMAND;
 pub(crate) use terminal::run_in_terminal;
 
 /// How long a command may take to end after it is asked to.
@@ -116,12 +125,18 @@ pub(crate) async fn run(
     Ok(Finished { ended, output: capture.finish() })
 }
 
-/// Starts a background command; its output goes to a file.
-pub(crate) async fn start(shell: Shell<'_>, scratch: &Path, processes: &Processes) -> io::Result<Background> {
-    let (file, path) = capture::new_file(scratch, "out")?;
+/// Starts a background command; its output goes to a file, and its input is open.
+pub(crate) async fn start(
+    shell: Shell<'_>,
+    scratch: &Path,
+    processes: &Processes,
+) -> io::Result<Arc<RunningCommand>> {
+    let (file, path) = new_file(scratch, "out")?;
     let errors = file.try_clone()?;
-    let job = Job::start(shell, None, file.into(), errors.into()).await?;
-    Ok(processes.keep(job, shell.command, Some(PathBuf::from(&path))))
+    let (their_input, our_input) = io::pipe()?;
+    let input = pipe::Sender::from_owned_fd(our_input.into())?;
+    let job = Job::start(shell, Some(their_input.into()), file.into(), errors.into()).await?;
+    Ok(processes.keep(job, shell, path, input))
 }
 
 struct Output {

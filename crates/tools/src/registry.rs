@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::builtin;
-use crate::{AddressRule, Tool, ToolInfo};
+use crate::{AddressRule, SearchProvider, Tool, ToolInfo};
 
 /// The tools that can be called, by the name that the model uses. Cheap to clone.
 ///
@@ -45,8 +45,16 @@ impl Registry {
         registry.add(builtin::ToolSearch);
         registry.add(builtin::Task);
         registry.add(builtin::TaskOutput);
+        registry.add(builtin::TaskInput);
         registry.add(builtin::TaskStop);
         registry
+    }
+
+    /// Returns the registry with `WebSearch`, which asks this service.
+    #[must_use]
+    pub fn with_web_search(mut self, provider: SearchProvider) -> Self {
+        self.add(builtin::WebSearch::new(provider));
+        self
     }
 
     /// Adds a tool. Replaces a tool of the same name.

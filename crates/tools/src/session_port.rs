@@ -39,6 +39,8 @@ pub enum SessionRequest {
     SearchTools {
         /// `select:Name,Name`, or words that describe them.
         query: String,
+        /// The maximum number of tools that words find.
+        max_results: usize,
     },
     /// Starts a subagent, or resumes one.
     StartSubagent(SubagentTask),

@@ -11,7 +11,7 @@ use musher_permission::Action;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Context, ToolInfo};
+use crate::{Context, SandboxDenial, ToolInfo};
 
 /// The arguments of a call.
 pub type Input = Map<String, Value>;
@@ -32,8 +32,33 @@ pub trait Tool: fmt::Debug + Send + Sync {
     /// Returns what a call with these arguments does, for the permission rules. The error says why the arguments are invalid.
     fn action<'a>(&self, input: &'a Input) -> Result<Action<'a>, String>;
 
+    /// Finds what a call would change, without changing anything. The error is the output of a call that cannot work.
+    ///
+    /// Blocks: not for a task. Tools that change no files return nothing.
+    fn dry_run(
+        &self,
+        input: &Input,
+        context: &Context,
+        cancel: &CancellationToken,
+    ) -> Result<Vec<FileChange>, ToolOutput> {
+        let _ = (input, context, cancel);
+        Ok(Vec::new())
+    }
+
     /// Runs a permitted call. Failures are outputs with `is_error`, for the model to read.
     fn run<'a>(&'a self, input: Input, context: &'a Context, cancel: CancellationToken) -> Run<'a>;
+}
+
+/// A file before and after a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileChange {
+    /// The resolved path.
+    pub path: PathBuf,
+    /// The text before the call; `None` if there is no file, or no text in it.
+    pub old: Option<String>,
+    /// The text after the call; `None` if the file is removed.
+    pub new: Option<String>,
 }
 
 /// The output of a call: a short text for the client and a full text for the model.
@@ -48,6 +73,8 @@ pub struct ToolOutput {
     pub is_error: bool,
     /// The files that were changed.
     pub changed: Vec<PathBuf>,
+    /// What the sandbox denied, if that is the likely reason why the call failed.
+    pub sandbox_denial: Option<SandboxDenial>,
 }
 
 impl ToolOutput {
@@ -64,6 +91,7 @@ impl ToolOutput {
             for_model: vec![Part::Text(for_model.into())],
             is_error: false,
             changed: Vec::new(),
+            sandbox_denial: None,
         }
     }
 
@@ -88,10 +116,15 @@ impl ToolOutput {
     }
 }
 
+/// Returns the first line of a reason, for users: the rest is for the model.
+pub(crate) fn first_line(reason: &str) -> &str {
+    reason.lines().next().unwrap_or_default().trim_end_matches(':')
+}
+
 fn joined(parts: &[Part]) -> String {
     let texts = parts.iter().filter_map(|part| match part {
         Part::Text(text) => Some(text.as_str()),
-        Part::Image { .. } => None,
+        Part::Image { .. } | Part::Document(_) => None,
     });
     texts.collect::<Vec<_>>().join("\n")
 }

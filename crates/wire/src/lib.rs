@@ -39,6 +39,7 @@ mod method;
 mod notify;
 mod object;
 mod rpc_error;
+mod trace;
 mod typed;
 
 pub use agent::*;
@@ -57,3 +58,4 @@ pub use method::*;
 pub use notify::*;
 pub use object::{Object, Unknown};
 pub use rpc_error::RpcError;
+pub use trace::TraceParent;

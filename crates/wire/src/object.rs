@@ -217,14 +217,14 @@ macro_rules! object {
 }
 pub(crate) use object;
 
-/// Declares an open enum of strings: unknown values are kept in `Unrecognized`.
+/// Declares an open enum of strings: unknown values are kept in `Unrecognized`. Each variant must have a doc comment.
 macro_rules! open_enum {
-    ($(#[$meta:meta])* pub enum $Name:ident { $($(#[$vmeta:meta])* $V:ident = $w:literal),* $(,)? }) => {
+    ($(#[$meta:meta])* pub enum $Name:ident { $($(#[doc = $vdoc:literal])+ $V:ident = $w:literal),* $(,)? }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum $Name {
-            $($(#[$vmeta])* #[doc = concat!("\n\nWire value: `", $w, "`.")] $V,)*
+            $($(#[doc = $vdoc])+ #[doc = concat!("\n\nWire value: `", $w, "`.")] $V,)*
             /// A value that this version of the crate does not know.
             Unrecognized(Box<str>),
         }
@@ -274,17 +274,17 @@ macro_rules! open_enum {
 }
 pub(crate) use open_enum;
 
-/// Declares a tagged union: objects distinguished by the string value of one key.
+/// Declares a tagged union: objects distinguished by the string value of one key. Each variant must have a doc comment.
 macro_rules! tagged {
     (
         $(#[$meta:meta])*
-        pub enum $Name:ident by $tag:literal { $($(#[$vmeta:meta])* $V:ident($T:ty) = $w:literal),* $(,)? }
+        pub enum $Name:ident by $tag:literal { $($(#[doc = $vdoc:literal])+ $V:ident($T:ty) = $w:literal),* $(,)? }
     ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq)]
         #[non_exhaustive]
         pub enum $Name {
-            $($(#[$vmeta])* #[doc = concat!("Tag: `", $w, "`.")] $V($T),)*
+            $($(#[doc = $vdoc])+ #[doc = concat!("\n\nTag: `", $w, "`.")] $V($T),)*
             /// An object whose tag this version of the crate does not know.
             Unknown($crate::Unknown),
         }

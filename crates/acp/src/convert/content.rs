@@ -7,6 +7,8 @@ use agent_client_protocol::v1::schema::{ContentBlock, EmbeddedResourceResource, 
 use musher::Image;
 use musher::wire::{ContentBlock as WireBlock, Message, Source};
 
+use crate::registry::explained;
+
 /// The start of embedded text; everything after the first one is not the user's own text.
 const ATTACHED: &str = "\n\n<attachment uri=\"";
 
@@ -138,7 +140,7 @@ fn decoded(path: &str) -> String {
 }
 
 fn invalid(why: &str) -> Error {
-    Error::invalid_params().data(why)
+    explained(&Error::invalid_params(), why)
 }
 
 #[cfg(test)]

@@ -11,15 +11,25 @@ use serde_json::Value;
 
 use super::tool_call::{absolute, diff, fenced, show, words};
 
-/// Every answer the agent offers, under its own name.
+/// Every answer the agent offers, under its own name, and `narrow`, an id with a label, which allows less than the agent's "always". It stands
+/// first of what is allowed for good: editors that show words of their own take the first.
 ///
 /// Changing the plan is offered if there is a way to: agents take a changed plan, whether they offer that or not.
-pub(crate) fn options(offered: &[Offered], can_change_plan: bool) -> Vec<PermissionOption> {
+pub(crate) fn options(
+    offered: &[Offered],
+    can_change_plan: bool,
+    narrow: Option<(&str, String)>,
+) -> Vec<PermissionOption> {
     let is_change = |option: &&Offered| option.value == Outcome::ProceedEdit;
     let button = |option: &Offered| {
         PermissionOption::new(option.value.as_str().to_owned(), option.label.clone(), kind(&option.value))
     };
     let mut options: Vec<_> = offered.iter().filter(|option| !is_change(option)).map(button).collect();
+    if let Some((id, label)) = narrow {
+        let is_always = |option: &PermissionOption| option.kind == PermissionOptionKind::AllowAlways;
+        let at = options.iter().position(is_always).unwrap_or(options.len());
+        options.insert(at, PermissionOption::new(id.to_owned(), label, PermissionOptionKind::AllowAlways));
+    }
     if can_change_plan {
         let ours = Offered::new("Yes, with changes", Outcome::ProceedEdit);
         let change = button(offered.iter().find(is_change).unwrap_or(&ours));
@@ -122,7 +132,7 @@ mod tests {
     fn every_offer_but_editing_is_passed_on_and_a_no_is_always_there() {
         let offered = ["proceed_once", "proceed_edit", "proceed_always"]
             .map(|value| Offered::new(format!("Label of {value}"), Outcome::from(value)));
-        let options = options(&offered, false);
+        let options = options(&offered, false, None);
         let told: Vec<_> = options.iter().map(|option| (&*option.option_id.0, &*option.name)).collect();
         let expected = [
             ("proceed_once", "Label of proceed_once"),
@@ -138,10 +148,19 @@ mod tests {
         let ids = |options: &[PermissionOption]| -> Vec<String> {
             options.iter().map(|option| option.option_id.0.to_string()).collect()
         };
-        assert_eq!(ids(&options(&offered, true)), ["proceed_once", "proceed_edit", "cancel"]);
+        assert_eq!(ids(&options(&offered, true, None)), ["proceed_once", "proceed_edit", "cancel"]);
         let labelled = [Offered::new("Let me", Outcome::ProceedEdit)];
-        let told = options(&labelled, true);
+        let told = options(&labelled, true, None);
         assert_eq!((&*told[0].name, told.len()), ("Let me", 2));
+    }
+
+    #[test]
+    fn narrow_grant_stands_before_the_broad_one() {
+        let offered = ["proceed_once", "proceed_always", "cancel"]
+            .map(|value| Offered::new("Label", Outcome::from(value)));
+        let options = options(&offered, false, Some(("narrow", "Yes, this".to_owned())));
+        let ids: Vec<_> = options.iter().map(|option| &*option.option_id.0).collect();
+        assert_eq!(ids, ["proceed_once", "narrow", "proceed_always", "cancel"]);
     }
 
     #[test]

@@ -51,7 +51,12 @@ pub(crate) fn answers(asked: &[Question], action: &ElicitationAction) -> Option<
     (0..asked.len()).map(|at| given(&own_name(at)).or_else(|| given(&field_name(at)))).collect()
 }
 
+/// The choice to answer in a message.
+pub(crate) const AS_TEXT: &str = "as_text";
+
 /// One button for each answer; nothing if the question wants words.
+///
+/// The first one does not answer: an editor that approves everything by itself takes the first that allows, and must not answer for the user.
 pub(crate) fn buttons(question: &Question) -> Vec<PermissionOption> {
     let choices = choices(question);
     if choices.is_empty() {
@@ -61,7 +66,8 @@ pub(crate) fn buttons(question: &Question) -> Vec<PermissionOption> {
         PermissionOption::new(at.to_string(), choice.clone(), PermissionOptionKind::AllowOnce)
     });
     let skip = PermissionOption::new(SKIP, "Skip", PermissionOptionKind::RejectOnce);
-    buttons.chain([skip]).collect()
+    let as_text = PermissionOption::new(AS_TEXT, "Answer in a message", PermissionOptionKind::AllowOnce);
+    std::iter::once(as_text).chain(buttons).chain([skip]).collect()
 }
 
 /// The answer behind a button.
@@ -110,9 +116,9 @@ mod tests {
     fn button_maps_to_its_answer() {
         let asked = question("Which colour?", &["Red", "Blue"], false);
         let names: Vec<_> = buttons(&asked).into_iter().map(|button| button.name).collect();
-        assert_eq!(names, ["Red", "Blue", "Skip"]);
+        assert_eq!(names, ["Answer in a message", "Red", "Blue", "Skip"]);
         assert_eq!(chosen(&asked, "1").as_deref(), Some("Blue"));
-        assert_eq!((chosen(&asked, SKIP), chosen(&asked, "7")), (None, None));
+        assert_eq!((chosen(&asked, SKIP), chosen(&asked, AS_TEXT), chosen(&asked, "7")), (None, None, None));
         assert_eq!(buttons(&question("Why?", &[], false)), []);
     }
 

@@ -6,9 +6,9 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use agent_client_protocol::v1::schema::{
-    CompactionStatus, ContentBlock, ContentChunk, MessageId, Meta, Notice, NoticeSeverity, SessionUpdate,
-    Terminal, TextContent, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
-    ToolKind,
+    CompactionStatus, ContentBlock, ContentChunk, MessageId, Meta, Notice, NoticeSeverity, Plan,
+    SessionUpdate, Terminal, TextContent, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate,
+    ToolCallUpdateFields, ToolKind,
 };
 use musher::wire::{
     ContentBlock as WireBlock, DroidWorkingState, Json, Message, MessageRole, PermissionToolUse,
@@ -46,6 +46,8 @@ pub(crate) struct Translator {
     /// The editor's own terminals that were opened in this turn.
     terminals: HashSet<String>,
     compaction: Compaction,
+    /// The plan as it was last sent.
+    plan: Option<Plan>,
 }
 
 #[derive(Debug, Default)]
@@ -72,7 +74,7 @@ impl Translator {
     pub(crate) fn new(cwd: PathBuf, features: EditorFeatures) -> Self {
         let compaction = Compaction::new(features.compaction);
         let (streamed, calls, terminals) = (HashMap::new(), HashMap::new(), HashSet::new());
-        Self { cwd, features, streamed, calls, terminals, compaction }
+        Self { cwd, features, streamed, calls, terminals, compaction, plan: None }
     }
 
     /// Translates the start or the end of a compaction.
@@ -124,7 +126,11 @@ impl Translator {
                 self.notice(NoticeSeverity::Error, "The agent met an error", &error.message)
             }
             Event::Retry(retry) => {
-                self.notice(NoticeSeverity::Warning, "The model is asked again", retry.reason.as_str())
+                let why = retry.message.as_deref().unwrap_or(retry.reason.as_str());
+                let delay = retry
+                    .delay
+                    .map_or_else(String::new, |delay| format!(" (in {} s)", delay.as_secs().max(1)));
+                self.notice(NoticeSeverity::Warning, "Retrying the model request", &format!("{why}{delay}"))
             }
             Event::State(DroidWorkingState::CompactingConversation) => {
                 self.compaction(CompactionStatus::InProgress, None)
@@ -286,7 +292,9 @@ impl Translator {
     fn call(&mut self, id: &str, name: &str, input: &Json) -> Vec<SessionUpdate> {
         let input = input.to_value().unwrap_or(Value::Null);
         if name == plan::TOOL {
-            return plan::plan(&input).map(SessionUpdate::Plan).into_iter().collect();
+            let plan = plan::plan(&input).filter(|plan| self.plan.as_ref() != Some(plan));
+            self.plan = plan.clone().or_else(|| self.plan.take());
+            return plan.map(SessionUpdate::Plan).into_iter().collect();
         }
         match self.calls.get_mut(id) {
             Some(known) if known.input == input || !known.is_open => Vec::new(),

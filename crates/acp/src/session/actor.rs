@@ -23,7 +23,7 @@ use super::{Choices, SessionPort, operations};
 use crate::convert::translate::Translator;
 use crate::convert::usage::ContextUsage;
 use crate::modes;
-use crate::registry::Registry;
+use crate::registry::{Registry, explained};
 
 /// How many requests besides prompts may be carried out at once.
 const MAX_OPERATIONS: usize = 64;
@@ -334,7 +334,10 @@ impl SessionActor {
         operation: impl FnOnce(SessionPort) -> F,
     ) {
         if self.tasks.len() >= MAX_OPERATIONS {
-            return answer(reply, Err(Error::new(-32603, "too many requests are waiting in this session")));
+            return answer(
+                reply,
+                Err(explained(&Error::internal_error(), "too many requests are waiting in this session")),
+            );
         }
         let operation = operation(self.port.clone());
         self.tasks.spawn(async move { answer(reply, operation.await) });
@@ -343,7 +346,7 @@ impl SessionActor {
     /// Ends what a task was for that panicked.
     fn task_failed(&mut self, failed: &JoinError) {
         tracing::error!(%failed, "a task of a session failed");
-        let error = Error::internal_error().data(failed.to_string());
+        let error = explained(&Error::internal_error(), failed.to_string());
         if self.running.as_ref().is_some_and(|running| running.task == failed.id()) {
             self.prompt_ended(Err(error));
         } else if matches!(&self.agent, AgentState::Starting { task, .. } if *task == failed.id()) {

@@ -15,7 +15,7 @@ use super::failure::{internal, opening_error, session_closed};
 use super::questions::Questioner;
 use super::{SessionPort, SessionSetup};
 use crate::editor::SessionEditor;
-use crate::registry::{Registry, not_absolute};
+use crate::registry::{Registry, explained, not_absolute};
 
 /// The agent of a session, as its task knows it.
 #[derive(Debug)]
@@ -130,13 +130,24 @@ impl AgentStarter {
         }
         builder = self.setup.servers.iter().cloned().fold(builder, musher::SessionBuilder::mcp_server);
         builder.params_mut().additional_directories = self.directories();
-        if let Some(model) = self.registry.model() {
-            builder = builder.model(model);
+        let requested = self.registry.model();
+        if let Some(model) = &requested {
+            builder = builder.model(model.clone());
         }
         let agent = builder.open().await.map_err(|error| opening_error(&error))?;
         if !has_model(&agent) {
             agent.close().await.ok();
             return Err(self.registry.no_model());
+        }
+        let has = agent.state().settings.model_id;
+        if let (Some(requested), Some(has)) = (requested, has)
+            && has != requested
+        {
+            // another model in its place could cost more, or read what this one may not
+            let names: Vec<_> = agent.state().models.into_iter().map(|model| model.id).collect();
+            agent.close().await.ok();
+            let text = format!("unknown model `{requested}`; available models: {}", names.join(", "));
+            return Err(explained(&Error::invalid_params(), text));
         }
         Ok(agent)
     }

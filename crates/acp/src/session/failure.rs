@@ -1,16 +1,17 @@
 //! Failures of the agent and of the session as errors of the protocol.
 
 use agent_client_protocol::Error;
+use musher::wire::RpcError;
 
-use crate::registry::no_session;
+use crate::registry::{explained, no_session};
 
 /// The error of a session that cannot be opened.
 pub(super) fn opening_error(error: &musher::Error) -> Error {
     if let musher::ErrorKind::SessionNotFound { session_id } = error.kind() {
-        return no_session(session_id);
+        return no_session(session_id, "the agent does not have it");
     }
     if error.is_invalid_input() {
-        return Error::invalid_params().data(error.with_causes().to_string());
+        return explained(&Error::invalid_params(), plain(error));
     }
     let text = failure_text(error);
     let lower = text.to_lowercase();
@@ -18,28 +19,47 @@ pub(super) fn opening_error(error: &musher::Error) -> Error {
         .iter()
         .any(|sign| lower.contains(sign))
     {
-        return Error::auth_required().data(text);
+        return explained(&Error::auth_required(), text);
     }
     internal(error)
 }
 
+/// Returns the process that runs a turn of the session, if that is why the agent refused.
+fn running_in(error: &musher::Error) -> Option<u64> {
+    let mut causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
+    let refusal = causes.find_map(|cause| cause.downcast_ref::<RpcError>())?;
+    refusal.data.as_ref()?.to_value().ok()?.get("runningInProcess")?.as_u64()
+}
+
 /// Any other failure, with the last output of the agent.
 pub(super) fn internal(error: &musher::Error) -> Error {
-    Error::new(-32603, failure_text(error))
+    explained(&Error::internal_error(), failure_text(error))
 }
 
 /// The error of a request to a session that was closed meanwhile.
 pub(super) fn session_closed() -> Error {
-    Error::new(-32603, "the session is closed")
+    explained(&Error::internal_error(), "the session is closed")
 }
 
 fn failure_text(error: &musher::Error) -> String {
+    if let Some(process) = running_in(error) {
+        return format!(
+            "The session is running in process {process}. Send the prompt again when its turn has ended."
+        );
+    }
     match error.kind() {
         musher::ErrorKind::ProcessExit { stderr, .. } if !stderr.trim().is_empty() => {
             let text = error.with_causes().to_string();
             // some errors have the last output in their text already
             if text.contains(stderr.trim()) { text } else { format!("{text}: {}", stderr.trim()) }
         }
-        _ => error.with_causes().to_string(),
+        _ => plain(error),
     }
+}
+
+/// The reason of an error in plain words: what the agent said, without the method that failed and its code.
+fn plain(error: &musher::Error) -> String {
+    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
+    let refusal = causes.filter_map(|cause| cause.downcast_ref::<RpcError>()).last();
+    refusal.map_or_else(|| error.with_causes().to_string(), |refusal| refusal.message.clone())
 }

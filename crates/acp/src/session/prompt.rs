@@ -143,7 +143,9 @@ fn stop_reason(result: &TurnResult) -> Result<StopReason, Error> {
             Ok(StopReason::EndTurn)
         }
         TurnEnd::Interrupted(_) => Ok(StopReason::Cancelled),
-        TurnEnd::Failed(FailureKind::Execution(Reason::PromptRejected)) => Ok(StopReason::Refusal),
+        TurnEnd::Failed(FailureKind::Refusal | FailureKind::Execution(Reason::PromptRejected)) => {
+            Ok(StopReason::Refusal)
+        }
         TurnEnd::Failed(FailureKind::Execution(reason) | FailureKind::StructuredOutput(reason)) => {
             let what = result.errors.last().map_or("the turn failed", |error| &error.message);
             Err(Error::new(-32603, format!("{what} ({reason})")))

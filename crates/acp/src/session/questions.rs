@@ -13,33 +13,49 @@ use musher::{Answers, Decision, PermissionRequest, QuestionRequest};
 
 use super::SessionPort;
 use super::command::{Command, TurnContext};
+use super::grants::{Grant, Grants, OPTION};
 use crate::convert::tool_call::words;
 use crate::convert::{changed_plan, permission, question};
 
 /// The maximum number of times a plan is offered for editing without a change: stops editors that answer automatically.
 const MAX_PLAN_EDITS: usize = 20;
 
+/// The user, or an editor that approves everything, wants the questions as text.
+struct AsText;
+
 /// Asks the user of one session.
 #[derive(Debug, Clone)]
 pub(super) struct Questioner {
     port: SessionPort,
     has_forms: bool,
+    grants: Grants,
 }
 
 impl Questioner {
     pub(super) fn new(port: SessionPort, has_forms: bool) -> Self {
-        Self { port, has_forms }
+        Self { port, has_forms, grants: Grants::default() }
     }
 
     /// Asks for permission. Everything but a choice of the user is a denial.
     pub(super) async fn decide(&self, request: PermissionRequest) -> Decision {
+        if self.grants.cover(&request) {
+            return Decision::allow_once();
+        }
         let Some(call) = self.port.permission_request(request.tool_uses.clone()).await else {
             return Decision::deny();
         };
+        let grant = Grant::of(&request);
         let plan = request.plan().filter(|_| self.has_forms);
-        let options = permission::options(&request.options, plan.is_some());
+        let narrow = grant.as_ref().map(|grant| (OPTION, grant.label()));
+        let options = permission::options(&request.options, plan.is_some(), narrow);
         for _ in 0..MAX_PLAN_EDITS {
             let Some(outcome) = self.choose_one(call.clone(), options.clone()).await else { break };
+            if let (Some(grant), RequestPermissionOutcome::Selected(chosen)) = (&grant, &outcome)
+                && &*chosen.option_id.0 == OPTION
+            {
+                self.grants.add(grant.clone());
+                return Decision::allow_once();
+            }
             let decision = permission::decision(&outcome);
             let Some(plan) = plan.filter(|_| *decision.outcome() == Outcome::ProceedEdit) else {
                 return decision;
@@ -67,11 +83,12 @@ impl Questioner {
         let answers = if self.has_forms {
             self.ask_form(&questions).await
         } else if questions.iter().all(|question| !question::buttons(question).is_empty()) {
-            self.ask_one_by_one(&questions).await
+            match self.ask_one_by_one(&questions).await {
+                Ok(answers) => answers,
+                Err(AsText) => self.ask_as_text(&questions).await,
+            }
         } else {
-            let text = format!("I need to know:\n{}", question::as_text(&questions));
-            self.port.agent_message(text).await;
-            None
+            self.ask_as_text(&questions).await
         };
         answers.map_or(Answers::Declined, Answers::Given)
     }
@@ -104,9 +121,17 @@ impl Questioner {
         }
     }
 
-    async fn ask_one_by_one(&self, questions: &[Question]) -> Option<Vec<String>> {
+    /// Asks in a message. The user answers with the next prompt.
+    async fn ask_as_text(&self, questions: &[Question]) -> Option<Vec<String>> {
+        let text = format!("I need to know:\n{}", question::as_text(questions));
+        self.port.agent_message(text).await;
+        None
+    }
+
+    async fn ask_one_by_one(&self, questions: &[Question]) -> Result<Option<Vec<String>>, AsText> {
         let mut answers = Vec::new();
-        let id = self.context().await?.question_call.unwrap_or_else(|| "question".to_owned());
+        let Some(context) = self.context().await else { return Ok(None) };
+        let id = context.question_call.unwrap_or_else(|| "question".to_owned());
         for one in questions {
             let fields = ToolCallUpdateFields::new()
                 .title(one.question.clone())
@@ -114,14 +139,20 @@ impl Questioner {
                 .status(ToolCallStatus::Pending)
                 .content(vec![words(one.question.clone())]);
             let call = ToolCallUpdate::new(id.clone(), fields);
-            match self.choose_one(call, question::buttons(one)).await? {
-                RequestPermissionOutcome::Selected(selected) => {
-                    answers.push(question::chosen(one, &selected.option_id.0)?);
-                }
-                _ => return None,
+            let Some(RequestPermissionOutcome::Selected(selected)) =
+                self.choose_one(call, question::buttons(one)).await
+            else {
+                return Ok(None);
+            };
+            if &*selected.option_id.0 == question::AS_TEXT {
+                return Err(AsText);
+            }
+            match question::chosen(one, &selected.option_id.0) {
+                Some(answer) => answers.push(answer),
+                None => return Ok(None),
             }
         }
-        Some(answers)
+        Ok(Some(answers))
     }
 
     /// Shows a choice. Returns nothing if the turn was cancelled meanwhile, or the editor cannot answer.

@@ -28,7 +28,7 @@ pub(crate) fn play(mut lines: Vec<Value>) -> Replay {
     lines.splice(opened..opened, commands.into_iter().chain(skills).chain(stats("side-3", 1)));
     lines.extend(stats("side-4", 10));
     let text = lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
-    Replay::parse(&text).unwrap().patience(Duration::from_secs(10))
+    Replay::parse(&text).unwrap().timeout(Duration::from_secs(10))
 }
 
 fn side_call(id: &str, method: &str, result: &Value) -> [Value; 2] {

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use super::{Agent, Answer, Event, Failure, Gone, Greeting, QuestionKind, exit_details};
 use crate::options::Prepared;
-use crate::wire::request::Said;
+use crate::wire::request::PromptContent;
 
 /// How long an idle CLI may take to end; including the signals after it, the end takes at most five seconds.
 const GRACE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -183,10 +183,10 @@ impl Agent for Claude {
         Some(self.translate(event))
     }
 
-    fn user(&mut self, said: Said) -> Result<(), String> {
-        let message = match said {
-            Said::Text(text) => UserMessage::text(text),
-            Said::Blocks(blocks) => UserMessage::blocks(blocks),
+    fn user(&mut self, content: PromptContent) -> Result<(), String> {
+        let message = match content {
+            PromptContent::Text(text) => UserMessage::text(text),
+            PromptContent::Blocks(blocks) => UserMessage::blocks(blocks),
         };
         self.process.user(&message).map_err(|error| error.to_string())
     }
@@ -252,6 +252,14 @@ fn spawn_failure(error: &Error) -> Failure {
     while let Some(cause) = source {
         message = format!("{message}: {cause}");
         source = cause.source();
+    }
+    if let Error::Spawn(musher_rpc::Error::Spawn { program, source, .. }) = error
+        && source.kind() == std::io::ErrorKind::NotFound
+    {
+        let program = program.display();
+        message = format!(
+            "cannot find the program `{program}`: install Claude Code, or set MUSHER_CLAUDE to its path"
+        );
     }
     Failure { message, details: json!({"phase": "spawn"}) }
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 pub(crate) use claude::Claude;
 pub(crate) use droid::{Droid, Plan};
 
-use crate::wire::request::Said;
+use crate::wire::request::PromptContent;
 
 /// A running agent.
 pub(crate) trait Agent: Send + Sized + 'static {
@@ -27,7 +27,7 @@ pub(crate) trait Agent: Send + Sized + 'static {
     /// Returns an event that is available without waiting, if any; not necessarily every such event.
     fn more(&mut self) -> Option<Event<Self::Key>>;
     /// Sends a user message. Never waits.
-    fn user(&mut self, said: Said) -> Result<(), String>;
+    fn user(&mut self, content: PromptContent) -> Result<(), String>;
     /// Sends a call. Never waits.
     fn call(&mut self, call: &Call) -> Result<Self::Key, String>;
     /// Drops a call: its response is ignored.

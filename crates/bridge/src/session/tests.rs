@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::agent::{Answer, QuestionKind};
 use crate::wire::payload::SessionOptions;
-use crate::wire::request::Said;
+use crate::wire::request::PromptContent;
 
 /// An agent that is controlled by the test and records its inputs.
 struct FakeAgent {
@@ -50,7 +50,7 @@ impl Agent for FakeAgent {
         self.says.try_recv().ok()
     }
 
-    fn user(&mut self, _said: Said) -> Result<(), String> {
+    fn user(&mut self, _said: PromptContent) -> Result<(), String> {
         self.note("user".to_owned())
     }
 

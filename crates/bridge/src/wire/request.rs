@@ -25,7 +25,7 @@ pub(crate) enum Request {
 pub(crate) struct Create {
     pub(crate) id: String,
     /// `None` if the prompt is blank.
-    pub(crate) prompt: Option<Said>,
+    pub(crate) prompt: Option<PromptContent>,
     pub(crate) cwd: String,
     pub(crate) options: SessionOptions,
     /// The unknown keys of the options.
@@ -34,7 +34,7 @@ pub(crate) struct Create {
 
 /// The content of a user message.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Said {
+pub(crate) enum PromptContent {
     Text(String),
     /// Content blocks, each an object.
     Blocks(Vec<Json>),
@@ -43,7 +43,7 @@ pub(crate) enum Said {
 /// A command for a session.
 #[derive(Debug)]
 pub(crate) enum Command {
-    Send(Said),
+    Send(PromptContent),
     Interrupt,
     Kill,
     Answer(Extra),
@@ -134,7 +134,7 @@ impl<'a> Envelope<'a> {
         let command = match kind.as_str() {
             "session.send" => {
                 let SendPayload { message, content } = self.read()?;
-                Command::Send(self.said("message", message, content)?)
+                Command::Send(self.content("message", message, content)?)
             }
             "session.interrupt" => Command::Interrupt,
             "session.kill" => Command::Kill,
@@ -153,23 +153,28 @@ impl<'a> Envelope<'a> {
         let cwd = payload.cwd.ok_or_else(|| self.wrong("cwd", "a string"))?;
         let is_blank =
             payload.content.is_none() && payload.prompt.as_ref().is_some_and(|it| it.trim().is_empty());
-        let said = self.said("prompt", payload.prompt, payload.content)?;
+        let content = self.content("prompt", payload.prompt, payload.content)?;
         Ok(Create {
             id,
-            prompt: (!is_blank).then_some(said),
+            prompt: (!is_blank).then_some(content),
             cwd,
             options: payload.options.unwrap_or_default(),
             unknown_options: self.unknown_options(),
         })
     }
 
-    fn said(&self, field: &str, text: Option<String>, content: Option<Vec<Json>>) -> Result<Said, Invalid> {
+    fn content(
+        &self,
+        field: &str,
+        text: Option<String>,
+        content: Option<Vec<Json>>,
+    ) -> Result<PromptContent, Invalid> {
         match (content, text) {
             (Some(blocks), _) => match blocks.iter().find(|block| kind_of(block.text()) != "object") {
                 Some(_) => Err(self.wrong("content", "a list of content blocks")),
-                None => Ok(Said::Blocks(blocks)),
+                None => Ok(PromptContent::Blocks(blocks)),
             },
-            (None, Some(text)) => Ok(Said::Text(text)),
+            (None, Some(text)) => Ok(PromptContent::Text(text)),
             (None, None) => Err(self.wrong(field, "a string")),
         }
     }

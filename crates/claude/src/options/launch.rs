@@ -58,7 +58,7 @@ impl Options {
         maybe("--betas", joined(&self.betas));
         maybe("--setting-sources", self.setting_sources.as_ref().map(|sources| sources.join(",")));
         maybe("--settings", self.settings());
-        maybe("--mcp-config", self.mcp_config().filter(|config| config.len() <= MAX_ARGUMENT_BYTES));
+        maybe("--mcp-config", self.mcp_config().filter(|config| !self.needs_mcp_file(config)));
         maybe("--json-schema", self.short_schema());
         self.session_args(&mut maybe);
 
@@ -142,7 +142,7 @@ impl Options {
             launch = launch.env("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING", "true");
         }
         let mut files = Vec::new();
-        if let Some(config) = self.mcp_config().filter(|config| config.len() > MAX_ARGUMENT_BYTES) {
+        if let Some(config) = self.mcp_config().filter(|config| self.needs_mcp_file(config)) {
             let mut file = tempfile::Builder::new().prefix("musher-mcp-").suffix(".json").tempfile()?;
             file.write_all(config.as_bytes())?;
             let mut word = OsString::from("--mcp-config=");
@@ -191,6 +191,11 @@ impl Options {
             servers.insert(name, serde_json::json!({"type": "sdk", "name": name}));
         }
         (!servers.is_empty()).then(|| print(&Config { mcp_servers: &servers }))
+    }
+
+    /// Whether MCP servers are passed in a private file: every process can read arguments, and servers have keys.
+    fn needs_mcp_file(&self, config: &str) -> bool {
+        !self.mcp_servers.is_empty() || config.len() > MAX_ARGUMENT_BYTES
     }
 
     fn short_schema(&self) -> Option<String> {

@@ -65,7 +65,6 @@ fn every_option_has_its_arguments() {
             "--betas=x",
             "--setting-sources=",
             r#"--settings={"sandbox":{"enabled":true}}"#,
-            r#"--mcp-config={"mcpServers":{"files":{"command":"files"},"ours":{"type":"sdk","name":"ours"}}}"#,
             r#"--json-schema={"type":"object"}"#,
             "--resume=old",
             "--resume-session-at=m1",
@@ -100,6 +99,23 @@ fn first_request_has_hooks_agents_and_prompts() {
     );
     let options = Options::new().system_prompt(SystemPrompt::Append("more".to_owned()));
     assert_eq!(options.initialize().text(), r#"{"hooks":null,"appendSystemPrompt":"more"}"#);
+}
+
+#[test]
+fn keys_of_servers_are_in_a_private_file_and_not_in_the_arguments() {
+    let mut mcp = Extra::default();
+    mcp.insert("s", serde_json::json!({"command": "x", "env": {"TOKEN": "s3cret"}}));
+    let mut options = Options::new().mcp_servers(mcp);
+    options.sdk_mcp_servers.push("ours".to_owned());
+    let started = options.start("claude".as_ref(), "/".as_ref()).unwrap();
+    assert!(!format!("{:?}", started.launch).contains("s3cret"), "{:?}", started.launch);
+    let file = started.files[0].path();
+    let text = fs_err::read_to_string(file).unwrap();
+    assert!(text.contains("s3cret") && text.contains(r#""ours":{"type":"sdk""#), "{text}");
+    let mode = std::os::unix::fs::PermissionsExt::mode(&fs_err::metadata(file).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+    let own = Options { mcp_servers: Extra::default(), ..options };
+    assert_eq!(words(&own), [r#"--mcp-config={"mcpServers":{"ours":{"type":"sdk","name":"ours"}}}"#]);
 }
 
 #[test]

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::AgentArgs;
+use super::{AgentArgs, SandboxArgs};
 
 const EXAMPLES: &str = "\
 Examples:
   musher acp                                   Serve the editor that started it
   musher acp --agent droid --model custom:mine  Use droid
+  musher acp --sandbox read-only               Commands change nothing unless you approve them
   musher acp --model rehearsal                 Use scripted replies; no account
 
 Environment: MUSHER_AGENT sets the default of --agent. MUSHER_HOME is the directory of the engine's settings and sessions \
@@ -26,6 +27,9 @@ Exit codes: 0 the editor disconnected or a signal arrived, 2 wrong usage or setu
 pub(crate) struct Acp {
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
+
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
 
     /// Directory of the agent's sessions, if the agent is a program (default: ~/.factory/sessions)
     #[arg(long, value_name = "DIR")]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::LogArgs;
+use super::{LogArgs, SandboxArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,6 +36,9 @@ pub(crate) struct Bridge {
     /// Time limit for an agent to start, and to answer a call
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) agent_timeout: u64,
+
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
 
     /// Print the JSON schema of the protocol and exit
     #[arg(long, conflicts_with_all = ["types", "claude", "droid"])]

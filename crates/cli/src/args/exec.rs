@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::Level;
+use super::{Level, LimitArgs, ModeArgs, SandboxArgs};
 
 const EXAMPLES: &str = "\
 Examples:
   musher exec \"what does this project do?\"         Read-only
   musher exec --auto low \"fix typos in README.md\"  May edit files
+  musher exec --auto high --sandbox workspace-write \"fix the tests\"
   musher exec -f task.md -o json                   Print one JSON object
   musher exec -s SESSION \"and now the tests\"       Resume a session
   musher exec -m rehearsal \"hello\"                 Scripted replies; no account
@@ -15,7 +16,7 @@ Examples:
 
 Environment: MUSHER_HOME is the directory of settings and sessions (default: ~/.musher). Models come from `customModels` in \
 its settings.json, or from vendor keys such as ANTHROPIC_API_KEY and OPENAI_API_KEY.
-Exit codes: 0 done, 1 the task failed, 2 wrong usage or setup, 130 interrupted.";
+Exit codes: 0 done, 1 the task failed, 2 wrong usage or setup, 4 the model refused, 130 interrupted.";
 
 /// Run one task non-interactively, or serve the Droid protocol
 ///
@@ -33,12 +34,20 @@ pub(crate) struct Exec {
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     pub(crate) output_format: OutputFormat,
 
+    /// Print one JSON object at the end (short for `-o json`)
+    #[arg(long, conflicts_with_all = ["output_format", "stream_json"])]
+    pub(crate) json: bool,
+
+    /// Print one JSON object per event (short for `-o stream-json`)
+    #[arg(long, conflicts_with = "output_format")]
+    pub(crate) stream_json: bool,
+
     /// Input format (default: one prompt)
     #[arg(long, value_name = "FORMAT")]
     pub(crate) input_format: Option<InputFormat>,
 
     /// Read the prompt from a file
-    #[arg(short, long, value_name = "FILE", conflicts_with = "prompt")]
+    #[arg(short, long, visible_alias = "prompt-file", value_name = "FILE", conflicts_with = "prompt")]
     pub(crate) file: Option<PathBuf>,
 
     /// Autonomy level (default: read-only)
@@ -49,45 +58,33 @@ pub(crate) struct Exec {
     #[arg(long, conflicts_with = "auto")]
     pub(crate) skip_permissions_unsafe: bool,
 
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
+
+    /// Continue the most recent session of this directory
+    #[arg(short, long = "continue")]
+    pub(crate) continue_session: bool,
+
     /// Resume this session
-    #[arg(short, long, visible_alias = "session", value_name = "ID", conflicts_with = "fork")]
+    #[arg(
+        short,
+        long,
+        visible_alias = "session",
+        value_name = "ID",
+        conflicts_with_all = ["fork", "continue_session"]
+    )]
     pub(crate) session_id: Option<String>,
 
     /// Fork this session and continue in the copy
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", conflicts_with = "continue_session")]
     pub(crate) fork: Option<String>,
 
     /// Model to use (default: from settings)
     #[arg(short, long, value_name = "ID")]
     pub(crate) model: Option<String>,
 
-    /// Reasoning effort of the model (default: the model's own)
-    #[arg(short, long, value_name = "LEVEL")]
-    pub(crate) reasoning_effort: Option<String>,
-
-    /// Start in spec mode: plan before making changes
-    #[arg(long)]
-    pub(crate) use_spec: bool,
-
-    /// Model for spec mode (default: the session's model)
-    #[arg(long, value_name = "ID")]
-    pub(crate) spec_model: Option<String>,
-
-    /// Reasoning effort in spec mode
-    #[arg(long, value_name = "LEVEL")]
-    pub(crate) spec_reasoning_effort: Option<String>,
-
-    /// Enable only these tools
-    #[arg(long, value_name = "IDS", value_delimiter = ',')]
-    pub(crate) only_tools: Vec<String>,
-
-    /// Enable these tools as well
-    #[arg(long, value_name = "IDS", value_delimiter = ',', alias = "enabled-tools")]
-    pub(crate) add_tools: Vec<String>,
-
-    /// Disable these tools
-    #[arg(long, value_name = "IDS", value_delimiter = ',', alias = "disabled-tools")]
-    pub(crate) remove_tools: Vec<String>,
+    #[command(flatten)]
+    pub(crate) mode: ModeArgs,
 
     /// Disable the built-in skills
     #[arg(long)]
@@ -112,6 +109,9 @@ pub(crate) struct Exec {
     /// Tag the session: a name, or a JSON object with `name` and `metadata` (repeatable)
     #[arg(long = "tag", value_name = "TAG")]
     pub(crate) tags: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 
     /// List the tools and exit
     #[arg(long)]

@@ -17,7 +17,7 @@ Examples:
 
 musher keeps its sessions in $MUSHER_HOME/sessions (default: ~/.musher/sessions). droid keeps its own in ~/.factory/sessions; \
 musher never changes those, but can list, show, search, export and fork them.
-Exit codes: 0 done, 1 no match or session in use, 2 wrong usage or unknown session.";
+Exit codes: 0 done, 1 no match or session is running, 2 wrong usage or unknown session.";
 
 /// List, read, search and manage sessions
 ///
@@ -45,6 +45,8 @@ pub(crate) enum Action {
     Archive(Archive),
     /// Restore archived sessions
     Unarchive(Archive),
+    Compact(Compact),
+    Summary(Summary),
     Delete(Delete),
     Export(Export),
 }
@@ -203,6 +205,50 @@ pub(crate) struct Archive {
     /// Session ids, or unambiguous prefixes of them
     #[arg(required = true, value_name = "ID")]
     pub(crate) ids: Vec<String>,
+}
+
+const COMPACT_EXAMPLES: &str = "\
+Examples:
+  musher sessions compact 3f2a
+  musher sessions compact 3f2a --instructions \"keep every decision about the parser\"
+  musher run -s \"$(musher sessions compact 3f2a)\" \"and now the tests\"
+
+Asks the model for a summary, and prints the id of a new session that begins with it. The old session stays as it is.
+`musher sessions summary` shows and replaces the summary.";
+
+/// Continue a long session in a new one that begins with a summary
+#[derive(Debug, clap::Args)]
+#[command(after_help = COMPACT_EXAMPLES)]
+pub(crate) struct Compact {
+    /// Session id, or an unambiguous prefix of it
+    pub(crate) id: String,
+
+    /// What the summary must contain
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) instructions: Option<String>,
+
+    /// Model that writes the summary (default: the session's model)
+    #[arg(short, long, value_name = "ID")]
+    pub(crate) model: Option<String>,
+}
+
+const SUMMARY_EXAMPLES: &str = "\
+Examples:
+  musher sessions summary 3f2a > summary.md
+  musher sessions summary 3f2a --replace summary.md
+
+Exit codes: 0 done, 1 the session was not compacted, 2 wrong usage or unknown session.";
+
+/// Show or replace the summary that the model reads instead of compacted messages
+#[derive(Debug, clap::Args)]
+#[command(after_help = SUMMARY_EXAMPLES)]
+pub(crate) struct Summary {
+    /// Session id, or an unambiguous prefix of it
+    pub(crate) id: String,
+
+    /// Replace it by the text of this file, or of stdin if `-`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) replace: Option<PathBuf>,
 }
 
 /// Delete sessions permanently

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use musher_acp::{Config, Login};
@@ -11,10 +12,13 @@ use musher_engine::Environment;
 use musher_rpc::{Limits, MAX_LINE_LIMIT, stdio_lines};
 
 use super::stop::Stop;
-use crate::args::Acp;
+use crate::args::{Acp, SandboxArgs};
 use crate::embedded::{self, HOME_VARIABLE, REHEARSAL};
 use crate::exit::{Exit, Failure};
 use crate::resolve::Choice;
+
+/// How long agents may take to exit when the editor disconnects. Editors kill a program that takes longer than a few seconds.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub(crate) async fn run(args: Acp) -> Result<Exit, Failure> {
     let config = match Choice::of(&args.agent)? {
@@ -30,7 +34,9 @@ pub(crate) async fn run(args: Acp) -> Result<Exit, Failure> {
 }
 
 fn with_program(args: Acp, program: &Choice) -> Result<Config, Failure> {
-    let mut config = Config::new(program.agent(args.agent.model.as_deref())?);
+    program.check_sandbox(args.sandbox)?;
+    let agent = program.agent(args.agent.model.as_deref())?;
+    let mut config = Config::new(agent.close_timeout(CLOSE_TIMEOUT));
     config.model = args.agent.model;
     config.sessions_dir = args.sessions_dir;
     Ok(config)
@@ -41,7 +47,8 @@ fn with_engine(args: Acp) -> Result<Config, Failure> {
         let failure = Failure::setup(anyhow!("cannot use `--sessions-dir` with the engine"));
         return Err(failure.hint(format!("set {HOME_VARIABLE} to store its sessions elsewhere")));
     }
-    let environment = Arc::new(embedded::environment(args.agent.model.as_deref(), None)?);
+    let environment = embedded::environment(args.agent.model.as_deref(), None)?;
+    let environment = Arc::new(environment.with_sandbox(args.sandbox.settings()));
     let mut config = Config::new(embedded::agent(Arc::clone(&environment)));
     config.additional_directories = true;
     config.model = args.agent.model;
@@ -49,7 +56,7 @@ fn with_engine(args: Acp) -> Result<Config, Failure> {
     config.sessions_dir = Some(sessions_in(environment.home()));
     let theirs = environment.factory_home().filter(|theirs| *theirs != environment.home());
     config.foreign_sessions_dir = theirs.map(sessions_in);
-    config.logins = vec![own_model(environment), rehearsal()?];
+    config.logins = vec![own_model(environment), rehearsal(args.sandbox)?];
     Ok(config)
 }
 
@@ -69,8 +76,9 @@ fn own_model(environment: Arc<Environment>) -> Login {
 }
 
 /// An authentication method for the scripted model, to try everything without an account.
-fn rehearsal() -> Result<Login, Failure> {
-    let scripted = embedded::agent(Arc::new(embedded::environment(Some(REHEARSAL), None)?));
+fn rehearsal(sandbox: SandboxArgs) -> Result<Login, Failure> {
+    let environment = embedded::environment(Some(REHEARSAL), None)?.with_sandbox(sandbox.settings());
+    let scripted = embedded::agent(Arc::new(environment));
     let about = "Scripted responses; no account, no network and no AI model is involved";
     Ok(Login::switch_agent(REHEARSAL, "Rehearsal", about, scripted, REHEARSAL))
 }

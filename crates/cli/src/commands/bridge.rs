@@ -43,6 +43,7 @@ pub(crate) async fn run(args: Bridge, engine: Engine, printer: Printer) -> Resul
     config.callback_timeout = Duration::from_secs(args.callback_timeout);
     config.agent_timeout = Duration::from_secs(args.agent_timeout);
     config.engine = engine;
+    config.sandbox = args.sandbox.value();
     config.log = Arc::new(move |line| {
         let line = sanitized(line, MAX_NOTE_LENGTH);
         tracing::debug!("{line}");

@@ -16,7 +16,7 @@ use crate::drive::{Approver, Drive, Output, TurnOutcome, Verdict, verdict};
 use crate::embedded;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
-use crate::terminal::{Answers, Screen};
+use crate::terminal::{Answers, Screen, renders};
 use crate::view::{View, between, summary};
 use repository::{FAULTY, Repository};
 
@@ -67,7 +67,9 @@ async fn show(
         Some(answers) if !args.yes => Approver::Terminal(answers),
         _ => Approver::AllowAll,
     };
-    let mut drive = Drive::new(screen, Output::Human(View::new(style, true).at(repository.path())), approver);
+    let view = View::new(style, true).at(repository.path());
+    let view = if renders() { view.with_markdown() } else { view };
+    let mut drive = Drive::new(screen, Output::Human(Box::new(view)), approver);
     let outcome = drive.turn(session.send(PROMPT).partial(), signals).await;
     session.close().await?;
     let TurnOutcome::Ended { result, refused, was_stopped } = outcome? else { return Ok(Exit::Interrupted) };

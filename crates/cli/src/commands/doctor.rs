@@ -6,7 +6,6 @@ mod agents;
 mod check;
 mod explain;
 mod home;
-mod landlock;
 mod machine;
 mod models;
 mod servers;
@@ -15,7 +14,7 @@ mod settings;
 use std::path::Path;
 
 use anyhow::Context as _;
-use musher_engine::Limits;
+use musher_engine::{Layers, Limits};
 use serde_json::{Value, json};
 
 use crate::args::Doctor;
@@ -36,11 +35,16 @@ pub(crate) async fn run(args: Doctor, printer: Printer) -> Result<Exit, Failure>
 
     let mut checks = agents::checks().await;
     checks.extend(models::checks(&config, &problems));
-    checks.extend(servers::checks(&config, &problems));
+    checks.extend(servers::checks(&environment, &config, &problems));
     checks.extend(settings::checks(&config, &problems));
     checks.push(settings::trust(&config));
     checks.extend(home::checks(environment.home()));
-    checks.extend(machine::checks(Path::new("/"), landlock::abi()));
+    checks.extend(machine::checks(
+        Path::new("/"),
+        Layers::available(),
+        &config,
+        environment.check_sandbox(&config),
+    ));
     checks.push(limits(Limits::default()));
     checks.push(Check::ok("daemon", "daemon", "not used by this version"));
 

@@ -15,10 +15,23 @@ use anyhow::anyhow;
 use crate::args::{Exec, InputFormat, OutputFormat};
 use crate::embedded;
 use crate::exit::{Exit, Failure};
+use crate::hide::erase_keys;
 use crate::printer::Printer;
 
-pub(crate) async fn run(args: Exec, printer: Printer) -> Result<Exit, Failure> {
+pub(crate) async fn run(mut args: Exec, printer: Printer) -> Result<Exit, Failure> {
+    if args.json {
+        args.output_format = OutputFormat::Json;
+    } else if args.stream_json {
+        args.output_format = OutputFormat::StreamJson;
+    }
     let environment = embedded::environment(args.model.as_deref(), args.settings.as_deref())?;
+    let environment = environment.with_sandbox(args.sandbox.settings());
+    // the engine has copied them, and nothing else of this command needs them
+    erase_keys();
+    let environment = match args.limits.budget.budget() {
+        Some(budget) => environment.with_budget(budget),
+        None => environment,
+    };
     let environment = Arc::new(environment);
     let speaks = (args.input_format, args.output_format);
     if let (Some(InputFormat::StreamJsonrpc), _) | (_, OutputFormat::StreamJsonrpc) = speaks {

@@ -5,6 +5,7 @@
 mod attach;
 mod session;
 
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
@@ -12,13 +13,15 @@ use clap::ValueEnum as _;
 use musher::{Budget, Prompt, Session, TurnResult};
 
 use super::stop::Stop;
-use crate::args::{Level, OutputFormat, Run};
-use crate::drive::{Approver, Drive, Output, TurnOutcome, Verdict, verdict};
+use crate::args::{Level, OutputFormat, Run, TaskFormat};
+use crate::drive::{Approver, Drive, Output, TurnOutcome, Verdict, is_of_model, verdict};
 use crate::exit::{Exit, Failure};
+use crate::models;
 use crate::printer::Printer;
 use crate::report::Report;
-use crate::resolve::Choice;
-use crate::terminal::{Answers, Screen, is_stdout_a_terminal};
+use crate::resolve::{Choice, trace_parent};
+use crate::task::{Deadline, refused};
+use crate::terminal::{Answers, Screen, is_stdout_a_terminal, renders};
 use crate::view::{View, summary};
 
 /// Time limit for the agent to exit.
@@ -26,19 +29,41 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(8);
 
 pub(crate) async fn run(args: Run, printer: Printer) -> Result<Exit, Failure> {
     check_yes(&args)?;
+    if args.partial && form(&args) != Some(OutputFormat::StreamJson) {
+        return Err(Failure::setup(anyhow!("cannot use `--partial` without `--stream-json`")));
+    }
+    let deadline = Deadline::start(&args.limits);
     attach::check_stdin(&args)?;
     let text = crate::prompt::read(&args.prompt, args.file.as_deref())?;
     let attached = attach::read(&args)?;
-    let choice = Choice::of(&args.agent)?;
+    let choice = if args.daemon { Choice::Engine } else { Choice::of(&args.agent)? };
+    check_budget(&args, &choice)?;
     let mut signals = Stop::listen().context("cannot listen for signals")?;
     let session = tokio::select! {
-        session = session::open(&args, &choice, printer) => session?,
+        session = deadline.opening(session::open(&args, &choice, printer)) => session?,
         _signal = signals.next() => return Ok(Exit::Interrupted),
     };
-    let wants_pieces = args.partial || !args.stream_json && !args.json;
-    let prompt = limited(attached.with(session.send(text)), &args);
+    if args.detach {
+        return detach(attached.with(session.send(text)), session, printer).await;
+    }
+    let wants_pieces = args.partial || form(&args).is_none();
+    let prompt = deadline.limited(attached.with(session.send(text)), &args.limits);
+    let prompt = match args.limits.budget.budget_tokens {
+        // the engine has its own budget, which covers subagents and is checked before each call
+        Some(tokens) if choice != Choice::Engine => prompt.budget(Budget::default().tokens(tokens)),
+        _ => prompt,
+    };
     let prompt = if wants_pieces { prompt.partial() } else { prompt };
+    let prompt = match trace_parent() {
+        Some(parent) => prompt.trace_parent(parent),
+        None => prompt,
+    };
     let outcome = turn(&args, &session, prompt, &mut signals, printer).await;
+    if args.daemon {
+        // the daemon keeps it
+        session.detach().await;
+        return outcome;
+    }
     let closing = async {
         // after a second Ctrl-C the agent ends with this process
         drop(tokio::time::timeout(CLOSE_TIMEOUT, session.close()).await);
@@ -50,6 +75,15 @@ pub(crate) async fn run(args: Run, printer: Printer) -> Result<Exit, Failure> {
     outcome
 }
 
+/// Sends the prompt to the daemon, and leaves the turn to it.
+async fn detach(prompt: Prompt, session: Session, printer: Printer) -> Result<Exit, Failure> {
+    let turn = prompt.start().await.map_err(refused)?;
+    printer.data(session.id().as_str())?;
+    session.detach().await;
+    drop(turn);
+    Ok(Exit::Done)
+}
+
 /// Refuses `--yes LEVEL`, which once set the autonomy level: the level must not become a prompt that approves everything.
 fn check_yes(args: &Run) -> Result<(), Failure> {
     let level = args.prompt.first().filter(|word| args.yes && Level::from_str(word, false).is_ok());
@@ -58,6 +92,15 @@ fn check_yes(args: &Run) -> Result<(), Failure> {
             .hint(format!("use `--auto {level}` to set the autonomy level; `--yes` approves every request"))),
         None => Ok(()),
     }
+}
+
+/// Refuses a budget in US dollars for an agent whose prices are unknown.
+fn check_budget(args: &Run, choice: &Choice) -> Result<(), Failure> {
+    if args.limits.budget.budget_usd.is_none() || *choice == Choice::Engine {
+        return Ok(());
+    }
+    let failure = Failure::setup(anyhow!("`--budget-usd` works only with the built-in agent"));
+    Err(failure.hint("use `--budget-tokens` with other agents"))
 }
 
 async fn turn(
@@ -72,10 +115,11 @@ async fn turn(
         Output::Machine(Report::begin(form, session, printer).await?.with_partial(args.partial))
     } else {
         let view = View::new(screen.style(), is_live(args));
-        Output::Human(match session.state().cwd {
+        let view = if is_live(args) && renders() { view.with_markdown() } else { view };
+        Output::Human(Box::new(match session.state().cwd {
             Some(folder) => view.at(folder),
             None => view,
-        })
+        }))
     };
     let approver = if args.yes {
         Approver::AllowAll
@@ -86,9 +130,21 @@ async fn turn(
     match drive.turn(prompt, signals).await? {
         TurnOutcome::Abandoned => Ok(Exit::Interrupted),
         TurnOutcome::Ended { result, refused, was_stopped } => {
-            end(args, &mut drive, &result, verdict(&result, &refused, was_stopped), printer)
+            let mut verdict = verdict(&result, &refused, was_stopped);
+            if is_of_model(&result.end) {
+                verdict.hint = verdict.hint.or(place(args, session)?.map(Into::into));
+            }
+            end(args, &mut drive, &result, verdict, printer)
         }
     }
+}
+
+/// Says where the model of a session is, if the engine is the agent.
+fn place(args: &Run, session: &Session) -> Result<Option<String>, Failure> {
+    let Some(engine) = session::engine(args, &Choice::of(&args.agent)?)? else { return Ok(None) };
+    let state = session.state();
+    let name = state.settings.model_id.unwrap_or_default();
+    Ok(state.cwd.and_then(|cwd| models::place(&engine, Path::new(&cwd), &name)))
 }
 
 /// Prints the result.
@@ -131,25 +187,16 @@ fn end(
 
 /// The output format for programs, if one is requested.
 fn form(args: &Run) -> Option<OutputFormat> {
-    match (args.json, args.stream_json) {
-        (true, _) => Some(OutputFormat::Json),
-        (_, true) => Some(OutputFormat::StreamJson),
-        (false, false) => None,
+    match args.output_format {
+        _ if args.json => Some(OutputFormat::Json),
+        _ if args.stream_json => Some(OutputFormat::StreamJson),
+        Some(TaskFormat::Json) => Some(OutputFormat::Json),
+        Some(TaskFormat::StreamJson) => Some(OutputFormat::StreamJson),
+        Some(TaskFormat::Text) | None => None,
     }
 }
 
 /// Returns whether the answer is streamed to the terminal.
 fn is_live(args: &Run) -> bool {
     args.schema.is_none() && is_stdout_a_terminal()
-}
-
-fn limited(prompt: Prompt, args: &Run) -> Prompt {
-    let prompt = match args.timeout {
-        Some(seconds) => prompt.timeout(Duration::from_secs(seconds)),
-        None => prompt,
-    };
-    match args.budget_tokens {
-        Some(tokens) => prompt.budget(Budget::default().tokens(tokens)),
-        None => prompt,
-    }
 }

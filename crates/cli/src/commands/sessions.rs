@@ -1,6 +1,7 @@
-//! `musher sessions`: the sessions on disk, musher's and droid's. No agent is started, and droid's files are never changed.
+//! `musher sessions`: the sessions on disk, musher's and droid's. Only `compact` starts an agent, and droid's files are never changed.
 
 mod change;
+mod compact;
 mod copy;
 mod delete;
 mod export;
@@ -8,7 +9,8 @@ mod list;
 mod search;
 mod show;
 mod stores;
-mod timestamp;
+mod summary;
+pub(crate) mod timestamp;
 mod transcript;
 
 use crate::args::sessions::{Action, Sessions};
@@ -16,18 +18,32 @@ use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 use stores::SessionStores;
 
-pub(crate) fn run(args: Sessions, printer: Printer) -> Result<Exit, Failure> {
+pub(crate) async fn run(args: Sessions, printer: Printer) -> Result<Exit, Failure> {
     let stores = SessionStores::of_user()?;
     match args.action {
-        None => list::run(&stores, &args.list, printer),
-        Some(Action::List(list)) => list::run(&stores, &list, printer),
+        None => list::run(&stores, &args.list, printer).await,
+        Some(Action::List(list)) => list::run(&stores, &list, printer).await,
         Some(Action::Show(show)) => show::run(&stores, &show, printer),
         Some(Action::Search(search)) => search::run(&stores, &search, printer),
         Some(Action::Rename(rename)) => change::rename(&stores, &rename, printer),
         Some(Action::Fork(fork)) => copy::run(&stores, &fork, printer),
         Some(Action::Archive(archive)) => change::archive(&stores, &archive, printer),
         Some(Action::Unarchive(archive)) => change::unarchive(&stores, &archive, printer),
+        Some(Action::Compact(compact)) => compact::run(&stores, &compact, printer).await,
+        Some(Action::Summary(summary)) => summary::run(&stores, &summary, printer),
         Some(Action::Delete(delete)) => delete::run(&stores, &delete, printer),
         Some(Action::Export(export)) => export::run(&stores, &export, printer),
     }
+}
+
+/// A session as Markdown, whole.
+pub(crate) fn markdown(id: &str) -> Result<String, Failure> {
+    let stores = SessionStores::of_user()?;
+    let found = stores.find(id)?;
+    Ok(show::transcript(&stores, found)?.markdown(true))
+}
+
+/// How long ago a moment was, as people say it.
+pub(crate) fn ago(at: std::time::SystemTime) -> String {
+    timestamp::ago(at, std::time::SystemTime::now())
 }

@@ -11,6 +11,9 @@ use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 use crate::sanitize::sanitized;
 
+/// Maximum length of a shown command; longer ones are marked as cut.
+const MAX_EFFECT_LENGTH: usize = 4000;
+
 pub(crate) fn run(args: &args::Trust, printer: Printer) -> Result<Exit, Failure> {
     let environment = embedded::environment(None, None)?;
     let no_folder = || format!("cannot open `{}`", args.folder.display());
@@ -46,12 +49,16 @@ pub(crate) fn run(args: &args::Trust, printer: Printer) -> Result<Exit, Failure>
     Ok(Exit::Done)
 }
 
-/// The fields that trust would enable.
+/// The fields that trust would enable, with the commands and servers in them.
 fn enabled_by_trust(config: &Config) -> Vec<String> {
     let Trust::Untrusted { ignored } = &config.trust else { return Vec::new() };
     let line = |file: &std::path::Path, what: &str| {
         format!("  {}: {}", sanitized(&file.to_string_lossy(), 500), sanitized(what, 200))
     };
-    let lines = ignored.iter().map(|ignored| line(&ignored.file, &ignored.what));
+    let lines = ignored.iter().flat_map(|ignored| {
+        let effects =
+            ignored.effects.iter().map(|effect| format!("    {}", sanitized(effect, MAX_EFFECT_LENGTH)));
+        [line(&ignored.file, &ignored.what)].into_iter().chain(effects)
+    });
     ["trusting this repository would enable:".to_owned()].into_iter().chain(lines).collect()
 }

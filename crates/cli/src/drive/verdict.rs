@@ -1,5 +1,7 @@
 //! Maps the end of a turn to an exit code and a reason.
 
+use std::borrow::Cow;
+
 use musher::{FailureKind, StoppedBy, TurnEnd, TurnResult};
 
 use crate::exit::Exit;
@@ -11,15 +13,33 @@ pub(crate) struct Verdict {
     /// Why the task was not done.
     pub(crate) why: Option<String>,
     /// What the user can do about it.
-    pub(crate) hint: Option<&'static str>,
+    pub(crate) hint: Option<Cow<'static, str>>,
 }
 
 const ALLOW: &str = "run it in a terminal to be asked, or allow more with `--auto low`, `medium` or `high`";
 
+/// The reason if a turn completed without an answer.
+pub(crate) const NO_ANSWER: &str = "the model returned no answer";
+
 /// Returns the verdict on the end of a turn.
 pub(crate) fn verdict(result: &TurnResult, refused: &[String], was_stopped: bool) -> Verdict {
     let told = result.errors.last().map(|error| error.message.as_str());
-    judged(&result.end, told, refused, was_stopped)
+    let verdict = judged(&result.end, told, refused, was_stopped);
+    if verdict.exit == Exit::Done && has_no_answer(result) {
+        return Verdict { exit: Exit::Failed, why: Some(NO_ANSWER.to_owned()), hint: None };
+    }
+    verdict
+}
+
+/// Whether a turn has failed because the model could not be asked, so that its address and key matter.
+pub(crate) fn is_of_model(end: &TurnEnd) -> bool {
+    let TurnEnd::Failed(FailureKind::Execution(reason)) = end else { return false };
+    reason.as_str().starts_with("model_")
+}
+
+/// Whether a turn has completed without an answer.
+pub(crate) fn has_no_answer(result: &TurnResult) -> bool {
+    result.end == TurnEnd::Completed && result.text.trim().is_empty() && result.structured_output.is_none()
 }
 
 fn judged(end: &TurnEnd, told: Option<&str>, refused: &[String], was_stopped: bool) -> Verdict {
@@ -29,7 +49,7 @@ fn judged(end: &TurnEnd, told: Option<&str>, refused: &[String], was_stopped: bo
     }
     if !refused.is_empty() {
         let why = format!("permission denied (not interactive): {}", refused.join("; "));
-        return Verdict { hint: Some(ALLOW), ..not_done(Exit::Refused, &why) };
+        return Verdict { hint: Some(ALLOW.into()), ..not_done(Exit::Refused, &why) };
     }
     match end {
         TurnEnd::Completed | TurnEnd::HandedOver => Verdict { exit: Exit::Done, why: None, hint: None },
@@ -42,6 +62,10 @@ fn judged(end: &TurnEnd, told: Option<&str>, refused: &[String], was_stopped: bo
         TurnEnd::Failed(FailureKind::Execution(reason)) if reason.as_str() == "permission_rejected" => {
             not_done(Exit::Refused, "stopped: you denied the request")
         }
+        TurnEnd::Failed(FailureKind::Refusal) => Verdict {
+            hint: Some("rephrase the prompt, or use another model with `-m`".into()),
+            ..not_done(Exit::ModelRefused, told.unwrap_or("the model refused to answer"))
+        },
         TurnEnd::Failed(FailureKind::StructuredOutput(_)) => {
             not_done(Exit::Failed, told.unwrap_or("the answer does not fit the schema"))
         }
@@ -73,11 +97,12 @@ mod tests {
         assert_eq!(code(&TurnEnd::Interrupted(StoppedBy::Denied), &[], false), 3);
         assert_eq!(code(&failed("permission_rejected"), &[], false), 3);
         assert_eq!(code(&TurnEnd::Completed, &["a question"], false), 3);
+        assert_eq!(code(&TurnEnd::Failed(FailureKind::Refusal), &[], false), 4);
         assert_eq!(code(&TurnEnd::Interrupted(StoppedBy::Caller), &["x"], true), 130);
     }
 
     #[test]
-    fn a_failure_has_the_error_message_of_the_agent() {
+    fn failure_has_the_error_message_of_the_agent() {
         let end = TurnEnd::Failed(FailureKind::Execution("error".into()));
         assert_eq!(judged(&end, Some("no credit"), &[], false).why.as_deref(), Some("no credit"));
     }

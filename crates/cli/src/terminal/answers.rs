@@ -52,6 +52,12 @@ impl Answers {
         self.wanted.try_send(()).ok();
     }
 
+    /// Asks for a line and returns it; lines that were typed before count.
+    pub(crate) async fn next(&mut self) -> Option<String> {
+        self.wanted.try_send(()).ok();
+        self.line().await
+    }
+
     /// Returns the next line; `None` if the terminal was closed.
     pub(crate) async fn line(&mut self) -> Option<String> {
         self.lines.recv().await.flatten()

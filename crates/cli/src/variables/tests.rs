@@ -17,7 +17,7 @@ fn table_below(page: &str, heading: &str) -> String {
 }
 
 #[test]
-fn the_page_has_all_variables_and_no_others() {
+fn page_has_all_variables_and_no_others() {
     let mut expected = "| variable | what it says | if it is not set |\n| --- | --- | --- |\n".to_owned();
     for Variable { name, meaning, otherwise } in VARIABLES {
         writeln!(expected, "| `{name}` | {meaning} | {otherwise} |").unwrap();
@@ -30,7 +30,7 @@ fn the_page_has_all_variables_and_no_others() {
 }
 
 #[test]
-fn the_page_has_the_variables_of_all_vendors() {
+fn page_has_the_variables_of_all_vendors() {
     let mut expected = "| vendor | key | address |\n| --- | --- | --- |\n".to_owned();
     for vendor in musher_model::vendors() {
         let keys: Vec<String> = vendor.keys.iter().map(|key| format!("`{key}`")).collect();

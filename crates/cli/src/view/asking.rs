@@ -8,6 +8,7 @@ use musher::wire::{
 use musher::{Decision, PermissionRequest};
 use musher_engine::permission::visible;
 
+use super::text::{Face, Line};
 use super::{call, diff, input};
 use crate::sanitize::sanitized;
 use crate::style::Style;
@@ -34,9 +35,34 @@ pub(crate) fn permission(asked: &PermissionRequest, style: Style) -> Vec<Styled>
         details(tool_use, style, &mut out);
     }
     for (index, option) in choices(asked).iter().enumerate() {
-        out.push(format!("  {} {}", index + 1, sanitized(&option.label, MAX_LABEL_LENGTH)).into());
+        out.push(format!("  {} {}", index + 1, sanitized(&label(option), MAX_LABEL_LENGTH)).into());
     }
     out
+}
+
+/// Returns the label of an option if it says what the option does, else a label that does.
+fn label(option: &PermissionOption) -> String {
+    use ToolConfirmationOutcome as Outcome;
+    let text = option.label.to_lowercase();
+    let says = |start: &[&str], more: &[&str]| {
+        start.iter().any(|word| text.starts_with(word))
+            && (more.is_empty() || more.iter().any(|word| text.contains(word)))
+    };
+    let yes = ["yes", "allow", "proceed", "approve", "always", "run"];
+    let always = ["always", "don't ask", "not ask"];
+    let is_once = says(&yes, &[]) && !always.iter().any(|word| text.contains(word));
+    match &option.value {
+        Outcome::ProceedOnce if !is_once => "Yes".to_owned(),
+        Outcome::ProceedAlways | Outcome::ProceedAlwaysTools | Outcome::ProceedAlwaysServer
+            if !says(&yes, &always) =>
+        {
+            format!("Yes, always ({})", option.value.as_str())
+        }
+        Outcome::Cancel if !says(&["no", "cancel", "deny", "reject"], &[]) => "No".to_owned(),
+        Outcome::ProceedAutoRunMedium if !text.contains("medium") => "Yes, with autonomy medium".to_owned(),
+        Outcome::ProceedAutoRunHigh if !text.contains("high") => "Yes, with autonomy high".to_owned(),
+        _ => option.label.clone(),
+    }
 }
 
 /// Returns the requested tool calls, in one line.
@@ -97,59 +123,89 @@ fn pick<'a, T>(number: &str, of: &'a [T]) -> Option<&'a T> {
 
 /// Returns the options that a line can choose. A plan cannot be edited in one line.
 fn choices(asked: &PermissionRequest) -> Vec<&PermissionOption> {
-    asked.options.iter().filter(|option| option.value != ToolConfirmationOutcome::ProceedEdit).collect()
+    let mut seen = Vec::new();
+    let mut is_new = |option: &&PermissionOption| {
+        // the answer is the value, so a second option with the same value would be the same answer
+        let is_new = !seen.contains(&option.value);
+        seen.push(option.value.clone());
+        is_new
+    };
+    let options = asked.options.iter().filter(|option| option.value != ToolConfirmationOutcome::ProceedEdit);
+    options.filter(|option| is_new(option)).collect()
 }
 
 fn details(asked: &PermissionToolUse, style: Style, out: &mut Vec<Styled>) {
-    let indented = |text: &str, out: &mut Vec<Styled>| {
-        let text = visible(text);
-        let count = text.lines().count();
-        out.extend(text.lines().take(MAX_LINES).map(|line| format!("    {line}").into()));
-        if count > MAX_LINES {
-            out.push(style.dim(&format!("    … {} more lines", count - MAX_LINES)));
-        }
-    };
-    let head = |text: String| style.strong(&text);
+    out.extend(request_lines(asked).iter().map(|line| line.styled(style)));
+}
+
+/// Returns what a tool call would do, whole.
+pub(crate) fn request_lines(asked: &PermissionToolUse) -> Vec<Line> {
+    let mut out = Vec::new();
+    let head = |text: String| Line::new(&text, Face::STRONG);
     match &asked.details {
         PermissionDetails::Exec(exec) => {
             out.push(head("Run this command?".to_owned()));
             // consent is for all of it, so all of it is shown
-            out.extend(visible(&exec.full_command).lines().map(|line| format!("    {line}").into()));
+            out.extend(visible(&exec.full_command).lines().map(|line| Line::plain(&format!("    {line}"))));
+            let called = input(&asked.tool_use.input);
+            if let Some(command) = called["command"].as_str()
+                && visible(command) != visible(&exec.full_command)
+            {
+                let warning = "    The agent describes another command than the one it would run:";
+                out.push(Line::new(warning, Face::BAD));
+                out.extend(visible(command).lines().map(|line| Line::plain(&format!("    {line}"))));
+            }
             let impact = exec.impact_level.as_ref().map_or("unknown", |level| level.as_str());
             let reason = exec.risk_level_reason.as_deref().unwrap_or_default();
-            out.push(style.dim(&format!("    Risk: {}", sanitized(impact, 20))));
+            out.push(Line::new(&format!("    Risk: {}", sanitized(impact, 20)), Face::DIM));
             if !reason.is_empty() {
-                out.push(style.dim(&format!("    Reason given by the model: {}", sanitized(reason, 500))));
+                let reason = format!("    Reason given by the model: {}", sanitized(reason, 500));
+                out.push(Line::new(&reason, Face::DIM));
             }
         }
         PermissionDetails::Create(create) => {
             out.push(head(format!("Create {}?", visible(&create.file_path))));
-            out.extend(diff::between("", create.content.as_deref().unwrap_or_default(), style));
+            out.extend(diff::changes("", create.content.as_deref().unwrap_or_default()));
         }
         PermissionDetails::Edit(edit) => {
             out.push(head(format!("Edit {}?", visible(&edit.file_path))));
-            let (old, new) = (edit.old_content.as_deref(), edit.new_content.as_deref());
-            out.extend(diff::between(old.unwrap_or_default(), new.unwrap_or_default(), style));
+            let called = input(&asked.tool_use.input);
+            let (mut old, mut new) = (edit.old_content.as_deref(), edit.new_content.as_deref());
+            if (old, new) == (None, None) {
+                // the agent does not send the whole file, so the change itself is shown
+                (old, new) = (called["old_str"].as_str(), called["new_str"].as_str());
+            }
+            out.extend(diff::changes(old.unwrap_or_default(), new.unwrap_or_default()));
         }
         PermissionDetails::ApplyPatch(patch) => {
             out.push(head(format!("Edit {}?", visible(&patch.file_path))));
             match (&patch.old_content, &patch.new_content, &patch.patch_content) {
-                (_, _, Some(text)) => indented(text, out),
+                (_, _, Some(text)) => indented(text, &mut out),
                 (old, new, None) => {
                     let text = |it: &Option<String>| it.clone().unwrap_or_default();
-                    out.extend(diff::between(&text(old), &text(new), style));
+                    out.extend(diff::changes(&text(old), &text(new)));
                 }
             }
         }
         PermissionDetails::ExitSpecMode(plan) => {
             out.push(head("Carry out this plan?".to_owned()));
-            indented(&plan.plan, out);
+            indented(&plan.plan, &mut out);
         }
         _ => {
             out.push(head(format!("Use the tool {}?", sanitized(&asked.tool_use.name, 200))));
             let pretty = serde_json::to_string_pretty(&input(&asked.tool_use.input)).unwrap_or_default();
-            indented(&pretty, out);
+            indented(&pretty, &mut out);
         }
+    }
+    out
+}
+
+fn indented(text: &str, out: &mut Vec<Line>) {
+    let text = visible(text);
+    let count = text.lines().count();
+    out.extend(text.lines().take(MAX_LINES).map(|line| Line::plain(&format!("    {line}"))));
+    if count > MAX_LINES {
+        out.push(Line::new(&format!("    … {} more lines", count - MAX_LINES), Face::DIM));
     }
 }
 
@@ -160,9 +216,10 @@ mod tests {
     use serde_json::json;
 
     fn asked(details: &serde_json::Value) -> PermissionRequest {
+        let command = details["called"].as_str().or(details["fullCommand"].as_str()).unwrap_or("ls");
         let params: RequestPermissionParams = serde_json::from_value(json!({
             "toolUses": [{
-                "toolUse": {"type": "tool_use", "id": "t", "name": "Execute", "input": {"command": "ls"}},
+                "toolUse": {"type": "tool_use", "id": "t", "name": "Execute", "input": {"command": command}},
                 "confirmationType": details["type"], "details": details,
             }],
             "options": [
@@ -177,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_shown_whole_with_what_could_deceive_made_visible() {
+    fn command_is_shown_whole_with_what_could_deceive_made_visible() {
         let long = format!("echo {}\u{202e}; rm -rf x", "a".repeat(300));
         let asked = asked(
             &json!({"type": "exec", "fullCommand": long, "impactLevel": "high", "riskLevelReason": "it removes"}),
@@ -196,7 +253,36 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_shown_as_one() {
+    fn command_that_the_agent_describes_otherwise_is_shown_as_well() {
+        let asked = asked(&json!({"type": "exec", "fullCommand": "cargo test", "called": "ls"}));
+        let shown = permission(&asked, Style::PLAIN);
+        let lines: Vec<&str> = shown.iter().map(Styled::as_str).collect();
+        assert_eq!(
+            lines[1..4],
+            [
+                "    cargo test",
+                "    The agent describes another command than the one it would run:",
+                "    ls",
+            ]
+        );
+    }
+
+    #[test]
+    fn labels_that_say_something_else_than_their_option_does_are_replaced() {
+        let shown = |label: &str, value: &str| {
+            let option = serde_json::from_value(json!({"label": label, "value": value})).unwrap();
+            super::label(&option)
+        };
+        assert_eq!(shown("No", "proceed_always"), "Yes, always (proceed_always)");
+        assert_eq!(shown("Yes", "proceed_always"), "Yes, always (proceed_always)");
+        assert_eq!(shown("Yes, and don't ask again", "proceed_always"), "Yes, and don't ask again");
+        assert_eq!(shown("Deny", "proceed_once"), "Yes");
+        assert_eq!(shown("Yes", "cancel"), "No");
+        assert_eq!(shown("No, keep planning", "cancel"), "No, keep planning");
+    }
+
+    #[test]
+    fn change_is_shown_as_one() {
         let asked =
             asked(&json!({"type": "edit", "filePath": "a", "oldContent": "x\n", "newContent": "y\n"}));
         let lines = permission(&asked, Style::PLAIN);
@@ -204,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_typed_line_is_a_decision_only_if_it_is_one() {
+    fn typed_line_is_a_decision_only_if_it_is_one() {
         let asked = asked(&json!({"type": "exec", "fullCommand": "ls"}));
         let outcome = |line: &str| match read_decision(&asked, line) {
             Parsed::Value(decision) => decision.outcome().as_str().to_owned(),
@@ -228,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_answered_by_number_or_in_words() {
+    fn question_is_answered_by_number_or_in_words() {
         let one: Question =
             serde_json::from_value(json!({"index": 1, "question": "Which?", "options": ["red", "blue"]}))
                 .unwrap();

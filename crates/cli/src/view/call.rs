@@ -12,7 +12,7 @@ use crate::sanitize::sanitized;
 const MAX_LENGTH: usize = 500;
 
 /// Returns the tool with its most descriptive input. Paths below `folder` are shown relative to it.
-pub(super) fn title(name: &str, input: &Value, folder: Option<&Path>) -> String {
+pub(crate) fn title(name: &str, input: &Value, folder: Option<&Path>) -> String {
     let text = |keys: &[&str]| keys.iter().find_map(|key| input[*key].as_str()).map(str::to_owned);
     let detail = match name {
         "Execute" => text(&["command"]),
@@ -37,7 +37,7 @@ fn below(path: &str, folder: Option<&Path>) -> String {
 }
 
 /// Returns the outcome, in a few words.
-pub(super) fn told(name: &str, input: &Value, text: &str, is_error: bool) -> String {
+pub(crate) fn told(name: &str, input: &Value, text: &str, is_error: bool) -> String {
     let said = match name {
         "Execute" => Some(command(text, is_error)),
         _ if is_error => first_line(text),
@@ -62,6 +62,22 @@ fn command(text: &str, is_error: bool) -> String {
     }
 }
 
+/// Returns the output of a command without the line about its end.
+pub(crate) fn command_output(text: &str) -> &str {
+    let output = text.rsplit_once("[Process exited with code ").map_or(text, |(output, _)| output.trim_end());
+    // the exit code is shown beside the command
+    match output.split_once('\n') {
+        Some((first, rest)) if first.starts_with("Error: Command failed (exit code: ") => rest,
+        _ => output,
+    }
+}
+
+/// Returns the exit code of a command, if its output names it.
+pub(crate) fn exit_code(text: &str) -> Option<String> {
+    let (_, code) = text.rsplit_once("[Process exited with code ")?;
+    Some(code.trim_end().trim_end_matches(']').to_owned())
+}
+
 fn changed(text: &str) -> Option<String> {
     let report: Value = serde_json::from_str(text).ok()?;
     let number = |name: &str| report[name].as_u64();
@@ -80,7 +96,7 @@ fn list(value: &Value) -> Option<String> {
 }
 
 /// The files of a patch.
-fn patched(patch: &str) -> String {
+pub(crate) fn patched(patch: &str) -> String {
     let files = patch.lines().filter_map(|line| {
         let line = line.strip_prefix("*** ")?;
         ["Update File: ", "Add File: ", "Delete File: "].iter().find_map(|verb| line.strip_prefix(verb))
@@ -98,7 +114,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_call_is_named_with_what_says_most_about_it() {
+    fn call_is_named_with_what_says_most_about_it() {
         let title = |name: &str, input: &Value| title(name, input, Some(Path::new("/project")));
         assert_eq!(title("Read", &json!({"file_path": "a.rs"})), "Read a.rs");
         assert_eq!(title("Read", &json!({"file_path": "/project/src/a.rs"})), "Read src/a.rs");
@@ -114,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outcome_is_shown_in_a_few_words() {
+    fn outcome_is_shown_in_a_few_words() {
         let none = Value::Null;
         let ran = |text, is_error| told("Execute", &none, text, is_error);
         assert_eq!(ran("a\nall well\n\n\n[Process exited with code 0]", false), "all well");

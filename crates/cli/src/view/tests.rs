@@ -70,7 +70,7 @@ fn lines_of_ours_fit_the_width() {
 }
 
 #[test]
-fn a_message_without_pieces_is_shown_whole() {
+fn message_without_pieces_is_shown_whole() {
     let mut view = View::new(Style::PLAIN, true);
     assert_eq!(screen(&mut view, &[message("m", "All at once.")]), "All at once.\n");
 }
@@ -93,7 +93,7 @@ fn what_is_not_live_is_shown_unless_it_was_the_last_word() {
 }
 
 #[test]
-fn a_change_is_shown_once() {
+fn change_is_shown_once() {
     let report = r#"{"linesAdded":1,"linesRemoved":0,"diffLines":[{"type":"added","content":"b","lineNumber":{"new":2}}]}"#;
     let events = [call("t", "Edit", &json!({"file_path": "a"})), result("t", report, false)];
     let mut view = View::new(Style::PLAIN, true);
@@ -104,7 +104,7 @@ fn a_change_is_shown_once() {
 }
 
 #[test]
-fn an_answer_that_begins_anew_says_so() {
+fn answer_that_begins_anew_says_so() {
     let mut view = View::new(Style::PLAIN, true);
     let events = [
         delta("m", "Hel"),

@@ -39,7 +39,7 @@ Run this command?
     Risk: high
     Reason given by the model: Runs the test and changes nothing
   1 Yes
-  2 Yes, and don't ask again for actions up to high risk
+  2 Yes, and don't ask again in this session to run anything that is not always asked
   3 No
   approved automatically
 ✗ Execute sh test.sh  exit code 1: FAIL  1900 should be no, but is yes
@@ -53,7 +53,7 @@ Edit FOLDER/leap-years/leap.sh?
      5     echo yes
      6   else
   1 Yes
-  2 Yes, and don't ask again for actions up to low risk
+  2 Yes, and don't ask again in this session to change files in the workspace
   3 No
   approved automatically
 ✓ Edit leap.sh  +2 -1
@@ -62,7 +62,7 @@ Run this command?
     Risk: high
     Reason given by the model: Runs the test and changes nothing
   1 Yes
-  2 Yes, and don't ask again for actions up to high risk
+  2 Yes, and don't ask again in this session to run anything that is not always asked
   3 No
   approved automatically
 ✓ Execute sh test.sh  ok    1900 no
@@ -121,7 +121,7 @@ fn by_itself_it_fixes_the_test_and_cleans_up() {
 }
 
 #[test]
-fn a_kept_session_can_be_resumed() {
+fn kept_session_can_be_resumed() {
     let home = tempfile::tempdir().unwrap();
     let ran = ended(demo(&home, &["--yes", "--keep"]));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
@@ -151,7 +151,7 @@ fn in_a_terminal_the_user_is_asked() {
 }
 
 #[test]
-fn a_user_who_denies_or_quits_ends_it_and_nothing_is_left() {
+fn user_who_denies_or_quits_ends_it_and_nothing_is_left() {
     for (typed, code) in [("n\n", 3), (CTRL_C, 130)] {
         let home = tempfile::tempdir().unwrap();
         let mut terminal = Terminal::start(demo(&home, &[]));

@@ -2,7 +2,8 @@
 
 mod bad_input; // lines that are no messages
 mod bad_setup; // broken settings, missing folders
-mod client; // a client that sees every line
+pub(crate) mod client; // a client that sees every line
 mod ends; // the end of the input, signals, a client that is gone
 mod killed; // SIGKILL at any moment
+mod shared; // several processes, one session
 mod slow_client; // one that does not read

@@ -79,6 +79,11 @@ impl Running {
         Self { child, lines, stderr }
     }
 
+    /// The process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// The next line on stdout.
     pub(crate) fn line(&self) -> String {
         self.lines.recv_timeout(DEADLINE).expect("a line on stdout within the deadline")

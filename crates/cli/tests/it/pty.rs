@@ -34,8 +34,13 @@ impl Terminal {
     }
 
     /// The same, but stdin is something else.
+    pub(crate) fn start_with(command: Command, stdin: Option<Stdio>) -> Self {
+        Self::start_sized(command, stdin, (100, 40))
+    }
+
+    /// The same, in a terminal of these columns and rows.
     #[expect(unsafe_code, reason = "only a child before its start can take a terminal for its own")]
-    pub(crate) fn start_with(mut command: Command, stdin: Option<Stdio>) -> Self {
+    pub(crate) fn start_sized(mut command: Command, stdin: Option<Stdio>, size: (u16, u16)) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
@@ -53,19 +58,14 @@ impl Terminal {
             });
         }
         let keyboard = File::from(master);
+        // before the program starts and asks for it
+        set_size(&keyboard, size);
         let mut screen = keyboard.try_clone().unwrap();
-        let mut terminal = Self {
-            child: command.spawn().unwrap(),
-            keyboard,
-            output: mpsc::sync_channel(1).1,
-            bytes: Vec::new(),
-            looked_at: 0,
-        };
-        terminal.resize(100);
+        let child = command.spawn().unwrap();
         // both hold the inner end, which must be the program's alone: its end is the end of the output
         drop((command, inside));
         let (sender, output) = mpsc::sync_channel(4096);
-        terminal.output = output;
+        let terminal = Self { child, keyboard, output, bytes: Vec::new(), looked_at: 0 };
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
             // a terminal whose last program is gone gives an error
@@ -79,8 +79,48 @@ impl Terminal {
     }
 
     pub(crate) fn resize(&self, columns: u16) {
-        let size = Winsize { ws_col: columns, ws_row: 40, ws_xpixel: 0, ws_ypixel: 0 };
-        tcsetwinsize(&self.keyboard, size).unwrap();
+        self.resize_to((columns, 40));
+    }
+
+    /// Sets the columns and rows.
+    pub(crate) fn resize_to(&self, size: (u16, u16)) {
+        set_size(&self.keyboard, size);
+    }
+
+    /// Waits for more output, until the deadline; `None` if the program has ended.
+    pub(crate) fn more(&mut self, deadline: Instant) -> Option<Vec<u8>> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match self.output.recv_timeout(left) {
+            Ok(bytes) => {
+                self.bytes.extend(&bytes);
+                Some(bytes)
+            }
+            Err(mpsc::RecvTimeoutError::Disconnected) => None,
+            Err(mpsc::RecvTimeoutError::Timeout) => Some(Vec::new()),
+        }
+    }
+
+    /// The settings of the terminal, as text.
+    pub(crate) fn settings(&self) -> String {
+        format!("{:?}", rustix::termios::tcgetattr(&self.keyboard).unwrap())
+    }
+
+    /// Sends a signal to the program.
+    pub(crate) fn signal(&self, name: &str) {
+        let signal = match name {
+            "TERM" => rustix::process::Signal::TERM,
+            "HUP" => rustix::process::Signal::HUP,
+            "KILL" => rustix::process::Signal::KILL,
+            other => panic!("unknown signal {other}"),
+        };
+        let id = i32::try_from(self.child.id()).unwrap();
+        rustix::process::kill_process(rustix::process::Pid::from_raw(id).unwrap(), signal).unwrap();
+    }
+
+    /// Types from another thread, so that more can be typed than the terminal holds.
+    pub(crate) fn typist(&self) -> impl FnMut(&str) + Send + 'static {
+        let mut keyboard = self.keyboard.try_clone().unwrap();
+        move |text| keyboard.write_all(text.as_bytes()).unwrap()
     }
 
     pub(crate) fn type_in(&mut self, text: &str) {
@@ -127,6 +167,11 @@ impl Terminal {
         }
         self.child.wait().unwrap().code()
     }
+}
+
+fn set_size(keyboard: &File, (columns, rows): (u16, u16)) {
+    let size = Winsize { ws_col: columns, ws_row: rows, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(keyboard, size).unwrap();
 }
 
 impl Drop for Terminal {

@@ -30,7 +30,7 @@ fn post(url: &str, path: &str, body: &Value) -> String {
 }
 
 #[test]
-fn a_good_script_is_checked() {
+fn good_script_is_checked() {
     let directory = tempfile::tempdir().unwrap();
     let path = script(directory.path(), "replies:\n  - steps: [{text: Hello}]\notherwise: {steps: []}\n");
     let run = musher(&["rehearse", "--check", "--script", &path]);
@@ -53,7 +53,7 @@ fn a_good_script_is_checked() {
 }
 
 #[test]
-fn a_bad_script_is_an_error_with_its_place_and_a_hint() {
+fn bad_script_is_an_error_with_its_place_and_a_hint() {
     let directory = tempfile::tempdir().unwrap();
     let path = script(directory.path(), "replies:\n  - steps:\n      - txet: Hello\n");
     for arguments in [&["rehearse", "--check", "--script", &path][..], &["rehearse", "--script", &path]] {
@@ -67,7 +67,7 @@ fn a_bad_script_is_an_error_with_its_place_and_a_hint() {
 }
 
 #[test]
-fn a_script_that_is_not_there_is_named() {
+fn script_that_is_not_there_is_named() {
     let run = musher(&["rehearse", "--script", "no/such.yaml"]);
     assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""));
     assert!(run.stderr.starts_with("error: cannot read the script\n  caused by: "), "{}", run.stderr);
@@ -75,7 +75,7 @@ fn a_script_that_is_not_there_is_named() {
 }
 
 #[test]
-fn the_schema_is_printed() {
+fn schema_is_printed() {
     let run = musher(&["rehearse", "--schema"]);
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
     let schema: Value = serde_json::from_str(&run.stdout).unwrap();
@@ -94,7 +94,7 @@ fn other_machines_are_kept_out_unless_allowed() {
 
 #[cfg(unix)]
 #[test]
-fn a_script_is_served_recorded_and_stopped() {
+fn script_is_served_recorded_and_stopped() {
     let directory = tempfile::tempdir().unwrap();
     let path = script(directory.path(), "replies:\n  - name: greeting\n    steps: [{text: Hello there}]\n");
     let record = directory.path().join("requests");
@@ -116,7 +116,7 @@ fn a_script_is_served_recorded_and_stopped() {
 
 #[cfg(unix)]
 #[test]
-fn the_tour_says_where_it_is_and_ends_with_an_interrupt() {
+fn tour_says_where_it_is_and_ends_with_an_interrupt() {
     let running = Running::start(&["rehearse"]);
     let url = running.line();
     let answer = post(

@@ -53,12 +53,12 @@ fn exec_and_run_do_not_start_with_a_file_that_cannot_be_parsed() {
 }
 
 #[test]
-fn a_restriction_of_the_wrong_type_is_named_with_file_and_key() {
+fn restriction_of_the_wrong_type_is_named_with_file_and_key() {
     for (settings, mistake) in [
         (json!({"commandBlocklist": "curl"}), "settings.json: commandBlocklist: invalid type"),
         (json!({"commandBlocklist": ["curl", 5]}), "settings.json: commandBlocklist: invalid type"),
         (json!({"maxAutonomyLevel": "lo"}), "settings.json: maxAutonomyLevel: unknown variant `lo`"),
-        (json!({"sandbox": {"enabled": true}}), "settings.json: sandbox.enabled: a sandbox is not supported"),
+        (json!({"sandbox": "readonly"}), "settings.json: sandbox: unknown sandbox mode `readonly`"),
     ] {
         let world = world();
         world.write(".musher/settings.json", settings);
@@ -68,7 +68,7 @@ fn a_restriction_of_the_wrong_type_is_named_with_file_and_key() {
 }
 
 #[test]
-fn a_session_is_not_resumed_with_a_file_that_cannot_be_parsed() {
+fn session_is_not_resumed_with_a_file_that_cannot_be_parsed() {
     let world = World::new();
     assert_eq!(world.musher(&["run", "--model", "rehearsal", "hello"]).code, Some(0));
     world.write(".musher/settings.json", BROKEN);
@@ -113,7 +113,7 @@ fn doctor_names_the_mistake_and_fails() {
 }
 
 #[test]
-fn an_untrusted_repository_says_how_to_proceed() {
+fn untrusted_repository_says_how_to_proceed() {
     let world = world();
     world.write("repo/.musher/settings.json", json!({"commandDenylist": 7}));
     let run = world.musher(&["run", "--model", "rehearsal", "hello"]);
@@ -141,7 +141,7 @@ async fn refusal(program: &mut Program, is_it: impl Fn(&Value) -> bool) -> Resul
 }
 
 #[tokio::test]
-async fn an_editor_gets_the_errors_over_acp() -> Result<()> {
+async fn editor_gets_the_errors_over_acp() -> Result<()> {
     let (sandbox, mut program) = front(&["acp", "--model", "rehearsal"])?;
     let hello = json!({"protocolVersion": 1, "clientCapabilities": {}});
     program.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})).await?;
@@ -154,7 +154,7 @@ async fn an_editor_gets_the_errors_over_acp() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_app_gets_the_errors_over_the_bridge() -> Result<()> {
+async fn app_gets_the_errors_over_the_bridge() -> Result<()> {
     let (sandbox, mut program) = front(&["bridge"])?;
     let options = json!({"agent": "engine", "model": "rehearsal"});
     let payload = json!({"prompt": "hello", "cwd": sandbox.workspace(), "options": options});

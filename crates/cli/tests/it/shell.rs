@@ -16,7 +16,7 @@ fn every_shell_gets_completions_of_every_command() {
 
 /// The shell itself checks the script.
 #[test]
-fn the_completions_for_bash_can_be_read_by_it() {
+fn completions_for_bash_can_be_read_by_it() {
     let script = musher(&["completions", "bash"]).stdout;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("musher");
@@ -27,7 +27,7 @@ fn the_completions_for_bash_can_be_read_by_it() {
 }
 
 #[test]
-fn the_manual_is_printed_or_written_page_by_page() {
+fn manual_is_printed_or_written_page_by_page() {
     let run = musher(&["man"]);
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
     assert!(run.stdout.contains(".TH musher 1"), "{}", run.stdout);

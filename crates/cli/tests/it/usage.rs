@@ -12,7 +12,7 @@ fn help_lists_the_commands_and_is_not_an_error() {
 }
 
 #[test]
-fn the_version_is_printed() {
+fn version_is_printed() {
     let run = musher(&["--version"]);
     let expected = format!("musher {}\n", env!("CARGO_PKG_VERSION"));
     assert_eq!((run.code, run.stdout), (Some(0), expected));

@@ -1,4 +1,5 @@
-//! The real `droid daemon` with another executable as its worker: its clients must see what they would see of droid.
+//! One story of clients with three daemons: the real `droid daemon` with another executable as its worker, and that executable as the
+//! daemon, with its engine and with droid as the worker. The clients must see the same.
 
 use std::time::Duration;
 
@@ -17,10 +18,32 @@ use crate::Executable;
 
 /// Free in every sandbox, because each has its own network.
 const PORT: &str = "37643";
+/// The credential of the clients, and of droid's account.
+const KEY: &str = "fk-rehearsal-of-a-story";
 const TIMEOUT: Duration = Duration::from_secs(90);
 
 pub(crate) async fn it_runs_musher_for_several_sessions_and_clients(worker: &Executable) -> Result<()> {
-    let stage = Stage::new(&require_peer!(DROID), worker).await?;
+    play(Kind::Droid(&require_peer!(DROID), worker)).await
+}
+
+pub(crate) async fn our_daemon_plays_the_same_story_with_its_engine(program: &Executable) -> Result<()> {
+    play(Kind::Ours(program, None)).await
+}
+
+pub(crate) async fn our_daemon_plays_the_same_story_with_droid_as_its_worker(program: &Executable) -> Result<()> {
+    play(Kind::Ours(program, Some(&require_peer!(DROID)))).await
+}
+
+/// The daemon of a story.
+enum Kind<'a> {
+    /// The real one, with this worker.
+    Droid(&'a Installed, &'a Executable),
+    /// Ours, with its engine or with droid as its worker.
+    Ours(&'a Executable, Option<&'a Installed>),
+}
+
+async fn play(kind: Kind<'_>) -> Result<()> {
+    let stage = Stage::new(&kind).await?;
     let outcome = story(&stage).await;
     let ended = stage.finish().await;
     outcome.and(ended)
@@ -46,6 +69,17 @@ async fn story(stage: &Stage) -> Result<()> {
     assert_eq!(text_of(&messages), "Touched.");
     assert!(stage.sandbox.workspace().join("one.txt").exists());
 
+    // what fills the context, which the daemon asks the worker
+    let breakdown = client.call("daemon.get_context_breakdown", json!({"sessionId": one})).await?;
+    let used: u64 = breakdown["categories"].as_array().into_iter().flatten().filter_map(|it| it["tokens"].as_u64()).sum();
+    assert!(used > 0 && breakdown["usedTokens"].as_u64() == Some(used), "{breakdown}");
+    assert_eq!(breakdown["modelDisplayName"], "Rehearsal Chat", "{breakdown}");
+
+    // nothing to end
+    let unknown = json!({"sessionId": one, "workerSessionId": "unknown"});
+    let refusal = client.refusal("daemon.kill_worker_session", unknown).await?;
+    assert!(refusal["message"].as_str().is_some_and(|text| !text.is_empty()), "{refusal}");
+
     // two sessions on one connection, at once
     let two = client.open(stage, "two").await?;
     for session in [&one, &two] {
@@ -66,7 +100,7 @@ async fn story(stage: &Stage) -> Result<()> {
     client.until(&json!({"method": "daemon.request_permission", "params": {"sessionId": two}})).await?;
     drop(client);
     let mut client = stage.client("second").await?;
-    let params = json!({"sessionId": two, "token": droid::DUMMY_KEY});
+    let params = json!({"sessionId": two, "token": KEY});
     let load = client.request("daemon.load_session", params).await?;
     let (mut asked, mut loaded) = (None, None);
     while asked.is_none() || loaded.is_none() {
@@ -102,7 +136,7 @@ async fn story(stage: &Stage) -> Result<()> {
 
     // a closed session is resumed by the next message
     client.call("daemon.close_session", json!({"sessionId": one})).await?;
-    let load = json!({"sessionId": one, "token": droid::DUMMY_KEY});
+    let load = json!({"sessionId": one, "token": KEY});
     let loaded = client.call("daemon.load_session", load).await?;
     assert_eq!(loaded["session"]["title"], "By the daemon", "{loaded}");
     assert_eq!(text_of(&client.turn(&one, "say hello").await?), "Hello.");
@@ -118,19 +152,32 @@ struct Stage {
 
 impl Stage {
     /// Starts a daemon and waits until it listens.
-    async fn new(droid: &Installed, worker: &Executable) -> Result<Self> {
+    async fn new(kind: &Kind<'_>) -> Result<Self> {
         let sandbox = Sandbox::new()?;
         let backend = Backend::start(&sandbox)?;
         backend.answer("/api/cli/whoami", json!({"userId": "user_1", "orgId": "org_1"}));
         let model = sandbox.model(script())?;
         droid::configure(&sandbox, &model.url())?;
-        let launch = sandbox
-            .launch(droid.entry())
-            .args(["daemon", "--port", PORT, "--droid-path"])
-            .arg(worker.path())
-            .env("MUSHER_HOME", sandbox.home().join(".factory"));
-        let mut daemon = sandbox.spawn(&droid::with_account(launch, &backend))?;
-        while !daemon.next_line().await?.context("the daemon ended")?.contains("WebSocket endpoint") {}
+        let home = sandbox.home().join(".factory");
+        let (launch, listens) = match kind {
+            Kind::Droid(droid, worker) => {
+                let launch = sandbox.launch(droid.entry()).args(["daemon", "--port", PORT, "--droid-path"]);
+                (launch.arg(worker.path()), "WebSocket endpoint")
+            }
+            Kind::Ours(program, worker) => {
+                let address = format!("127.0.0.1:{PORT}");
+                let launch = sandbox.launch(program.path()).args(["daemon", "--token", KEY, "--listen", &address]);
+                let launch = match worker {
+                    Some(droid) => launch.arg("--droid-path").arg(droid.entry()),
+                    None => launch,
+                };
+                (launch, "listening on")
+            }
+        };
+        let launch = droid::with_account(launch.env("MUSHER_HOME", home), &backend);
+        let launch = launch.env("FACTORY_API_KEY", KEY);
+        let mut daemon = sandbox.spawn(&launch)?;
+        while !daemon.next_line().await?.context("the daemon ended")?.contains(listens) {}
         Ok(Self { sandbox, backend, model, daemon })
     }
 
@@ -150,9 +197,9 @@ impl Stage {
             })
         })?;
         let mut client = Client { connection: connection.await??, _alive: alive, name, requests: 0 };
-        let login = json!({"apiKey": droid::DUMMY_KEY, "caller": "droid-sdk"});
+        let login = json!({"apiKey": KEY, "caller": "droid-sdk"});
         let user = client.call("daemon.authenticate", login).await?;
-        ensure!(user["userId"] == "user_1", "{user}");
+        ensure!(user["userId"].is_string() && user["orgId"].is_string(), "{user}");
         Ok(client)
     }
 
@@ -178,7 +225,7 @@ impl Client {
     /// Creates a session and returns its id.
     async fn open(&mut self, stage: &Stage, machine: &str) -> Result<String> {
         let params = json!({
-            "machineId": machine, "cwd": stage.sandbox.workspace(), "token": droid::DUMMY_KEY,
+            "machineId": machine, "cwd": stage.sandbox.workspace(), "token": KEY,
             "modelId": droid::CHAT_MODEL, "autonomyLevel": "off",
         });
         let opened = self.call("daemon.initialize_session", params).await?;
@@ -213,6 +260,17 @@ impl Client {
         let messages = self.until(&json!({"type": "response", "id": id})).await?;
         let answer = messages.last().context("it was found")?;
         answer.get("result").cloned().with_context(|| format!("{method}: {answer}"))
+    }
+
+    /// Makes a call that is refused; returns the error.
+    async fn refusal(&mut self, method: &str, params: Value) -> Result<Value> {
+        let id = self.request(method, params).await?;
+        loop {
+            let message = self.next().await?;
+            if message["type"] == "response" && message["id"] == *id {
+                return message.get("error").cloned().with_context(|| format!("{method}: {message}"));
+            }
+        }
     }
 
     async fn request(&mut self, method: &str, params: Value) -> Result<String> {

@@ -25,7 +25,7 @@ const NOT_BUILT: &[&str] = &[
     "start-mission-run",
     "web_search",
 ];
-const OF_OTHERS: &[&str] = &["create-cli", "edit-cli"];
+const OF_OTHERS: &[&str] = &["create-cli", "edit-cli", "task-input-cli"];
 
 pub(crate) async fn tools_are_listed_without_a_model(ours: &Executable) -> Result<()> {
     let theirs = listed(&Executable::Droid(require_peer!(DROID))).await?;

@@ -76,6 +76,9 @@ pub(crate) fn normalise(records: &[Record]) -> Vec<Line> {
         if line.kind == "tool_result" && !results.insert(line.body["toolUseId"].to_string()) {
             continue;
         }
+        if let Some(result) = line.body.get_mut("result") {
+            reminders.take_out(result);
+        }
         if line.kind.ends_with("droid.update_session_settings") {
             is_changing = false;
         }
@@ -85,6 +88,12 @@ pub(crate) fn normalise(records: &[Record]) -> Vec<Line> {
                 continue;
             }
             is_changing = false;
+        }
+        if line.kind.starts_with("llm_retry")
+            && let Some(body) = line.body.as_object_mut()
+        {
+            // only musher says when and why
+            body.retain(|key, _| !matches!(key.as_str(), "delayMs" | "message"));
         }
         if line.kind.starts_with("droid_working_state_changed") {
             if line.kind == state {
@@ -124,13 +133,36 @@ impl Reminders {
         let id = message["id"].as_str().unwrap_or_default().to_owned();
         let is_later = id.starts_with(CONTEXT) && !self.begun.insert(session);
         if is_later || REMINDERS.iter().any(|start| id.starts_with(start)) {
-            self.followed.insert(id, message["parentId"].clone());
+            let parent = self.parent(message);
+            self.followed.insert(id, parent);
             return true;
         }
-        if let Some(parent) = message["parentId"].as_str().and_then(|id| self.followed.get(id)) {
-            message["parentId"] = parent.clone();
+        if message.get("parentId").is_some() {
+            message["parentId"] = self.parent(message);
         }
         false
+    }
+
+    /// Takes the reminders out of a loaded session.
+    fn take_out(&mut self, result: &mut Value) {
+        let Some(Value::Array(messages)) = result.pointer_mut("/session/messages") else { return };
+        messages.retain_mut(|message| {
+            let id = message["id"].as_str().unwrap_or_default().to_owned();
+            let is_reminder = REMINDERS.iter().any(|start| id.starts_with(start));
+            if is_reminder {
+                let parent = self.parent(message);
+                self.followed.insert(id, parent);
+            } else if message.get("parentId").is_some() {
+                message["parentId"] = self.parent(message);
+            }
+            !is_reminder
+        });
+    }
+
+    /// Returns the parent of a message, without reminders.
+    fn parent(&self, message: &Value) -> Value {
+        let parent = &message["parentId"];
+        parent.as_str().and_then(|id| self.followed.get(id)).unwrap_or(parent).clone()
     }
 }
 

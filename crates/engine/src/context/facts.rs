@@ -1,4 +1,4 @@
-//! The environment of a session, read once when it starts: a few small reads, no program.
+//! The environment of a session, read once when it starts: a few small reads, no program. `worktree` has what takes longer.
 
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,8 @@ pub struct Facts {
     pub platform: String,
     /// The current date.
     pub date: String,
+    /// Whether no user is present who could answer.
+    pub is_unattended: bool,
     /// The state of git; `None` outside of a repository.
     pub git: Option<Git>,
     /// The entries of the working directory, directories with a slash.
@@ -42,11 +44,19 @@ impl Facts {
             more_folders: Vec::new(),
             platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             date: jiff::Zoned::now().date().to_string(),
+            is_unattended: false,
             git: Git::read(root),
             entries,
             more_entries,
             notes: notes::at_start(homes, root, cwd),
         }
+    }
+
+    /// Sets whether no user is present.
+    #[must_use]
+    pub fn unattended(mut self, is_unattended: bool) -> Self {
+        self.is_unattended = is_unattended;
+        self
     }
 
     /// Adds directories of the workspace, and the notes in them.

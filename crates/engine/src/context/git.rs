@@ -1,6 +1,6 @@
 //! The state of a git repository: branch, commit, origin, and operations in progress.
 //!
-//! Does not list changed files: that takes a walk over the whole tree. The model can run git when it needs them.
+//! Does not list changed files: that takes a walk over the whole tree, which `worktree` leaves to git.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ impl Git {
         let commit =
             self.commit.as_deref().map_or("no commit yet".to_owned(), |commit| format!("commit {commit}"));
         let operation =
-            self.operation.map(|operation| format!(", a {operation} is under way")).unwrap_or_default();
+            self.operation.map(|operation| format!(", {operation} in progress")).unwrap_or_default();
         format!("git, {branch}, {commit}{operation}")
     }
 }
@@ -158,7 +158,7 @@ mod tests {
             "[core]\n[remote \"origin\"]\n\turl = https://u:pass@host/me/proj.git\n[branch \"x\"]\n\turl = no\n",
         );
         let git = Git::read(folder.path()).unwrap();
-        assert_eq!(git.summary(), "git, branch feature/x, commit 0123456789, a merge is under way");
+        assert_eq!(git.summary(), "git, branch feature/x, commit 0123456789, merge in progress");
         assert_eq!(git.remote, Some(Repository { owner: Some("me".to_owned()), name: "proj".to_owned() }));
 
         write(".git/worktrees/w/HEAD", &format!("{HASH}\n"));

@@ -26,6 +26,8 @@ pub struct Lists<'a> {
     pub deferred_tools: &'a [Listed<'a>],
 }
 
+/// The shell that runs the commands of the model.
+const SHELL: &str = "bash";
 /// The maximum length of a description in bytes. The model loads the item to see the rest.
 const MAX_DESCRIPTION: usize = 400;
 /// The maximum size of a list in bytes.
@@ -40,27 +42,58 @@ pub fn reminders(facts: &Facts, lists: &Lists<'_>) -> Vec<String> {
         }
     };
     add(
-        "More tools are there. Load their descriptions with ToolSearch (`select:Name` or keywords) before you use them:",
+        "More tools exist. Load one with ToolSearch (`select:Name`, or keywords) before you call it:",
         lists.deferred_tools,
     );
     add(
-        "Skills are instructions for particular kinds of work. Load one with the Skill tool when the work fits, before you begin:",
+        "Skills are instructions for certain kinds of work. If one fits the request, load it with Skill before you start:",
         lists.skills,
     );
-    add("Subagents you can start with the Task tool:", lists.subagents);
+    add("Subagents for the Task tool:", lists.subagents);
     blocks.extend(facts.notes.iter().map(note_reminder));
-    blocks.push(block(&surroundings(facts)));
+    blocks.push(block(&environment(facts)));
     blocks
+}
+
+/// How the block of an instruction file begins.
+const NOTE_INTRO: &str = "Instructions";
+
+/// Whether a block is that of an instruction file.
+pub fn is_note_reminder(block: &str) -> bool {
+    block.strip_prefix("<system-reminder>\n").is_some_and(|text| text.starts_with(NOTE_INTRO))
+}
+
+/// Returns the block that names tools of MCP servers that the model can search for, and servers that are not connected yet. `None` if there
+/// are neither.
+pub fn deferred_reminder(tools: &[String], connecting: &[String]) -> Option<String> {
+    let mut text = String::new();
+    if !tools.is_empty() {
+        text = format!(
+            "More tools are available. Load them with ToolSearch (`select:Name,Name`, or words that describe them) before you use them:\n{}",
+            cut(&tools.join(", "), MAX_LIST)
+        );
+    }
+    if !connecting.is_empty() {
+        let line_break = if text.is_empty() { "" } else { "\n" };
+        // writing to a string cannot fail
+        write!(
+            text,
+            "{line_break}These MCP servers are still starting: {}. ToolSearch waits for their tools.",
+            connecting.join(", ")
+        )
+        .ok();
+    }
+    (!text.is_empty()).then(|| block(&text))
 }
 
 /// Returns the block for notes.
 pub fn note_reminder(note: &Note) -> String {
-    let whose = if note.is_personal { "the user's own notes" } else { "notes of the project" };
-    let cut = if note.is_cut { "\n(The file is longer; read it for the rest.)" } else { "" };
+    let whose = if note.is_personal { "of the user" } else { "of the project" };
+    let cut = if note.is_cut { "\n(The file continues; use Read for the rest.)" } else { "" };
     let path = note.path.display();
+    let text = note.text.trim_end();
     block(&format!(
-        "These are {whose}, from {path}. Follow them unless the user says otherwise.\n\n{}{cut}",
-        note.text.trim_end()
+        "{NOTE_INTRO} {whose}, from {path}. Follow them unless the user says otherwise.\n\n{text}{cut}"
     ))
 }
 
@@ -68,28 +101,27 @@ pub fn note_reminder(note: &Note) -> String {
 pub fn folders_reminder(folders: &[PathBuf]) -> String {
     let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
     if folders.is_empty() {
-        return block("The workspace has no further folders any more.");
+        return block("The workspace no longer has additional directories.");
     }
-    block(&format!("These folders are also part of the workspace from now on:\n{}", folders.join("\n")))
+    block(&format!("The workspace now includes these directories:\n{}", folders.join("\n")))
 }
 
 /// Returns the block that explains a mode after a change, or `None` if the change needs no explanation.
 pub fn mode_reminder(before: Option<Mode>, now: Mode) -> Option<String> {
     let text = match (before, now) {
         (_, Mode::Spec) if before != Some(now) => {
-            "Planning mode is on. Change nothing: no files, no settings, no commands but those that only look. Find out what you need, \
-             ask the user where a decision is theirs, and then propose a plan with ExitSpecMode: what will change, file by file, in which \
-             order, and how it will be checked. Begin the work only after the plan is agreed on."
+            "Spec mode is on. Change nothing: no files, no settings; run only commands that read. Find out what you need, ask the user where \
+             the decision is theirs, then propose a plan with ExitSpecMode: which files change and how, in which order, and how the result is \
+             verified. Start the work only after the user approves the plan."
         }
-        (Some(Mode::Spec), _) if now != Mode::Spec => "Planning mode is off. You may change things again.",
+        (Some(Mode::Spec), _) if now != Mode::Spec => "Spec mode is off. You may change files again.",
         _ => return None,
     };
     Some(block(text))
 }
 
-fn surroundings(facts: &Facts) -> String {
-    let mut text =
-        format!("The surroundings at the beginning of this session:\nFolder: {}\n", facts.cwd.display());
+fn environment(facts: &Facts) -> String {
+    let mut text = format!("Environment at the start of the session:\nDirectory: {}\n", facts.cwd.display());
     let mut line = |name: &str, value: &str| {
         // writing to a string cannot fail
         writeln!(text, "{name}: {value}").ok();
@@ -98,20 +130,24 @@ fn surroundings(facts: &Facts) -> String {
         line("Repository", &facts.root.display().to_string());
     }
     for folder in &facts.more_folders {
-        line("Also part of the workspace", &folder.display().to_string());
+        line("Also in the workspace", &folder.display().to_string());
     }
     match &facts.git {
         Some(git) => line("Version control", &git.summary()),
         None => line("Version control", "none"),
     }
     line("Platform", &facts.platform);
+    line("Shell", SHELL);
     line("Date", &facts.date);
+    if facts.is_unattended {
+        line("User", "not present: questions get no answer, and calls that need permission are denied");
+    }
     if !facts.entries.is_empty() {
         let more = match facts.more_entries {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        line("In the folder", &format!("{}{more}", facts.entries.join(", ")));
+        line("Entries", &format!("{}{more}", facts.entries.join(", ")));
     }
     text
 }
@@ -143,7 +179,7 @@ pub(super) fn cut(text: &str, most: usize) -> &str {
     &text[..end]
 }
 
-fn block(text: &str) -> String {
+pub(super) fn block(text: &str) -> String {
     // a file could otherwise end the block and continue as if it were the user
     let inert = text
         .replace("</system-reminder", "< /system-reminder")
@@ -162,6 +198,7 @@ mod tests {
             more_folders: vec!["/lib".into()],
             platform: "linux x86_64".to_owned(),
             date: "2026-11-15".to_owned(),
+            is_unattended: true,
             git: None,
             entries: vec!["src/".to_owned(), "a.rs".to_owned()],
             more_entries: 3,
@@ -181,10 +218,14 @@ mod tests {
         let blocks = reminders(&facts(), &lists);
         assert_eq!(blocks.len(), 3);
         assert!(blocks[0].contains("\n- tidy: Tidies up.\n</system-reminder>"), "{}", blocks[0]);
-        assert!(blocks[1].contains("from /w/AGENTS.md") && blocks[1].contains("The file is longer"));
-        let expected = "<system-reminder>\nThe surroundings at the beginning of this session:\nFolder: /w/sub\nRepository: /w\n\
-                        Also part of the workspace: /lib\nVersion control: none\nPlatform: linux x86_64\nDate: 2026-11-15\nIn the folder: src/, a.rs and 3 more\n\
-                        </system-reminder>";
+        assert!(blocks[1].contains("from /w/AGENTS.md") && blocks[1].contains("The file continues"));
+        let expected = "<system-reminder>\nEnvironment at the start of the session:\nDirectory: /w/sub\nRepository: /w\n\
+                        Also in the workspace: /lib\nVersion control: none\nPlatform: linux x86_64\nShell: bash\nDate: 2026-11-15\n\
+                        User: not present: questions get no answer, and calls that need permission are denied\n\
+                        Entries: src/, a.rs and 3 more\n</system-reminder>";
+        assert!(
+            is_note_reminder(&blocks[1]) && !is_note_reminder(&blocks[0]) && !is_note_reminder(&blocks[2])
+        );
         assert_eq!(blocks[2], expected);
     }
 
@@ -205,6 +246,18 @@ mod tests {
             "{}",
             text.len()
         );
+    }
+
+    #[test]
+    fn deferred_tools_and_starting_servers_are_named() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let text = deferred_reminder(&names(&["db___query", "db___list"]), &names(&["mail"])).unwrap();
+        assert!(
+            text.contains("\ndb___query, db___list\nThese MCP servers are still starting: mail."),
+            "{text}"
+        );
+        assert!(deferred_reminder(&[], &names(&["mail"])).is_some_and(|text| !text.contains("More tools")));
+        assert_eq!(deferred_reminder(&[], &[]), None);
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub(crate) async fn read(
     let mut with_file = variables.clone();
     with_file.push((VARIABLE.into(), file.into()));
     let command = format!("set -a; . \"${VARIABLE}\" >/dev/null 2>&1; exec env -0");
-    let done = run_command(&command, cwd, &with_file, b"", LIMIT, cancel).await;
+    let done = run_command(&command, cwd, &with_file, b"", LIMIT, None, cancel).await;
     fs_err::remove_file(file).ok();
     match done {
         Ok(output) if output.ended == Ended::Exited(0) => Some(added(variables, &output.stdout)),

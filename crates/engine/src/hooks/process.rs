@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use musher_tools::{Ended, Piped};
+use musher_tools::{Ended, Piped, Sandbox};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
 use tokio::time::timeout;
@@ -35,9 +35,10 @@ pub async fn run_command(
     environment: &[(OsString, OsString)],
     input: &[u8],
     limit: Duration,
+    sandbox: Option<&Sandbox>,
     cancel: &CancellationToken,
 ) -> io::Result<ProcessOutput> {
-    let mut piped = Piped::start(command, cwd, environment).await?;
+    let mut piped = Piped::start(command, cwd, environment, sandbox).await?;
     let (stdin, stdout, stderr) = (piped.stdin.take(), piped.stdout.take(), piped.stderr.take());
     let mut outputs = (Vec::new(), Vec::new());
     let ended = {
@@ -96,7 +97,7 @@ mod tests {
 
     async fn run(command: &str, input: &[u8], limit: Duration) -> ProcessOutput {
         let environment = [("PATH".into(), "/usr/bin:/bin".into())];
-        run_command(command, "/".as_ref(), &environment, input, limit, &CancellationToken::new())
+        run_command(command, "/".as_ref(), &environment, input, limit, None, &CancellationToken::new())
             .await
             .unwrap()
     }
@@ -128,7 +129,8 @@ mod tests {
         assert_eq!((output.ended, output.stdout.as_str()), (Ended::TimedOut, "begun\n"));
         let cancel = CancellationToken::new();
         cancel.cancel();
-        let ended = run_command("sleep 1000", "/".as_ref(), &[], b"", Duration::from_mins(1), &cancel).await;
+        let ended =
+            run_command("sleep 1000", "/".as_ref(), &[], b"", Duration::from_mins(1), None, &cancel).await;
         assert_eq!(ended.unwrap().ended, Ended::Cancelled);
     }
 }

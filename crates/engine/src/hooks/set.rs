@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use musher_tools::Ended;
+use musher_tools::{Ended, Sandbox};
 use regex::Regex;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -47,6 +47,8 @@ pub struct Place {
     pub project: PathBuf,
     /// The environment; see [`musher_tools::command_environment`].
     pub environment: Vec<(OsString, OsString)>,
+    /// What hooks may change and connect to; `None` if everything.
+    pub sandbox: Option<Sandbox>,
 }
 
 /// The progress of a group of hooks.
@@ -176,7 +178,16 @@ async fn perform(
         environment.push((name.into(), place.project.clone().into()));
     }
     let limit = command.timeout.unwrap_or(DEFAULT_TIMEOUT).min(MAX_TIMEOUT);
-    let done = run_command(&command.command, about.cwd, &environment, input.as_bytes(), limit, cancel).await;
+    let done = run_command(
+        &command.command,
+        about.cwd,
+        &environment,
+        input.as_bytes(),
+        limit,
+        place.sandbox.as_ref(),
+        cancel,
+    )
+    .await;
     let mut result =
         HookResult { command: command.command.clone(), timeout: seconds(command), ..HookResult::default() };
     match done {

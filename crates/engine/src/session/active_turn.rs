@@ -4,6 +4,7 @@
 //! topic has its own file: `check` (verdicts), `run_call`, `port` (requests of calls), `prompts`, `compact`, `tool_hooks`, `hooks`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use musher_model::{OutputSchema, with_retries};
 use tokio::sync::mpsc;
@@ -18,12 +19,15 @@ use super::tasks::{Input, TurnInput, TurnSender, forward_model};
 use super::turn::{Effect, Turn};
 use super::{request, tool_selection};
 use crate::command::CommandId;
-use crate::context::system_prompt;
+use crate::context::{deferred_reminder, working_tree};
 use crate::event::{TurnEnd, UserRequest};
 use crate::{Environment, Event};
 use musher_message::{Message, Role};
 use musher_store::StoreError;
 use musher_tools::ToolOutput;
+
+/// How long the first call of the model waits for MCP servers of the settings files.
+const SERVER_GRACE: Duration = Duration::from_millis(500);
 
 /// The running turn, its session, and the way out for events and tasks.
 pub(super) struct ActiveTurn<'a> {
@@ -59,13 +63,22 @@ impl ActiveTurn<'_> {
                 }
             }),
             TurnInput::ServersReady { call } => {
-                if self.running.turn.model_calls() == call && !self.running.turn.is_over() {
+                if self.is_current(call) && !self.wait_for_working_tree() {
                     self.call_model();
                 }
             }
+            TurnInput::WorkingTree { call, report } => {
+                if let Some(report) = report {
+                    self.session.remind(report);
+                }
+                if self.is_current(call) {
+                    self.call_model();
+                }
+            }
+            TurnInput::CheckAgain { index, call } => self.check_known(index, *call),
             TurnInput::Hook(progress) => self.hook_progress(*progress),
             TurnInput::PromptHooks(outcome) => self.prompt_hooks_done(&outcome),
-            TurnInput::Summed(summed) => self.summed(summed),
+            TurnInput::CompactionOutcome(outcome) => self.conversation_compacted(outcome),
             TurnInput::StopHooks(outcome) => self.stop_hooks_done(&outcome),
             TurnInput::PreToolHooks(outcome) => self.pre_tool_hooks_done(&outcome),
             TurnInput::Rewritten { index, input } => {
@@ -90,6 +103,9 @@ impl ActiveTurn<'_> {
                 }
             }
             TurnInput::Done { index, output } => self.call_ran(index, output),
+            TurnInput::FailedInSandbox { index, request, output } => {
+                self.step(|turn, effects| turn.ask_again(index, request, output, effects));
+            }
             TurnInput::Denied { index, output } => {
                 self.step(|turn, effects| turn.denied(index, output, effects));
             }
@@ -109,7 +125,7 @@ impl ActiveTurn<'_> {
                 self.emit(event);
             }
             Effect::CallModel => {
-                if !self.wait_for_servers() {
+                if !self.wait_for_servers() && !self.wait_for_working_tree() {
                     self.call_model();
                 }
             }
@@ -123,6 +139,7 @@ impl ActiveTurn<'_> {
             Effect::Run { index, call, access, decision } => self.run_call(index, call, access, decision),
             Effect::StepDone(next) => self.step_done(next),
             Effect::ContextOverflow { error } => self.context_overflow(error),
+            Effect::DropThinking => self.session.reject_thinking(),
             Effect::Answered { index, output } => self.running.answer_question(index, output),
             Effect::AskUser(request) => self.ask_user(request),
             Effect::HandOver { plan, autonomy } => self.running.hand_over(plan, autonomy),
@@ -153,8 +170,8 @@ impl ActiveTurn<'_> {
     /// Logs a message. If that fails, the turn ends.
     pub(super) fn log(&mut self, mut message: Message) -> Option<Arc<Message>> {
         if message.role == Role::Assistant {
-            message.model_id = Some(self.session.model_id().to_owned());
-            message.reasoning_effort = Some(self.session.effort().name().to_owned());
+            self.session.mark_response(&mut message);
+            message.reasoning_effort = Some(self.session.effort_in_use().name().to_owned());
         }
         match self.session.append(message) {
             Ok(message) => Some(message),
@@ -189,9 +206,13 @@ impl ActiveTurn<'_> {
             };
             return self.step(|turn, effects| turn.fail(text, Some("Error"), TurnEnd::Error, effects));
         };
-        let system = vec![system_prompt(self.session.system_prompt())];
+        if let Some(text) = self.session.unsupported_effort(&model) {
+            self.problem(text, "SettingsProblem");
+        }
+        let system = vec![self.session.system_text()];
         let tools = tool_selection::offered(&self.environment.tools, self.session);
-        let mut request = request::build(self.session, &model, system, tools);
+        let (mut request, origin) = request::build(self.session, &model, system, tools);
+        self.session.set_origin(origin);
         let schema = self.running.schema().cloned();
         request.output = schema.map(|schema| OutputSchema { name: "answer".to_owned(), schema });
         let stream = with_retries(model.provider, request, self.environment.retries);
@@ -201,31 +222,86 @@ impl ActiveTurn<'_> {
     }
 
     /// Starts to wait for MCP servers before the first call of the model. Returns whether the call has to wait.
+    ///
+    /// It waits for servers that the client gave for this session, and only a moment for others: a slow server must not delay the answer.
+    /// The model gets its tools when they are there.
     fn wait_for_servers(&mut self) -> bool {
-        if !self.session.servers_mut().begin_wait() {
+        let has_new_login = self.session.mcp().resume_after_login();
+        if !self.session.servers_mut().begin_wait() && !has_new_login {
             return false;
         }
         let mcp = self.session.mcp().clone();
+        let waits_for_all = self.session.config().settings.block_on_mcp_load == Some(true);
         let call = self.running.turn.model_calls();
         let (sender, cancel) = self.task();
         sender.clone().spawn(async move {
+            let ready = async {
+                if waits_for_all {
+                    mcp.settled().await;
+                } else {
+                    tokio::time::timeout(SERVER_GRACE, mcp.settled()).await.ok();
+                    mcp.given_settled().await;
+                }
+            };
             tokio::select! {
                 () = cancel.cancelled() => {}
-                () = mcp.settled() => { sender.send(TurnInput::ServersReady { call }).await; }
+                () = ready => { sender.send(TurnInput::ServersReady { call }).await; }
             }
         });
         true
     }
 
+    /// Starts to read the uncommitted changes before the first call of the model. Returns whether the call has to wait.
+    fn wait_for_working_tree(&mut self) -> bool {
+        let root = self.session.config().root.clone();
+        if !self.session.begin_working_tree() || !root.join(".git").exists() {
+            return false;
+        }
+        let variables = self.session.tools().environment.to_vec();
+        let sandboxes = Arc::clone(self.session.sandboxes());
+        let call = self.running.turn.model_calls();
+        let (sender, cancel) = self.task();
+        sender.clone().spawn(async move {
+            let sandbox = tokio::task::spawn_blocking(move || sandboxes.of_look()).await.ok().flatten();
+            let report = working_tree(&root, &variables, sandbox.as_ref(), &cancel).await;
+            sender.send(TurnInput::WorkingTree { call, report }).await;
+        });
+        true
+    }
+
+    /// Whether this is the latest call of the model, and the turn is not over.
+    fn is_current(&self, call: usize) -> bool {
+        self.running.turn.model_calls() == call && !self.running.turn.is_over()
+    }
+
+    /// Tells the model which tools of MCP servers it can search for, as they become known.
+    fn announce_tools(&mut self) {
+        let registry = &self.environment.tools;
+        let is_first = self.session.servers().direct().is_none();
+        if is_first {
+            let direct = tool_selection::direct_mcp_tools(registry, self.session);
+            self.session.servers_mut().set_direct(direct);
+            self.session.save();
+        }
+        let deferred = tool_selection::deferred_mcp_tools(self.session);
+        let new = self.session.servers_mut().announce(deferred);
+        let connecting = if is_first { self.session.mcp().connecting() } else { Vec::new() };
+        if let Some(text) = deferred_reminder(&new, &connecting) {
+            self.session.remind(text);
+        }
+    }
+
     /// Logs what the model has to know before it is called: results of background subagents, and reminders.
     fn log_reminders(&mut self) {
+        self.announce_tools();
         let reminders = self.session.take_reminders();
         for completion in self.session.subagents().completions(self.session.settings().mode) {
             let command_id = Some(CommandId(completion.id.as_str().into()));
             self.append(completion, command_id);
         }
+        // clients get reminders, too: the next message names its parent
         if let Some(reminders) = reminders {
-            self.log(reminders);
+            self.append(reminders, None);
         }
     }
 

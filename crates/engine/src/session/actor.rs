@@ -11,6 +11,7 @@
 //! The actor never waits for the reader of its events. Commands and controls have queues of their own, so a full one cannot delay an
 //! interrupt. While too many events wait, the actor reads no commands and no input of models and tools; it always reads controls.
 
+use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ use super::subagents::SubagentReports;
 use super::tasks::{Input, SessionInput, SessionSender, panic_text};
 use super::turn::{Effect, Turn};
 use crate::agent::Control;
-use crate::command::{self, Command, CommandId, UserResponse};
+use crate::command::{self, Command, CommandId, Prompt, UserResponse};
 use crate::event::TurnEnd;
 use crate::{Environment, Error, Event, SessionEvent};
 
@@ -44,6 +45,8 @@ pub(crate) struct Actor {
     pub(super) session: Option<Session>,
     pub(super) turns: Turns,
     pub(super) prompts: Prompts,
+    /// Prompts that wait for the turn of another process.
+    pub(super) held_prompts: VecDeque<(CommandId, Prompt)>,
     pub(super) lifecycle: Lifecycle,
     /// Sessions that were left and end their tasks.
     pub(super) closing: TaskTracker,
@@ -64,6 +67,7 @@ impl Actor {
             session: None,
             turns: Turns::default(),
             prompts,
+            held_prompts: VecDeque::new(),
             lifecycle: Lifecycle::default(),
             closing: TaskTracker::new(),
         };
@@ -212,7 +216,7 @@ impl Actor {
                 if self.session.as_ref().is_some_and(|open| open.number() == session) {
                     self.session_input(input);
                 } else if let SessionInput::Reply { command_id, .. }
-                | SessionInput::Summed { command_id, .. } = input
+                | SessionInput::CompactionOutcome { command_id, .. } = input
                 {
                     // a command is answered also if its session was left
                     self.reply(command_id, Err(Error::SessionNotFound));
@@ -225,6 +229,7 @@ impl Actor {
         let Some(session) = &mut self.session else { return };
         match input {
             SessionInput::Servers => session.report_servers(&mut self.out),
+            SessionInput::Announce(event) => self.out.push(Some(session.id().clone()), *event),
             SessionInput::Hook(progress) => match self.active() {
                 Some(mut active) => active.hook_progress(*progress),
                 None => self.hook_progress(*progress),
@@ -233,7 +238,7 @@ impl Actor {
                 session.start_hooks_done(&outcome, variables);
                 self.settle_start();
             }
-            SessionInput::Summed { command_id, summed } => self.compacted(command_id, summed),
+            SessionInput::CompactionOutcome { command_id, outcome } => self.compacted(command_id, outcome),
             SessionInput::Closed(command_id) => self.closed(command_id),
             SessionInput::Title { title, usage } => {
                 if let Some(event) = session.title_from_model(title, usage) {
@@ -246,6 +251,7 @@ impl Actor {
                 SubagentReports { session, turns, out, is_ending }.receive(&id, report);
             }
             SessionInput::Reply { command_id, outcome } => self.reply(command_id, outcome),
+            SessionInput::RetryHeldPrompts => self.retry_held_prompts(),
         }
     }
 
@@ -257,6 +263,7 @@ impl Actor {
             }
             self.emit(Event::Discarded { text: queued.prompt.text, command_id: queued.command_id });
         }
+        self.refuse_held_prompts();
         self.lifecycle.cancel_start();
         if !self.turns.is_running() {
             if let Some(command_id) = command_id {
@@ -296,6 +303,7 @@ impl Actor {
         }
         self.settle_start();
         self.prompts.take_all();
+        self.refuse_held_prompts();
         self.with_turn(|turn, effects| {
             if !turn.is_over() {
                 turn.interrupt(effects);
@@ -315,12 +323,27 @@ impl Actor {
             let (limits, tools) = (self.environment.limits, self.environment.tools.clone());
             self.turns.begin(Turn::new(queued.id.clone(), std::time::Instant::now(), limits, tools));
             if let Some(mut active) = self.active() {
+                active.session.begin_turn_cost();
                 active.begin(queued);
             }
             self.finish_turn();
         }
-        if !self.turns.is_running() {
+        self.emit_news();
+        if !self.turns.is_running() && self.held_prompts.is_empty() {
             self.lifecycle.idle(self.stop_deadline());
+        }
+        if !self.turns.is_running()
+            && self.prompts.is_empty()
+            && let Some(session) = &mut self.session
+        {
+            session.release();
+        }
+    }
+
+    /// Tells the client what other processes have changed.
+    pub(super) fn emit_news(&mut self) {
+        for event in self.session.as_mut().map(Session::take_news).unwrap_or_default() {
+            self.emit(event);
         }
     }
 

@@ -1,12 +1,12 @@
 //! What each command does. Replies go through the one stream of events, in the order clients expect.
 
-use musher_store::Record;
+use musher_store::{Purpose, Record};
 
 use super::actor::Actor;
-use super::compact::Summed;
+use super::compact::CompactionOutcome;
 use super::hooks::{hook_event, hook_message};
 use super::lifecycle::Starting;
-use super::lists::{models_without_session, repository, switch_skill};
+use super::lists::{models_without_session, repository, switch_skill, tools_without_session};
 use super::open;
 use super::plan::Plan;
 use super::queued_prompt::Queued;
@@ -29,11 +29,15 @@ impl Actor {
             Command::Interrupt => return self.interrupt(Some(command_id)),
             Command::Close { .. } => return self.close(command_id),
             Command::ListModels => {
-                let models = self.session.as_ref().map(|session| session.models().views());
+                let models =
+                    self.session.as_ref().map(|session| session.models().views_with(session.model_id()));
                 Ok(Reply::Models(models.unwrap_or_else(|| models_without_session(&self.environment).views())))
             }
             Command::SetSkillDisabled { name, disabled, .. } => {
                 switch_skill(&self.environment, self.session.as_mut(), &name, disabled)
+            }
+            Command::ListTools(filter) if self.session.is_none() => {
+                tools_without_session(&self.environment, &filter)
             }
             Command::Mcp(command) if self.session.is_none() => without_session(&command),
             command => match self.session_command(&command_id, command) {
@@ -54,29 +58,29 @@ impl Actor {
         let (environment, out) = (&self.environment, &mut self.out);
         let session = self.session.as_mut().ok_or(Error::NoSession)?;
         let reply = match command {
-            Command::Prompt(prompt) => {
-                self.take_prompt(id, *prompt)?;
-                Reply::Done
-            }
+            Command::Prompt(prompt) => return self.take_or_hold_prompt(id, *prompt),
             Command::ChangeSettings(change) => {
+                let unmatched = session.unmatched_tools(&change, &environment.tools);
                 let has_changed = session.change_settings(&change);
                 let settings = Box::new(session.settings().clone());
                 if has_changed {
                     let event = session.settings_event();
                     self.emit(event);
                 }
+                if let Some(text) = unmatched {
+                    self.emit(Event::problem(format!("update_session_settings: {text}"), "SettingsProblem"));
+                }
                 self.emit(Event::Settings { settings, command_id: Some(id.clone()) });
                 Reply::Done
             }
             Command::Rename { title } => {
                 let event = session.rename(title, id.clone());
-                let event = event.map_err(|error| Error::Internal(error.to_string()))?;
-                self.emit(event);
+                self.emit(event?);
                 Reply::Success(true)
             }
             Command::Compact { instructions } => {
                 let (id, retries) = (id.clone(), environment.retries);
-                session.start_compaction(id, instructions, retries, sender)?;
+                session.start_compaction(id, instructions, retries, &environment.tools, sender)?;
                 let event = session.settings_event();
                 self.emit(event);
                 return Ok(None);
@@ -85,7 +89,7 @@ impl Actor {
                 return session.mcp_command(id.clone(), *command, sender, out).transpose();
             }
             Command::ListTools(filter) => {
-                session.list_tools(id.clone(), &filter, &environment.tools, sender);
+                session.list_tools(id.clone(), *filter, &environment.tools, sender)?;
                 return Ok(None);
             }
             Command::ListSkills => session.list_skills(environment),
@@ -109,11 +113,14 @@ impl Actor {
         Ok(Some(reply))
     }
 
-    /// Takes a prompt: logs it, and begins its turn when it is next.
-    fn take_prompt(&mut self, command_id: &CommandId, prompt: Prompt) -> Result<(), Error> {
+    /// Takes a prompt: acquires the session for its turn, logs it, and begins its turn when it is next.
+    pub(super) fn take_prompt(&mut self, command_id: &CommandId, prompt: Prompt) -> Result<(), Error> {
         if self.prompts.is_full() {
             return Err(Error::Invalid("too many messages wait for their turn".to_owned()));
         }
+        let session = self.session.as_mut().ok_or(Error::NoSession)?;
+        session.acquire(Purpose::Turn)?;
+        self.emit_news();
         let session = self.session.as_mut().ok_or(Error::NoSession)?;
         let mut queued = Queued::new(Some(command_id.clone()), prompt);
         // a prompt that hooks may refuse becomes part of the conversation after they have run
@@ -125,7 +132,7 @@ impl Actor {
         } else {
             session.log_waiting_prompt(&queued)
         };
-        logged.map_err(|error| Error::Internal(error.to_string()))?;
+        logged?;
         self.prompts.push(queued);
         Ok(())
     }
@@ -136,6 +143,12 @@ impl Actor {
             return Some(queued);
         }
         let session = self.session.as_mut().filter(|_| self.lifecycle.takes_commands())?;
+        // results that arrive while another process runs a turn wait for the next one of this process
+        if !session.subagents().has_completions() || session.acquire(Purpose::Turn).is_err() {
+            return None;
+        }
+        self.emit_news();
+        let session = self.session.as_mut()?;
         session.completion_prompt().unwrap_or_else(|error| {
             self.emit(Event::problem(error.to_string(), "PersistenceError"));
             None
@@ -149,7 +162,7 @@ impl Actor {
                 let created = Created {
                     id: session.id().clone(),
                     settings: session.settings().clone(),
-                    models: session.models().views(),
+                    models: session.models().views_with(session.model_id()),
                     repository: repository(&session),
                 };
                 self.switch(session);
@@ -160,9 +173,13 @@ impl Actor {
     }
 
     fn load(&mut self, command_id: CommandId, load: LoadSession) {
-        if let Some(session) = self.session.as_ref().filter(|session| session.id().as_str() == load.id) {
-            let loaded = self.loaded(session);
-            return self.reply(command_id, Ok(Reply::Loaded(Box::new(loaded))));
+        let store = self.environment.store();
+        if let Some(session) = self.session.as_mut().filter(|session| session.id().as_str() == load.id) {
+            let outcome = session.reread(&store).map_err(Error::from);
+            self.emit_news();
+            let loaded = self.session.as_ref().map(|session| self.loaded(session)).ok_or(Error::NoSession);
+            let outcome = outcome.and(loaded).map(|loaded| Reply::Loaded(Box::new(loaded)));
+            return self.reply(command_id, outcome);
         }
         match open::load(&self.environment, load) {
             Err(error) => self.reply(command_id, Err(error)),
@@ -191,7 +208,7 @@ impl Actor {
             cwd: session.cwd().to_owned(),
             updated_at_ms: session.conversation().updated_at_ms(),
             settings: session.settings().clone(),
-            models: session.models().views(),
+            models: session.models().views_with(session.model_id()),
             state: self.out.state(),
             usage: session.usage().own(),
             last_call: session.usage().last_call(),
@@ -255,8 +272,11 @@ impl Actor {
     fn leave_session(&mut self) {
         self.settle_start();
         self.end_turn();
+        self.refuse_held_prompts();
         if let Some(mut session) = self.session.take() {
-            session.save();
+            if session.is_owned() {
+                session.save();
+            }
             let hooks = SessionEndHooks::take(&mut session, "other");
             self.closing.spawn(session.close(hooks, self.environment.limits.stop));
         }
@@ -311,9 +331,9 @@ impl Actor {
     }
 
     /// Creates a new session when the summary that a client requested is ready.
-    pub(super) fn compacted(&mut self, command_id: CommandId, summed: Summed) {
+    pub(super) fn compacted(&mut self, command_id: CommandId, outcome: CompactionOutcome) {
         let store = self.environment.store();
-        let outcome = summed.into_result().and_then(|(text, usage, removed)| {
+        let outcome = outcome.into_result().and_then(|(text, usage, removed)| {
             let session = self.session.as_mut().ok_or(Error::NoSession)?;
             if let Some(running) = self.turns.running_mut() {
                 running.turn.add_usage(usage);
@@ -350,7 +370,7 @@ impl Actor {
         let reason = completed.reason.name().to_owned();
         session.note(&Record::TurnOutcome { turn_id: turn.id().to_owned(), reason }).ok();
         let old = session.id().clone();
-        let transcript = session.log().map(|log| log.path()).unwrap_or_default();
+        let transcript = session.conversation().log_path();
         let settings = session.settings();
         let new = NewSession {
             cwd: session.cwd().to_owned(),
@@ -372,8 +392,10 @@ impl Actor {
                 self.out.push(Some(old), Event::TurnCompleted(completed));
                 self.emit(Event::State(WorkingState::Idle));
             }
-            Ok(session) => {
+            Ok(mut session) => {
                 let settings = session.settings_event();
+                // no other process knows the session; if this fails, its turn fails with the reason
+                session.acquire(Purpose::Turn).ok();
                 self.switch(session);
                 self.emit(settings);
                 self.turns.set_handed_over(old, completed);

@@ -1,5 +1,8 @@
 //! Compaction: a summary replaces the first messages of a conversation.
 //!
+//! There are two ways to ask for it. The cached way sends the beginning of the next request, which the vendor has cached, and an
+//! instruction. The other sends a shortened transcript. The cheaper one by estimate is tried first.
+//!
 //! A client asks for it, the conversation has become too long, or the model cannot read all of it. A task runs the hooks and calls the
 //! model; the summary comes back as an input. No message is dropped before the summary is in the log. A compaction for a client becomes
 //! a new session and leaves the open one as it is, like droid's; a compaction because of length stays in the session and keeps its last
@@ -7,19 +10,21 @@
 
 use std::sync::Arc;
 
-use musher_model::{ErrorClass, RetryPolicy, Usage};
+use musher_model::{ErrorClass, Message as ModelMessage, Price, Rates, Request, RetryPolicy, Usage};
 use musher_store::Store;
+use musher_tools::Registry;
 use tokio_util::sync::CancellationToken;
 
 use super::active_turn::ActiveTurn;
-use super::fork::internal;
 use super::hooks::{HookRunner, about_message};
 use super::lists::{limit, message_tokens};
 use super::side_call;
-use super::state::{Session, compaction};
-use super::summary::{request, shorter};
+use super::state::{Session, compaction, sum};
+use super::summary::{MAX_SUMMARY_TOKENS, cached_instruction, facts, request_with_transcript, shorter};
 use super::tasks::{SessionInput, SessionSender, TurnInput};
-use super::turn::{Next, Turn};
+use super::turn::{Next, Turn, now_ms};
+use super::{request, tool_selection};
+use crate::budget::request_tokens;
 use crate::command::{CommandId, Reply};
 use crate::event::{TurnEnd, WorkingState};
 use crate::hooks::{HookEvent, HookProgress};
@@ -31,12 +36,16 @@ use musher_message::Message;
 const KEPT_PART: u64 = 5;
 /// The maximum size of the kept messages, in tokens.
 const MAX_KEPT_TOKENS: u64 = 20_000;
+/// The maximum size of a transcript, in bytes: about 120,000 tokens.
+const MAX_TRANSCRIPT: usize = 480 << 10;
+/// How long vendors keep a conversation in the cache at least, less the time for a call, in milliseconds.
+const CACHE_LIFETIME_MS: i64 = 4 * 60 * 1000;
 /// The maximum number of attempts to get a summary, each with fewer messages.
 const MAX_ATTEMPTS: u32 = 4;
 
 /// The result of a compaction task.
 #[derive(Debug)]
-pub(crate) struct Summed {
+pub(crate) struct CompactionOutcome {
     /// The number of messages, from the first on, that the summary replaces.
     removed: usize,
     /// The summary, or why there is none.
@@ -46,6 +55,10 @@ pub(crate) struct Summed {
 /// Everything a compaction task needs.
 pub(super) struct Job {
     model: Model,
+    /// The request with the cached beginning of the conversation, if that is cheaper.
+    cached: Option<Request>,
+    /// What the summary must not lose: open to-dos, changed files, failing commands.
+    facts: Option<String>,
     retries: RetryPolicy,
     /// The summary the conversation begins with.
     earlier: Option<String>,
@@ -78,13 +91,13 @@ impl Job {
         self,
         cancel: &CancellationToken,
         listener: impl FnMut(HookProgress) -> Done,
-    ) -> Summed {
+    ) -> CompactionOutcome {
         let removed = self.removed;
         if let Some(hooks) = &self.hooks {
             let ids = self.last.as_deref().map_or_else(HookRun::default, about_message);
             let outcome = hooks.run(&self.event(), &ids, cancel, listener).await;
             if let Some(reason) = outcome.stop.or(outcome.block) {
-                return Summed { removed, outcome: Err(reason) };
+                return CompactionOutcome { removed, outcome: Err(reason) };
             }
         }
         let outcome = tokio::select! {
@@ -92,14 +105,36 @@ impl Job {
             () = cancel.cancelled() => Err("cannot compact the conversation: cancelled".to_owned()),
             outcome = self.ask() => outcome,
         };
-        Summed { removed, outcome }
+        CompactionOutcome { removed, outcome }
     }
 
     async fn ask(&self) -> Result<(String, Usage), String> {
-        let (earlier, instructions) = (self.earlier.as_deref(), self.instructions.as_deref());
+        let (text, usage) = self.ask_model().await?;
+        let text = match &self.facts {
+            Some(facts) => format!("{text}\n\n{facts}"),
+            None => text,
+        };
+        Ok((text, usage))
+    }
+
+    async fn ask_model(&self) -> Result<(String, Usage), String> {
+        let mut wasted = Usage::default();
+        if let Some(request) = &self.cached {
+            match side_call::ask(Arc::clone(&self.model.provider), request.clone(), self.retries).await {
+                Ok((text, usage)) if !text.trim().is_empty() => return Ok((text.trim().to_owned(), usage)),
+                // it called a tool instead, or cannot read all of it
+                Ok((_, usage)) => wasted = usage,
+                Err(error) => tracing::debug!(%error, "no summary from the cached conversation"),
+            }
+        }
+        let (text, usage) = self.ask_with_transcript().await?;
+        Ok((text, sum(usage, wasted)))
+    }
+
+    async fn ask_with_transcript(&self) -> Result<(String, Usage), String> {
         let mut room = self.room;
         for attempt in 1..=MAX_ATTEMPTS {
-            let request = request(&self.model, earlier, &self.messages, instructions, room);
+            let request = summary_request(self, room);
             match side_call::ask(Arc::clone(&self.model.provider), request, self.retries).await {
                 Ok((text, _)) if text.trim().is_empty() => break,
                 Ok((text, usage)) => return Ok((text.trim().to_owned(), usage)),
@@ -120,6 +155,7 @@ impl Session {
         trigger: &'static str,
         instructions: Option<String>,
         retries: RetryPolicy,
+        registry: &Registry,
         removed: impl FnOnce(&Self, usize) -> usize,
     ) -> Option<Job> {
         let all = self.conversation().messages();
@@ -129,12 +165,14 @@ impl Session {
         let messages = all.get(before..removed).filter(|messages| !messages.is_empty())?;
         let mut job = Job {
             model: self.model()?,
+            cached: None,
+            facts: facts(all, removed, registry),
             retries,
             earlier: earlier.map(str::to_owned),
             messages: messages.to_vec(),
             removed,
             instructions,
-            room: usize::try_from(limit(self).saturating_mul(2)).unwrap_or(usize::MAX),
+            room: usize::try_from(limit(self).saturating_mul(2)).unwrap_or(usize::MAX).min(MAX_TRANSCRIPT),
             hooks: None,
             trigger,
             message_count: all.len(),
@@ -142,7 +180,32 @@ impl Session {
             last: self.conversation().last_id().map(str::to_owned),
         };
         job.hooks = self.hooks_for(&job.event());
+        job.cached = self.cached_summary_request(&job, registry);
         Some(job)
+    }
+
+    /// Returns the request that asks for a summary of the cached conversation, if that is cheaper than to send a transcript.
+    fn cached_summary_request(&self, job: &Job, registry: &Registry) -> Option<Request> {
+        let last = self.usage().last_call()?;
+        let age = now_ms().saturating_sub(self.conversation().updated_at_ms()?);
+        let was_cached = last.cache_read.saturating_add(last.cache_write);
+        if age > CACHE_LIFETIME_MS || was_cached == 0 {
+            return None;
+        }
+        let tools = tool_selection::offered(registry, self);
+        let (mut request, _origin) =
+            request::build_to(self, &job.model, vec![self.system_text()], tools, job.removed);
+        let instruction = cached_instruction(job.instructions.as_deref());
+        let size = request_tokens(&request);
+        request.messages.push(ModelMessage::user(instruction));
+        let is_fitting =
+            job.model.input_limit.is_none_or(|limit| size.saturating_add(MAX_SUMMARY_TOKENS) < limit);
+        let transcript = summary_request(job, job.room);
+        let price = job.model.price.clone().unwrap_or_else(usual_price);
+        let read = was_cached.min(size);
+        let cached = Usage { input: size - read, cache_read: read, ..Usage::default() };
+        let uncached = Usage { input: request_tokens(&transcript), ..Usage::default() };
+        (is_fitting && price.cost(&cached) < price.cost(&uncached)).then_some(request)
     }
 
     /// Starts a compaction for a client. Turns continue meanwhile.
@@ -151,19 +214,20 @@ impl Session {
         command_id: CommandId,
         instructions: Option<String>,
         retries: RetryPolicy,
+        registry: &Registry,
         sender: SessionSender,
     ) -> Result<(), Error> {
         if self.model().is_none() {
             return Err(Error::Invalid(format!("Unknown model `{}`.", self.model_id())));
         }
         let all = |session: &Self, _| session.conversation().messages().len();
-        let job = self.compaction_job("manual", instructions, retries, all).ok_or_else(|| {
+        let job = self.compaction_job("manual", instructions, retries, registry, all).ok_or_else(|| {
             Error::Invalid("There is nothing to compact: the conversation is empty".to_owned())
         })?;
         let cancel = self.cancelled().clone();
         tokio::spawn(async move {
-            let summed = job.run(&cancel, sender.hook_listener()).await;
-            sender.send(SessionInput::Summed { command_id, summed }).await;
+            let outcome = job.run(&cancel, sender.hook_listener()).await;
+            sender.send(SessionInput::CompactionOutcome { command_id, outcome }).await;
         });
         Ok(())
     }
@@ -175,15 +239,14 @@ impl Session {
         summary: String,
         removed: usize,
     ) -> Result<Reply, Error> {
-        self.log().map_err(internal)?;
         self.save();
         let new = SessionId::random();
-        store.compact(self.id(), &new, compaction(summary, removed, None), &[]).map_err(internal)?;
+        store.compact(self.id(), &new, compaction(summary, removed, None), &[])?;
         Ok(Reply::Compacted { session: new, removed })
     }
 }
 
-impl Summed {
+impl CompactionOutcome {
     /// The summary, its usage and the number of messages it replaces; or why there is none.
     pub(super) fn into_result(self) -> Result<(String, Usage, usize), Error> {
         let (text, usage) = self.outcome.map_err(Error::Internal)?;
@@ -213,23 +276,28 @@ impl ActiveTurn<'_> {
             let budget = (limit(session) / KEPT_PART).min(MAX_KEPT_TOKENS);
             shorter(session.conversation().messages(), before, budget)
         };
-        let job = self.session.compaction_job("auto", None, self.environment.retries, kept);
-        let Some(job) = job.filter(|_| self.running.can_compact()) else { return false };
+        let (retries, registry) = (self.environment.retries, &self.environment.tools);
+        let job = self.session.compaction_job("auto", None, retries, registry, kept);
+        let Some(mut job) = job.filter(|_| self.running.can_compact()) else { return false };
+        if matches!(next, Next::Retry { .. }) {
+            // the model cannot read the conversation as it is
+            job.cached = None;
+        }
         let (sender, cancel) = self.task();
         self.running.hold_for_compaction(next.clone());
         self.emit(Event::State(WorkingState::Compacting));
         sender.clone().spawn(async move {
-            let summed = job.run(&cancel, sender.hook_listener()).await;
-            sender.send(TurnInput::Summed(summed)).await;
+            let outcome = job.run(&cancel, sender.hook_listener()).await;
+            sender.send(TurnInput::CompactionOutcome(outcome)).await;
         });
         true
     }
 
     /// The compaction has ended: continues with the summary, or without one.
-    pub(super) fn summed(&mut self, summed: Summed) {
+    pub(super) fn conversation_compacted(&mut self, outcome: CompactionOutcome) {
         let Some(next) = self.running.take_after_compaction() else { return };
-        let compacted = summed.outcome.and_then(|(text, usage)| {
-            let event = self.session.compact(text, summed.removed).map_err(|error| error.to_string())?;
+        let compacted = outcome.outcome.and_then(|(text, usage)| {
+            let event = self.session.compact(text, outcome.removed).map_err(|error| error.to_string())?;
             Ok((event, usage))
         });
         match compacted {
@@ -269,15 +337,60 @@ impl ActiveTurn<'_> {
                 self.step(Turn::call_model);
             }
             Next::Retry { .. } => self.step(Turn::call_model),
-            Next::Stop { message_id } => self.run_stop_hooks(message_id),
+            Next::Stop { message_id, is_question } => {
+                let reminder = if is_question || !self.running.turn.can_remind() {
+                    None
+                } else {
+                    self.session.remind_of_todos()
+                };
+                match reminder {
+                    Some(text) => self.step(|turn, effects| turn.remind(&text, effects)),
+                    None => self.run_stop_hooks(message_id),
+                }
+            }
         }
     }
 }
 
+/// The request for a summary with a transcript of at most `room` bytes.
+fn summary_request(job: &Job, room: usize) -> Request {
+    let (earlier, instructions) = (job.earlier.as_deref(), job.instructions.as_deref());
+    request_with_transcript(&job.model, earlier, &job.messages, instructions, room)
+}
+
+/// The relation of prices that most vendors have, for a model without a known price.
+fn usual_price() -> Price {
+    Price::flat(Rates { input: 1.0, cache_read: Some(0.1), ..Rates::default() })
+}
+
 /// Whether the conversation is longer than it should be.
 fn is_full(session: &Session) -> bool {
-    // a tenth of a known window is left for the answer
-    let window = session.model().and_then(|model| model.context_window).map(|window| window - window / 10);
-    let max = limit(session).min(window.unwrap_or(u64::MAX));
-    session.settings().compaction_check && session.usage().context_size() > max
+    let settings = session.settings();
+    let of_model = session.config().settings.compaction_token_limit_per_model.get(session.model_id());
+    let has_own_limit = settings.compaction_token_limit.is_some() || of_model.is_some();
+    let model = session.model();
+    let window = model.as_ref().and_then(|model| model.input_limit);
+    let step = model.and_then(|model| model.price?.next_step(0)).filter(|_| !has_own_limit);
+    settings.compaction_check && session.usage().context_size() > trigger(limit(session), window, step)
+}
+
+/// The size of the context beyond which it is compacted: the limit, but below what the model reads, and below the length from which on the
+/// vendor has a higher price. A tenth of these two is left for the answer.
+fn trigger(limit: u64, window: Option<u64>, price_step: Option<u64>) -> u64 {
+    [window, price_step].into_iter().flatten().map(|size| size - size / 10).fold(limit, u64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compaction_starts_below_the_input_limit_and_below_a_price_step() {
+        // gpt-5.1 reads 272,000 tokens of its window of 400,000
+        assert_eq!(trigger(400_000, Some(272_000), None), 244_800);
+        // GPT-5.4 and later cost twice as much above 272,000 tokens
+        assert_eq!(trigger(1_050_000, Some(922_000), Some(272_000)), 244_800);
+        assert_eq!(trigger(100_000, Some(272_000), Some(200_000)), 100_000);
+        assert_eq!(trigger(250_000, None, None), 250_000);
+    }
 }

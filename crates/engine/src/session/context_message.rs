@@ -12,7 +12,8 @@ use musher_message::{Content, Message, Role, Visibility};
 /// Returns the message, with lists of skills, subagents and tools, notes, and facts about the working directory. Reads files.
 pub(super) fn context_message(environment: &Environment, session: &Session, user_message: &str) -> Message {
     let facts = Facts::read(session.cwd(), &session.config().root, &environment.homes())
-        .with_folders(session.attach().directories.as_deref().unwrap_or_default());
+        .with_folders(session.attach().directories.as_deref().unwrap_or_default())
+        .unattended(session.attach().auto_reject || session.subagent().is_some());
     let has = |tool: &str| tool_selection::known(tool, &environment.tools, session).is_ok();
     let (has_skills, has_subagents) = (has("Skill"), has("Task"));
     let skills: Vec<Listed<'_>> = session

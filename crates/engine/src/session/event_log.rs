@@ -20,6 +20,8 @@ pub(super) struct EventLog {
     /// Disabled while no turn runs.
     turn_span: Span,
     has_turn: bool,
+    /// The trace that the next turn belongs to.
+    trace_parent: Option<String>,
     calls: HashMap<String, Call>,
 }
 
@@ -28,6 +30,8 @@ pub(super) struct EventLog {
 struct Call {
     name: String,
     started: Instant,
+    /// Entered when the call starts to run, so that its duration is that of the run.
+    span: Option<Span>,
 }
 
 impl Default for EventLog {
@@ -37,31 +41,41 @@ impl Default for EventLog {
             session_span: Span::none(),
             turn_span: Span::none(),
             has_turn: false,
+            trace_parent: None,
             calls: HashMap::new(),
         }
     }
 }
 
 impl EventLog {
+    /// Sets the trace that the next turn belongs to.
+    pub(super) fn set_trace_parent(&mut self, trace_parent: Option<String>) {
+        self.trace_parent = trace_parent;
+    }
+
     /// Logs an event of a session.
     pub(super) fn log(&mut self, session: Option<&SessionId>, event: &Event) {
         match event {
             Event::Message { message, command_id: Some(_) } => self.begin_turn(session, message),
             Event::ToolCall { id, name, .. } => {
-                let call = Call { name: name.clone(), started: Instant::now() };
+                let call = Call { name: name.clone(), started: Instant::now(), span: None };
                 self.calls.insert(id.clone(), call);
             }
             // a call may have waited for a decision
             Event::ToolPhase { id, phase: ToolPhase::Executing, .. } => {
+                let turn = self.span(session).clone();
                 if let Some(call) = self.calls.get_mut(id) {
                     call.started = Instant::now();
+                    call.span = Some(call_span(&turn, Some(&call.name), id));
                 }
             }
             Event::ToolResult { id, is_error, .. } => {
-                let call = self.calls.remove(id);
-                let name = call.as_ref().map(|call| call.name.as_str());
+                let mut call = self.calls.remove(id);
                 let duration = call.as_ref().map(|call| debug(call.started.elapsed()));
-                tracing::info!(parent: self.span(session), tool = name, id, duration, is_error, "tool call");
+                let span = call.as_mut().and_then(|call| call.span.take()).unwrap_or_else(|| {
+                    call_span(self.span(session), call.as_ref().map(|call| call.name.as_str()), id)
+                });
+                tracing::info!(parent: &span, duration, is_error, "tool call");
             }
             Event::UserRequest(UserRequest::Permission { id, calls, .. }) => {
                 let tools: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
@@ -74,7 +88,7 @@ impl EventLog {
             Event::PermissionResolved { request, choice, .. } => {
                 tracing::info!(parent: self.span(session), id = request, ?choice, "permission decision");
             }
-            Event::Retry { attempt, reason } => {
+            Event::Retry { attempt, reason, .. } => {
                 tracing::info!(parent: self.span(session), attempt, ?reason, "retrying the model request");
             }
             Event::Problem { message, kind, name } => {
@@ -112,8 +126,10 @@ impl EventLog {
             return;
         }
         self.has_turn = true;
+        let trace_parent = self.trace_parent.take();
         let session = self.session_span(session);
-        self.turn_span = tracing::info_span!(parent: session, "turn", id = %prompt.id);
+        self.turn_span =
+            tracing::info_span!(parent: session, "turn", id = %prompt.id, traceparent = trace_parent);
         tracing::debug!(parent: &self.turn_span, "turn started");
     }
 
@@ -131,4 +147,8 @@ impl EventLog {
         }
         &self.session_span
     }
+}
+
+fn call_span(parent: &Span, tool: Option<&str>, id: &str) -> Span {
+    tracing::info_span!(parent: parent, "tool_call", tool, id)
 }

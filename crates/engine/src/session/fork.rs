@@ -30,15 +30,14 @@ impl Session {
         title: Option<&str>,
         tags: Option<Vec<Tag>>,
     ) -> Result<Reply, Error> {
-        self.log().map_err(internal)?;
         self.save();
         let new = SessionId::random();
-        store.fork(self.id(), &new, title, None).map_err(internal)?;
+        store.fork(self.id(), &new, title, None)?;
         if let Some(tags) = tags {
-            let mut copy = store.load(&new).map_err(internal)?;
+            let mut copy = store.load(&new)?;
             let mut settings = copy.log.settings().clone();
             settings.insert("tags".to_owned(), serde_json::json!(tags));
-            copy.log.save_settings(settings).map_err(internal)?;
+            copy.log.save_settings(settings)?;
         }
         Ok(Reply::Forked { session: new })
     }
@@ -46,7 +45,7 @@ impl Session {
     /// Returns the files a rewind would change: none for an unknown message.
     pub(super) fn rewind_info(&mut self, session: &str, message: &str) -> Result<Reply, Error> {
         self.expect_id(session)?;
-        let files = self.log().map_err(internal)?.rewind_info(message);
+        let files = self.owning(|session| Ok::<_, Error>(session.log()?.rewind_info(message)))?;
         Ok(Reply::RewindInfo(Box::new(RewindInfo {
             available: files.available.into_iter().map(|file| (file.path, file.hash, file.size)).collect(),
             created: files.created,
@@ -60,17 +59,18 @@ impl Session {
         if has_turn {
             return Err(Error::Invalid("a turn is running; interrupt it first".to_owned()));
         }
-        self.save();
         let new = SessionId::random();
-        self.log().map_err(internal)?;
-        // the copy first: for an unknown message no file changes
-        store.fork(self.id(), &new, Some(&rewind.title), Some(&rewind.message)).map_err(
-            |error| match error {
-                StoreError::NoMessage { .. } => Error::Invalid(error.to_string()),
-                error => internal(error),
-            },
-        )?;
-        let done = self.log().map_err(internal)?.restore(&rewind.restore, &rewind.delete);
+        let done = self.owning(|session| {
+            session.save();
+            // the copy first: for an unknown message no file changes
+            store.fork(session.id(), &new, Some(&rewind.title), Some(&rewind.message)).map_err(|error| {
+                match error {
+                    StoreError::NoMessage { .. } => Error::Invalid(error.to_string()),
+                    error => error.into(),
+                }
+            })?;
+            Ok::<_, Error>(session.log()?.restore(&rewind.restore, &rewind.delete))
+        })?;
         Ok(Reply::Rewound {
             session: new,
             restored: done.restored.len(),
@@ -99,9 +99,4 @@ impl Session {
             }
         }
     }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
-pub(super) fn internal(error: StoreError) -> Error {
-    Error::Internal(error.to_string())
 }

@@ -41,6 +41,7 @@ impl HookRunner {
             place: Place {
                 project: session.config().root.clone(),
                 environment: session.tools().environment.to_vec(),
+                sandbox: session.program_sandbox().cloned(),
             },
         }
     }

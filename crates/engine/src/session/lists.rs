@@ -5,17 +5,19 @@ use std::sync::Arc;
 use musher_model::ToolSpec;
 use musher_tools::Registry;
 
+use super::open;
 use super::request::to_model;
 use super::state::Session;
 use super::tasks::SessionSender;
+use super::tool_names::Unmatched;
 use super::tool_selection;
 use crate::command::{CommandId, Reply, ToolFilter};
-use crate::context::Repository;
-use crate::context::{Git, system_prompt};
-use crate::mcp::is_selected;
+use crate::config::Problem;
+use crate::context::{Git, Repository, is_note_reminder};
+use crate::mcp::{is_named, is_selected};
 use crate::models::Models;
 use crate::skills::{Droid, Library, Skill, SlashCommand, set_skill_disabled};
-use crate::{Environment, Error, Limits};
+use crate::{Environment, Error, Limits, SettingsChange};
 use musher_message::{Content, Message};
 
 /// What fills the context of the model, in tokens.
@@ -35,7 +37,7 @@ pub struct ContextBreakdown {
     pub skills: Vec<(String, String, u64)>,
     /// Name, number of tools and size of each MCP server.
     pub mcp_servers: Vec<(String, usize, u64)>,
-    /// Name, place and size of each subagent.
+    /// Name, place and size of each subagent that is not built in.
     pub droids: Vec<(String, String, u64)>,
 }
 
@@ -48,6 +50,30 @@ impl Limits {
 pub(super) fn models_without_session(environment: &Environment) -> Models {
     let (config, _) = environment.config(&environment.home);
     Models { configured: config.models, ..environment.models.clone() }
+}
+
+/// Returns the tools for a client without a session: with the settings of the user, and without tools of MCP servers, which are not
+/// started.
+pub(super) fn tools_without_session(environment: &Environment, filter: &ToolFilter) -> Result<Reply, Error> {
+    let (config, _) = environment.config(&environment.home);
+    let servers: Vec<String> = config.mcp_servers.iter().map(|server| server.name.clone()).collect();
+    check_names(filter, &environment.tools, &servers)?;
+    let models = Models { configured: config.models.clone(), ..environment.models.clone() };
+    let settings = open::default_settings(&config, &models);
+    let settings = tool_selection::filtered(&settings, filter, config.settings.max_autonomy);
+    let style = tool_selection::style_for(&settings, &models);
+    Ok(Reply::Tools(tool_selection::list(&settings, false, filter, &environment.tools, style)))
+}
+
+/// Refuses a list of tools for names that match nothing.
+fn check_names(filter: &ToolFilter, registry: &Registry, servers: &[String]) -> Result<(), Error> {
+    let ids = filter.ids.as_deref();
+    let unknown = Unmatched::of(&filter.settings, ids, registry, servers).unknown;
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    // droid's words, and which
+    Err(Error::Internal(format!("Unknown tool identifier(s): {}", unknown.join(", "))))
 }
 
 /// Switches a skill in the settings of the user.
@@ -70,25 +96,42 @@ pub(super) fn switch_skill(
 }
 
 impl Session {
-    /// Answers with all tools, once the MCP servers are connected or have failed.
+    /// Answers with the tools, once the MCP servers are connected or have failed.
     pub(super) fn list_tools(
         &self,
         command_id: CommandId,
-        filter: &ToolFilter,
+        filter: ToolFilter,
         registry: &Registry,
         sender: SessionSender,
-    ) {
-        let skips = self.attach().skip_permissions;
-        let mut tools = tool_selection::list(self.settings(), skips, filter, registry);
-        let selection = tool_selection::selection(self.settings(), filter);
-        let (ids, has_schemas) = (filter.ids.clone(), filter.schemas);
+    ) -> Result<(), Error> {
+        let servers: Vec<String> = self.mcp().servers().into_iter().map(|server| server.name).collect();
+        check_names(&filter, registry, &servers)?;
+        let settings =
+            tool_selection::filtered(self.settings(), &filter, self.config().settings.max_autonomy);
+        let style = tool_selection::style_for(&settings, self.models());
+        let mut tools =
+            tool_selection::list(&settings, self.attach().skip_permissions, &filter, registry, style);
         self.reply_when_connected(command_id, sender, move |mcp| {
-            let theirs = mcp.tools().into_iter().filter(|tool| is_selected(tool, &selection));
-            let theirs = theirs.map(|tool| tool.entry(has_schemas));
-            tools.extend(theirs.filter(|tool| ids.as_ref().is_none_or(|ids| ids.contains(&tool.id))));
+            let theirs = mcp.tools().into_iter().filter(|tool| is_selected(tool, &settings.tools));
+            let theirs = theirs.filter(|tool| filter.ids.as_ref().is_none_or(|ids| is_named(ids, tool)));
+            tools.extend(theirs.map(|tool| tool_selection::mcp_entry(&tool, filter.schemas)));
             tools.sort_by_key(|tool| tool.id.to_lowercase());
             Reply::Tools(tools)
         });
+        Ok(())
+    }
+
+    /// Reports tool names of the client that match nothing. `place` says where they are.
+    pub(super) fn check_tool_names(&mut self, place: &str, change: &SettingsChange, registry: &Registry) {
+        if let Some(text) = self.unmatched_tools(change, registry) {
+            self.report(Problem::new(place, text));
+        }
+    }
+
+    /// What is wrong with the tool names in a change of settings; `None` if nothing is.
+    pub(super) fn unmatched_tools(&self, change: &SettingsChange, registry: &Registry) -> Option<String> {
+        let servers: Vec<String> = self.mcp().servers().into_iter().map(|server| server.name).collect();
+        Unmatched::of(change, None, registry, &servers).problem()
     }
 
     pub(super) fn list_skills(&self, environment: &Environment) -> Reply {
@@ -124,11 +167,9 @@ impl Session {
         let of_messages =
             |messages: &[&Arc<Message>]| messages.iter().map(|message| message_tokens(message)).sum::<u64>();
         let messages = of_messages(&shown) + summary.map_or(0, |text| tokens(text.len()));
-        let system = tokens(system_prompt(self.system_prompt()).len());
-        let of_notes = hidden_texts(&hidden)
-            .filter(|text| text.contains("AGENTS.md"))
-            .map(|text| tokens(text.len()))
-            .sum();
+        let system = tokens(self.system_text().len());
+        let of_notes =
+            hidden_texts(&hidden).filter(|text| is_note_reminder(text)).map(|text| tokens(text.len())).sum();
         let of_skills = self.library().skills.iter().filter(|skill| skill.is_enabled).map(skill_tokens).sum();
         let of_droids = self.library().droids.iter().map(droid_tokens).sum();
         let categories = vec![
@@ -147,7 +188,8 @@ impl Session {
         ];
         let skills = self.library().skills.iter().filter(|skill| skill.is_enabled);
         let skills = skills.map(|skill| (skill.name.clone(), skill.view().location, skill_tokens(skill)));
-        let droids = self.library().droids.iter();
+        // built-in ones have no place; the daemon of droid refuses an answer with them
+        let droids = self.library().droids.iter().filter(|droid| droid.level.is_some());
         let droids =
             droids.map(|droid| (droid.name.clone(), droid.location().to_owned(), droid_tokens(droid)));
         let servers = self.mcp().servers().into_iter().map(|server| {
@@ -189,7 +231,7 @@ fn hidden_texts<'a>(hidden: &'a [&Arc<Message>]) -> impl Iterator<Item = &'a str
     })
 }
 
-fn spec_tokens(spec: &ToolSpec) -> u64 {
+pub(super) fn spec_tokens(spec: &ToolSpec) -> u64 {
     tokens(spec.name.len() + spec.description.len() + spec.schema.to_string().len())
 }
 
@@ -203,7 +245,7 @@ pub(super) fn message_tokens(message: &Message) -> u64 {
 pub(super) fn limit(session: &Session) -> u64 {
     let config = &session.config().settings;
     let of_model = config.compaction_token_limit_per_model.get(session.model_id()).copied();
-    let window = || session.model().and_then(|model| model.context_window).unwrap_or(Limits::UNKNOWN_WINDOW);
+    let window = || session.model().and_then(|model| model.input_limit).unwrap_or(Limits::UNKNOWN_WINDOW);
     session.settings().compaction_token_limit.or(of_model).unwrap_or_else(window)
 }
 

@@ -1,9 +1,10 @@
-//! A response of the model as it arrives: the events for clients, and the complete response. Pure.
+//! A response of the model as it arrives: the events for clients, and the complete response, every part at its place. Pure.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-use musher_model::{ErrorClass, FinishReason, ModelEvent, Retry, ToolCall, Usage};
+use musher_model::{ErrorClass, FinishReason, Label, ModelEvent, Retry, ToolCall, ToolUse, Usage};
 use serde_json::Map;
 
 use crate::Event;
@@ -19,7 +20,13 @@ pub(crate) struct Draft {
     pub(crate) message_id: Arc<str>,
     content: Vec<Content>,
     open: Open,
+    /// Whether the next text is a block of its own.
+    starts_text: bool,
     calls: Vec<ToolCall>,
+    /// The places of the calls in the content, by their index.
+    places: HashMap<usize, usize>,
+    labels: Vec<PlacedLabel>,
+    refusal: Option<String>,
     usage: Option<Usage>,
     is_streaming: bool,
     last_delta: String,
@@ -29,8 +36,18 @@ pub(crate) struct Draft {
 #[derive(Debug, Clone, Copy)]
 enum Open {
     Nothing,
-    Text,
+    /// The text at this place.
+    Text(usize),
     Thinking(Instant),
+}
+
+/// A field of the response that its vendor requires back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PlacedLabel {
+    /// The index of the first part of the content it is about.
+    pub(crate) index: usize,
+    pub(crate) label: Label,
+    pub(crate) value: String,
 }
 
 /// What an event of the model leads to.
@@ -50,6 +67,9 @@ pub(crate) struct ModelResponse {
     pub(crate) message_id: Arc<str>,
     pub(crate) content: Vec<Content>,
     pub(crate) calls: Vec<ToolCall>,
+    pub(crate) labels: Vec<PlacedLabel>,
+    /// Why the model has refused, if it says so.
+    pub(crate) refusal: Option<String>,
     pub(crate) usage: Usage,
     pub(crate) reason: FinishReason,
 }
@@ -63,6 +83,15 @@ impl ModelResponse {
         });
         texts.collect::<Vec<_>>().join("\n")
     }
+
+    /// Whether it has text, calls or parts of the vendor's own tools: more than thinking.
+    pub(crate) fn has_answer(&self) -> bool {
+        self.content.iter().any(|content| match content {
+            Content::Text(text) => !text.trim().is_empty(),
+            Content::Thinking(_) => false,
+            _ => true,
+        })
+    }
 }
 
 impl Draft {
@@ -71,7 +100,11 @@ impl Draft {
             message_id,
             content: Vec::new(),
             open: Open::Nothing,
+            starts_text: false,
             calls: Vec::new(),
+            places: HashMap::new(),
+            labels: Vec::new(),
+            refusal: None,
             usage: None,
             is_streaming: false,
             last_delta: String::new(),
@@ -88,8 +121,11 @@ impl Draft {
                 }
                 self.end_thinking(now, out);
                 self.stream(out);
-                if !matches!(self.open, Open::Text) {
-                    self.open = Open::Text;
+                let last = self.content.len().saturating_sub(1);
+                let continues = matches!(self.open, Open::Text(block) if block == last);
+                if std::mem::take(&mut self.starts_text) || !continues {
+                    self.end_text(out);
+                    self.open = Open::Text(self.content.len());
                     self.content.push(Content::Text(String::new()));
                 }
                 let block = self.content.len().saturating_sub(1);
@@ -122,10 +158,28 @@ impl Draft {
                     self.content.push(Content::Thinking(thinking));
                 }
             }
-            ModelEvent::ToolStart { id, name, .. } => {
+            ModelEvent::TextBreak => self.starts_text = true,
+            ModelEvent::Label { label, value } => {
+                let index = self.content.len();
+                self.labels.push(PlacedLabel { index, label, value });
+            }
+            ModelEvent::Other(part) => {
+                self.end_thinking(now, out);
+                self.content.push(Content::Unknown(part));
+            }
+            ModelEvent::Refusal(reason) => self.refusal = Some(reason),
+            ModelEvent::ToolStart { index, id, name } => {
                 self.end_thinking(now, out);
                 self.stream(out);
+                self.places.insert(index, self.content.len());
+                self.content.push(Content::ToolUse(ToolUse::new(id.clone(), name.clone(), Map::new())));
                 out.push(Event::ToolCall { id, name, input: Map::new() });
+            }
+            ModelEvent::ToolSignature { index, signature } => {
+                let place = self.places.get(&index).and_then(|place| self.content.get_mut(*place));
+                if let Some(Content::ToolUse(call)) = place {
+                    call.signature = Some(signature);
+                }
             }
             ModelEvent::ToolCall(call) => self.calls.push(call),
             ModelEvent::Usage(usage) => self.usage = Some(usage),
@@ -152,7 +206,12 @@ impl Draft {
     }
 
     fn retry(&mut self, retry: &Retry, out: &mut Vec<Event>) {
-        out.push(Event::Retry { attempt: retry.attempt, reason: retry_reason(retry.reason) });
+        out.push(Event::Retry {
+            attempt: retry.attempt,
+            reason: retry_reason(retry.reason),
+            delay: retry.delay,
+            message: retry.message.clone(),
+        });
         self.retract(out);
     }
 
@@ -160,16 +219,37 @@ impl Draft {
         let calls = std::mem::take(&mut self.calls);
         let mut content = std::mem::take(&mut self.content);
         for call in &calls {
-            let tool = call.to_use();
+            let mut tool = call.to_use();
             // without arguments there is nothing to add to the first event
             if !tool.input.is_empty() {
                 let (id, name, input) = (tool.id.clone(), tool.name.clone(), tool.input.clone());
                 out.push(Event::ToolCall { id, name, input });
             }
-            content.push(Content::ToolUse(tool));
+            match self.places.get(&call.index).and_then(|place| content.get_mut(*place)) {
+                Some(Content::ToolUse(started)) => {
+                    tool.signature = started.signature.take();
+                    *started = tool;
+                }
+                _ => content.push(Content::ToolUse(tool)),
+            }
         }
-        let usage = self.usage.take().unwrap_or_default();
-        ModelResponse { message_id: Arc::clone(&self.message_id), content, calls, usage, reason }
+        // a call that has started and was never completed
+        let known: HashSet<usize> = calls.iter().map(|call| call.index).collect();
+        let mut lost: Vec<usize> =
+            self.places.iter().filter(|(call, _)| !known.contains(call)).map(|(_, place)| *place).collect();
+        lost.sort_unstable();
+        for place in lost.into_iter().rev().filter(|place| *place < content.len()).collect::<Vec<_>>() {
+            content.remove(place);
+        }
+        ModelResponse {
+            message_id: Arc::clone(&self.message_id),
+            content,
+            calls,
+            labels: std::mem::take(&mut self.labels),
+            refusal: self.refusal.take(),
+            usage: self.usage.take().unwrap_or_default(),
+            reason,
+        }
     }
 
     fn stream(&mut self, out: &mut Vec<Event>) {
@@ -179,9 +259,8 @@ impl Draft {
     }
 
     fn end_text(&mut self, out: &mut Vec<Event>) {
-        if matches!(self.open, Open::Text) {
+        if let Open::Text(block) = self.open {
             self.open = Open::Nothing;
-            let block = self.content.len().saturating_sub(1);
             out.push(Event::TextComplete { message_id: Arc::clone(&self.message_id), block });
         }
     }

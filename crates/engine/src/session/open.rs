@@ -1,24 +1,25 @@
-//! Opens sessions: new and stored ones.
+//! Opens sessions: starts new ones and resumes stored ones.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Once};
 
-use musher_model::Secret;
-use musher_tools::{Context, Workspace, command_environment};
+use musher_tools::{Context, Layers, Sandbox, Workspace, command_environment};
 use serde_json::Map;
 
 use super::journal::Journal;
 use super::saved_settings;
 use super::state::{Parts, Session};
-use crate::command::{Attach, LoadSession, NewSession, ServerTransport, SessionServer};
-use crate::config::{Config, McpServer, Transport};
+use crate::command::{Attach, LoadSession, NewSession};
+use crate::config::{Config, McpServer, OAuth};
 use crate::context::folders_reminder;
 use crate::hooks::Hooks;
 use crate::mcp::{Mcp, Options};
 use crate::models::Models;
 use crate::permission::{Grants, Policy, Rule};
+use crate::sandbox::Sandboxes;
 use crate::skills::Library;
 use crate::{Environment, Error, SessionId, Settings, ToolSelection};
-use musher_store::{self as store, Damage, StoreError};
+use musher_store::{self as store, Damage, Store, StoreError};
 
 /// Opens a new session.
 pub(super) fn new(environment: &Environment, new: NewSession) -> Result<Session, Error> {
@@ -29,9 +30,7 @@ pub(super) fn new(environment: &Environment, new: NewSession) -> Result<Session,
         None => SessionId::random(),
         Some(id) => SessionId::new(id).map_err(|error| Error::Invalid(error.to_string()))?,
     };
-    if environment.store().find(&id).is_some() {
-        return Err(Error::Invalid(StoreError::Exists(id).to_string()));
-    }
+    discard_empty(&environment.store(), &id)?;
     let journal = store::NewSession {
         id: id.clone(),
         cwd: new.cwd.clone(),
@@ -45,9 +44,23 @@ pub(super) fn new(environment: &Environment, new: NewSession) -> Result<Session,
     let journal = Journal::New(environment.store(), Box::new(journal));
     let mut session = begin(environment, id, new.cwd, journal, new.attach, None)?;
     session.set_initial_settings(&new.settings);
+    session.check_configured_model(&new.settings, environment.factory_home.as_deref())?;
+    session.check_tool_names("initialize_session", &new.settings, &environment.tools);
     session.set_system_prompt(new.system_prompt);
     session.set_initial_title(new.title);
+    // on disk at once: another process can load it, also if this one ends before the first prompt
+    session.log()?;
+    session.release();
     Ok(session)
+}
+
+/// Makes room for a new session with an id: a session without messages is replaced, another one is not.
+fn discard_empty(store: &Store, id: &SessionId) -> Result<(), Error> {
+    match store.read(id) {
+        Err(StoreError::NotFound(_)) => Ok(()),
+        Ok(stored) if stored.messages.is_empty() && stored.queued.is_empty() => Ok(store.delete(id)?),
+        _ => Err(Error::Invalid(StoreError::Exists(id.clone()).to_string())),
+    }
 }
 
 /// Opens a stored session. Returns the damage of its log, too.
@@ -58,16 +71,16 @@ pub(super) fn load(environment: &Environment, load: LoadSession) -> Result<(Sess
         // made by droid: imported into our home, theirs stays as it is
         store.import(theirs, &id).map_err(|_not_there| Error::SessionNotFound)?;
     }
-    let loaded = store.load(&id).map_err(|error| match error {
+    let attached = store.attach(&id).map_err(|error| match error {
         StoreError::NotFound(_) | StoreError::InvalidId(_) => Error::SessionNotFound,
-        error => Error::Internal(error.to_string()),
+        error => error.into(),
     })?;
-    let stored = loaded.session;
+    let stored = attached.session;
     let cwd = stored.start.cwd().unwrap_or_default();
     if !cwd.is_dir() {
         return Err(Error::NoDirectory(cwd));
     }
-    let journal = Journal::Open(Box::new(loaded.log));
+    let journal = Journal::Released(Box::new(attached.released));
     let mut attach = load.attach;
     let had = saved_settings::directories(&stored.settings);
     let has = attach.directories.get_or_insert_with(|| {
@@ -80,7 +93,9 @@ pub(super) fn load(environment: &Environment, load: LoadSession) -> Result<(Sess
         session.remind(text);
     }
     session.restore_settings(&stored.settings, &load.settings);
+    session.check_tool_names("load_session", &load.settings, &environment.tools);
     let damage = session.restore(stored);
+    session.restore_seen_files(&environment.tools);
     Ok((session, damage))
 }
 
@@ -98,11 +113,20 @@ pub(super) fn begin(
     problems.extend(more);
     let (hooks, more) = Hooks::new(if config.settings.hooks_disabled { &[] } else { &config.hooks });
     problems.extend(more);
-    let models = Models { configured: config.models.clone(), ..environment.models.clone() };
+    let mut models = Models { configured: config.models.clone(), ..environment.models.clone() };
+    if let Some(timeout) = config.settings.llm_request_timeout {
+        models.http = models.http.with_answer_timeout(timeout);
+    }
     let settings = default_settings(&config, &models);
     let tools = tools(environment, &config, &cwd, &id, &attach)?;
     let policy = policy(environment, &config, &tools.workspace);
-    let mcp = shared.unwrap_or_else(|| servers(environment, &config, &cwd, &tools, &attach));
+    let tools = tools.with_secrets(policy.secret_files());
+    warm_up(environment);
+    let sandboxes = sandboxes(environment, &config, &attach, &tools.workspace, &policy);
+    problems.extend(sandboxes.check().map_err(Error::Invalid)?);
+    let program_sandbox = program_sandbox(&sandboxes, &tools)?;
+    let program = program_sandbox.clone();
+    let mcp = shared.unwrap_or_else(|| servers(environment, &config, &cwd, &tools, program, &attach));
     Ok(Session::new(Parts {
         id,
         cwd,
@@ -116,11 +140,50 @@ pub(super) fn begin(
         hooks,
         mcp,
         tools,
+        sandboxes: Arc::new(sandboxes),
+        program_sandbox,
         problems,
     }))
 }
 
-fn default_settings(config: &Config, models: &Models) -> Settings {
+/// Finds out early what this machine can enforce, so that the first command does not wait for it, and logs it.
+fn warm_up(environment: &Environment) {
+    static LOGGED: Once = Once::new();
+    if environment.sandbox_layers().is_none()
+        && let Ok(runtime) = tokio::runtime::Handle::try_current()
+    {
+        let find = || {
+            let layers = Layers::available();
+            LOGGED.call_once(|| tracing::info!(%layers, "commands can be confined by these features"));
+        };
+        runtime.spawn_blocking(find);
+    }
+}
+
+fn sandboxes(
+    environment: &Environment,
+    config: &Config,
+    attach: &Attach,
+    workspace: &Workspace,
+    policy: &Policy,
+) -> Sandboxes {
+    let mut settings = config.settings.sandbox.clone();
+    settings.override_with(attach.sandbox.clone());
+    settings.override_with(environment.sandbox.clone());
+    Sandboxes::new(settings, environment.sandbox_layers(), workspace, policy, &config.root)
+}
+
+/// Returns the sandbox of hooks and MCP servers.
+fn program_sandbox(sandboxes: &Sandboxes, tools: &Context) -> Result<Option<Sandbox>, Error> {
+    let Some(sandbox) = sandboxes.of_program(&tools.scratch) else { return Ok(None) };
+    fs_err::create_dir_all(&tools.scratch)
+        .and_then(|()| tools.with_temp(sandbox))
+        .map(Some)
+        .map_err(|error| Error::Internal(format!("cannot prepare the sandbox: {error}")))
+}
+
+/// Returns the settings of a session before its client changes them.
+pub(super) fn default_settings(config: &Config, models: &Models) -> Settings {
     let config = &config.settings;
     Settings {
         model: models.default_id(config.model.as_deref()).unwrap_or_default(),
@@ -150,41 +213,37 @@ fn tools(
         workspace = workspace.with_folder(folder).map_err(|_missing| Error::NoDirectory(folder.clone()))?;
     }
     let scratch = environment.home.join("scratch").join(id.as_str());
-    let variables = command_environment(environment.variables.iter().cloned(), &config.secret_variables);
-    Ok(Context::new(workspace, scratch).with_environment(variables).with_editor(attach.editor.clone()))
+    let variables = command_environment(
+        environment.variables.iter().cloned(),
+        &config.secret_variables,
+        &config.settings.allowed_variables,
+    );
+    Ok(Context::new(workspace, scratch)
+        .with_environment(variables)
+        .with_editor(attach.editor.clone())
+        .with_launcher(environment.launcher.clone()))
 }
 
-fn servers(environment: &Environment, config: &Config, cwd: &Path, tools: &Context, attach: &Attach) -> Mcp {
+fn servers(
+    environment: &Environment,
+    config: &Config,
+    cwd: &Path,
+    tools: &Context,
+    sandbox: Option<Sandbox>,
+    attach: &Attach,
+) -> Mcp {
+    let given = attach.mcp_servers.iter().map(|server| McpServer {
+        // the front end has checked it
+        oauth: OAuth::parse(server.oauth.as_ref()).unwrap_or(OAuth { is_disabled: true, ..OAuth::default() }),
+        ..McpServer::of_session(&server.name, server.transport.clone().into())
+    });
     let options = Options {
-        home: environment.home.clone(),
-        factory_home: environment.factory_home.clone(),
-        cwd: cwd.to_owned(),
         environment: tools.environment.to_vec(),
-        call_timeout: config.settings.mcp_call_timeout,
+        sandbox,
+        login_callback: attach.login_callback.clone(),
+        ..environment.mcp_options(cwd, config)
     };
-    let given =
-        attach.mcp_servers.iter().map(|server| McpServer::of_session(&server.name, transport(server)));
     Mcp::start(options, config.mcp_servers.iter().cloned().chain(given).collect())
-}
-
-/// Returns the transport of a server a client names.
-pub(super) fn transport(server: &SessionServer) -> Transport {
-    let secret = |(name, value): (&String, &String)| (name.clone(), Secret::new(value.clone()));
-    let headers =
-        |headers: &[(String, String)]| headers.iter().map(|(name, value)| secret((name, value))).collect();
-    match &server.transport {
-        ServerTransport::Stdio { command, args, env } => Transport::Stdio {
-            command: command.clone(),
-            args: args.clone(),
-            env: env.iter().map(secret).collect(),
-        },
-        ServerTransport::Http { url, headers: given } => {
-            Transport::Http { url: url.clone(), headers: headers(given) }
-        }
-        ServerTransport::Sse { url, headers: given } => {
-            Transport::Sse { url: url.clone(), headers: headers(given) }
-        }
-    }
 }
 
 fn policy(environment: &Environment, config: &Config, workspace: &Workspace) -> Policy {
@@ -208,6 +267,7 @@ fn policy(environment: &Environment, config: &Config, workspace: &Workspace) -> 
             .chain(workspace.roots().flat_map(|root| [root.join(".musher"), root.join(".factory")]))
             .map(real)
             .collect(),
+        protected_files: config.scripts.clone(),
         search_path: search_path.iter().flat_map(|path| path.split(':')).map(PathBuf::from).collect(),
         ..Policy::default()
     }

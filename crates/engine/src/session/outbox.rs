@@ -38,6 +38,11 @@ impl Outbox {
         self.waiting.push_back(SessionEvent { session, event });
     }
 
+    /// Sets the trace that the next turn belongs to.
+    pub(crate) fn set_trace_parent(&mut self, trace_parent: Option<String>) {
+        self.log.set_trace_parent(trace_parent);
+    }
+
     /// Adds the idle state, also if clients know it: they wait for it at the end of a turn.
     pub(crate) fn push_idle(&mut self, session: SessionId) {
         self.state = WorkingState::Idle;

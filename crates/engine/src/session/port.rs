@@ -1,7 +1,5 @@
 //! Requests of running calls to their session, such as a question to the user.
 
-use std::fmt::Write as _;
-
 use musher_tools::{Run, SessionPort, SessionRequest, ToolOutput, UserQuestion};
 use tokio::sync::oneshot;
 use uuid::Uuid;
@@ -31,6 +29,8 @@ pub(crate) struct CallRequest {
     /// What the user has decided about the call, if they were asked.
     decision: Option<Decision>,
     request: SessionRequest,
+    /// Whether it has waited for MCP servers that were not connected.
+    has_waited: bool,
     /// Takes the output. Dropped if the turn ends first.
     reply: Reply,
 }
@@ -49,7 +49,7 @@ impl SessionPort for Port {
         Box::pin(async move {
             let (reply, output) = oneshot::channel();
             let (index, call_id, decision) = (self.index, self.call_id.clone(), self.decision.clone());
-            let request = CallRequest { index, call_id, decision, request, reply };
+            let request = CallRequest { index, call_id, decision, request, has_waited: false, reply };
             self.sender.send(TurnInput::Request(Box::new(request))).await;
             // a turn that is over drops the reply
             output.await.unwrap_or_else(|_| ToolOutput::cancelled())
@@ -60,14 +60,19 @@ impl SessionPort for Port {
 impl ActiveTurn<'_> {
     /// Handles a request of a running call.
     pub(super) fn call_request(&mut self, request: CallRequest) {
-        let CallRequest { index, call_id, decision, request, reply } = request;
+        if matches!(request.request, SessionRequest::SearchTools { .. }) && !request.has_waited {
+            return self.wait_for_all_servers(request);
+        }
+        let CallRequest { index, call_id, decision, request, has_waited: _, reply } = request;
         match request {
             SessionRequest::AskUser { questions } => self.ask_questions(index, call_id, questions, reply),
             SessionRequest::ExitSpecMode { plan, title } => {
                 self.exit_spec_mode(index, plan, title, decision, reply);
             }
             SessionRequest::LoadSkill { name } => answer(reply, self.load_skill(&name)),
-            SessionRequest::SearchTools { query } => answer(reply, self.search_tools(&query)),
+            SessionRequest::SearchTools { query, max_results } => {
+                answer(reply, self.search_tools(&query, max_results));
+            }
             SessionRequest::StartSubagent(task) => self.start_task(index, &call_id, task, reply),
             SessionRequest::SubagentOutput { id, wait } => self.task_output(&id, wait, reply),
             SessionRequest::StopSubagent { id } => self.stop_task(&id, reply),
@@ -122,17 +127,30 @@ impl ActiveTurn<'_> {
         }
     }
 
-    fn search_tools(&mut self, query: &str) -> ToolOutput {
-        let selection = &self.session.settings().tools;
-        let found = tool_selection::search(query, &self.environment.tools, selection);
+    /// Handles a search again when all servers are connected or have failed: their tools are part of what is searched.
+    fn wait_for_all_servers(&mut self, request: CallRequest) {
+        let mcp = self.session.mcp().clone();
+        let request = CallRequest { has_waited: true, ..request };
+        let (sender, cancel) = self.task();
+        sender.clone().spawn(async move {
+            tokio::select! {
+                () = cancel.cancelled() => {}
+                () = mcp.settled() => { sender.send(TurnInput::Request(Box::new(request))).await; }
+            }
+        });
+    }
+
+    fn search_tools(&mut self, query: &str, max_results: usize) -> ToolOutput {
+        let found = tool_selection::search(query, max_results, &self.environment.tools, self.session);
         if found.is_empty() {
-            return ToolOutput::text("No matching tools found");
+            let text =
+                "No matching tools found. Use other words, or `select:Name` with a name from the reminder.";
+            return ToolOutput::text(text);
         }
-        let mut text = String::from("These tools can be called now:\n");
-        for spec in found {
-            // writing to a String cannot fail
-            let _ = write!(text, "\n## {}\n{}\n{}\n", spec.name, spec.description, spec.schema);
-            self.session.load_tool(spec.name);
+        let names: Vec<String> = found.into_iter().map(|spec| spec.name).collect();
+        let text = format!("These tools can be called now: {}", names.join(", "));
+        for name in names {
+            self.session.load_tool(name);
         }
         ToolOutput::text(text)
     }

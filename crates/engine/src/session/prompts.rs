@@ -41,6 +41,8 @@ impl Session {
             let context = context_message::context_message(environment, self, &queued.id);
             written.push(self.append(context)?);
         }
+        // a file in the prompt counts as read
+        self.tools().seen.add_shown(&queued.prompt.text);
         let mut message = queued.message(self.settings(), now_ms());
         match self.library().expand(&queued.prompt.text) {
             Some(Expansion::Prompt { command, text }) => {
@@ -100,6 +102,7 @@ impl ActiveTurn<'_> {
             return self.log_failed(&error);
         }
         let written = queued.written.take().unwrap_or_default();
+        self.out.set_trace_parent(queued.prompt.trace_parent.take());
         // notices for the user are not part of the turn
         let (notices, written): (Vec<_>, Vec<_>) =
             written.into_iter().partition(|message| message.visibility == Visibility::UserOnly);
@@ -116,7 +119,7 @@ impl ActiveTurn<'_> {
             Some((schema, Ok(shape))) => {
                 let is_native = self.session.model().is_some_and(|model| model.native_schema);
                 if !is_native {
-                    self.log(reminder(&output_shape::instructions(schema)));
+                    self.append(reminder(&output_shape::instructions(schema)), None);
                 }
                 self.running.turn.expect_shape(shape);
                 self.running.set_schema(is_native.then(|| schema.clone()));

@@ -7,10 +7,12 @@ use musher_tools::{Access, Progress, ToolOutput};
 
 use super::active_turn::ActiveTurn;
 use super::port::Port;
+use super::result_limit::ResultLimit;
 use super::tasks::{TurnInput, TurnSender};
 use super::turn::now_ms;
-use crate::Event;
+use crate::models::Model;
 use crate::permission::Decision;
+use crate::{Event, Limits};
 
 /// The maximum length of the output that is shown while a command runs, in bytes.
 const MAX_SHOWN_OUTPUT: usize = 8192;
@@ -26,11 +28,14 @@ impl ActiveTurn<'_> {
     ) {
         self.session.snapshot_files(&call, &self.running.turn, &self.environment.tools);
         self.read_folder_notes(&call);
+        let model = self.session.model();
+        let limit = self.result_limit(model.as_ref());
         if let Some(tool) = self.session.mcp().find(&call.name) {
             let mcp = self.session.mcp().clone();
             let (sender, cancel) = self.task();
             return sender.clone().spawn(async move {
                 let output = mcp.call(&tool.server, &tool.name, call.input, &cancel).await;
+                let output = limit.apply(output).await;
                 sender.send(TurnInput::Done { index, output }).await;
             });
         }
@@ -38,15 +43,43 @@ impl ActiveTurn<'_> {
             let text = format!("{} is not available here", call.name);
             return self.call_done(index, ToolOutput::error(&text, &text));
         };
-        let context = self.session.tools().clone().with_access(access);
+        let reads_documents = model.is_some_and(|model| model.reads_documents);
+        let context = self.session.tools().clone().with_access(access).with_documents(reads_documents);
         let (sender, cancel) = self.task();
+        let is_approved = decision.is_some();
         let port = Port::new(index, call.id.clone(), decision, sender.clone());
         let context = context.with_progress(report_progress(&call, sender.clone()));
         let context = context.with_session(Arc::new(port));
+        let confinement = self.confinement(index, &call, &*tool, is_approved);
         sender.clone().spawn(async move {
+            let context = match &confinement {
+                None => context,
+                Some(confinement) => match confinement.apply(context).await {
+                    Ok(context) => context,
+                    Err(output) => {
+                        sender.send(TurnInput::Done { index, output }).await;
+                        return;
+                    }
+                },
+            };
             let output = tool.run(call.input, &context, cancel).await;
+            if let (Some(confinement), Some(denial)) = (confinement, &output.sandbox_denial)
+                && let Some(request) = confinement.again(denial, &context).await
+            {
+                let output = limit.apply(output).await;
+                sender.send(TurnInput::FailedInSandbox { index, request, output }).await;
+                return;
+            }
+            let output = limit.apply(output).await;
             sender.send(TurnInput::Done { index, output }).await;
         });
+    }
+
+    /// The limit that the results of the current message share.
+    fn result_limit(&mut self, model: Option<&Model>) -> ResultLimit {
+        let tokens = model.and_then(|model| model.input_limit).unwrap_or(Limits::UNKNOWN_WINDOW);
+        let scratch = self.session.tools().scratch.clone();
+        self.running.result_limit(|| ResultLimit::new(tokens, scratch))
     }
 
     pub(super) fn call_done(&mut self, index: usize, output: ToolOutput) {

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::plan::Plan;
 use super::port::{self, Reply};
 use super::queued_prompt::Queued;
+use super::result_limit::ResultLimit;
 use super::tasks::{Input, TurnSender};
 use super::turn::{Effect, Next, Turn};
 use crate::event::{TurnCompleted, TurnEnd};
@@ -107,6 +108,8 @@ pub(super) struct Running {
     prompt: Option<Queued>,
     /// The schema of the answer, for vendors that enforce it.
     schema: Option<Value>,
+    /// The limit for the results of a message, and the number of the model call that gave it.
+    result_limit: Option<(usize, ResultLimit)>,
     /// The call whose question to the user is open.
     question: Option<(usize, Reply)>,
     /// The plan to carry out in a new session, and its autonomy level.
@@ -133,6 +136,7 @@ impl Running {
             has_compaction_failed: false,
             prompt: None,
             schema: None,
+            result_limit: None,
             question: None,
             hand_over: None,
             effects: VecDeque::new(),
@@ -247,6 +251,15 @@ impl Running {
     /// The schema of the answer, for vendors that enforce it.
     pub(super) fn schema(&self) -> Option<&Value> {
         self.schema.as_ref()
+    }
+
+    /// The limit that the results of the current message share.
+    pub(super) fn result_limit(&mut self, new: impl FnOnce() -> ResultLimit) -> ResultLimit {
+        let message = self.turn.model_calls();
+        match &self.result_limit {
+            Some((of, limit)) if *of == message => limit.clone(),
+            _ => self.result_limit.insert((message, new())).1.clone(),
+        }
     }
 
     /// Holds the reply for a call that asks the user. There is one question at a time.

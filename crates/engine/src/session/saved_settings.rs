@@ -8,12 +8,22 @@ use serde_json::{Map, Value, json};
 
 use super::state::Session;
 use crate::command::SystemPrompt;
+use crate::cost::{Cost, SUBAGENTS, usage_of, usage_value};
 use crate::{Autonomy, Effort, Mode, Settings, Usage};
 
-/// The token counts of subagents, by their sessions.
-const SUBAGENT_USAGE: &str = "childInclusiveTokenUsageBySessionId";
 /// Additional folders of the workspace.
 const DIRECTORIES: &str = "additionalDirectories";
+
+/// The tools that the model has found by a search.
+const LOADED_TOOLS: &str = "loadedToolNames";
+/// The tools of MCP servers that are offered without a search.
+const DIRECT_TOOLS: &str = "directMcpToolNames";
+
+/// Returns the stored tools that the model has found, and those of MCP servers that are offered without a search.
+pub(super) fn tool_names(saved: &Map<String, Value>) -> (Vec<String>, Option<Vec<String>>) {
+    let names = |key: &str| saved.get(key).and_then(|list| serde_json::from_value(list.clone()).ok());
+    (names(LOADED_TOOLS).unwrap_or_default(), names(DIRECT_TOOLS))
+}
 
 /// Returns what is stored of a session. Fields of other programs stay.
 pub(super) fn save(session: &Session) -> Map<String, Value> {
@@ -41,20 +51,28 @@ pub(super) fn save(session: &Session) -> Map<String, Value> {
     put("disabledToolIds", list(&settings.tools.disabled));
     put("additionalToolIds", list(&settings.tools.additional));
     put("restrictToolIds", list(&settings.tools.restricted));
+    put(LOADED_TOOLS, list(session.loaded_tools()));
+    put(DIRECT_TOOLS, session.servers().direct().map_or(Value::Null, list));
     put("tags", settings.tags.as_ref().map_or(Value::Null, |tags| json!(tags)));
     put("systemPrompt", settings.system_prompt.clone().unwrap_or_default());
     put(DIRECTORIES, list(session.attach().directories.as_deref().unwrap_or_default()));
     let used = session.usage();
     put("tokenUsage", usage(used.own()));
     put("inclusiveTokenUsage", usage(used.inclusive()));
-    let subagents = used.by_subagent().iter().map(|(id, used)| (id.clone(), usage(*used)));
+    let subagents = used.by_subagent().iter().map(|(id, (used, cost))| {
+        let mut counts = usage_value(*used);
+        cost.store(&mut counts);
+        (id.clone(), counts.into())
+    });
     let subagents: Map<String, Value> = subagents.collect();
-    put(SUBAGENT_USAGE, if subagents.is_empty() { Value::Null } else { subagents.into() });
+    put(SUBAGENTS, if subagents.is_empty() { Value::Null } else { subagents.into() });
     put("lastCallTokenUsage", used.last_call().map_or(Value::Null, usage));
+    let (field, ledger) = used.ledger().stored();
+    put(field, ledger);
     map
 }
 
-/// Restores stored settings. Values that cannot be read leave the setting as it is.
+/// Restores stored settings. Values that cannot be read leave the setting as it is. The autonomy level is that of this process.
 pub(super) fn restore(settings: &mut Settings, saved: &Map<String, Value>) {
     let text = |key: &str| saved.get(key).and_then(Value::as_str);
     let texts = |key: &str| saved.get(key).and_then(|list| serde_json::from_value(list.clone()).ok());
@@ -64,12 +82,10 @@ pub(super) fn restore(settings: &mut Settings, saved: &Map<String, Value>) {
     let effort =
         |key: &str| saved.get(key).and_then(|effort| serde_json::from_value::<Effort>(effort.clone()).ok());
     settings.effort = effort("reasoningEffort").unwrap_or(settings.effort);
-    match text("interactionMode") {
-        Some("spec") => settings.mode = Mode::Spec,
-        Some(_) => settings.mode = Mode::Auto,
-        None => {}
+    // a stored session never does more unasked than the process that opens it
+    if text("interactionMode") == Some("spec") {
+        settings.mode = Mode::Spec;
     }
-    settings.autonomy = text("autonomyLevel").and_then(Autonomy::parse).unwrap_or(settings.autonomy);
     if let Some(model) = text("specModeModelId") {
         settings.spec_model = Some(model.to_owned());
     }
@@ -84,6 +100,11 @@ pub(super) fn restore(settings: &mut Settings, saved: &Map<String, Value>) {
     settings.tools.restricted = texts("restrictToolIds").unwrap_or_default();
     settings.tags = saved.get("tags").and_then(|tags| serde_json::from_value(tags.clone()).ok());
     settings.system_prompt = saved.get("systemPrompt").cloned();
+}
+
+/// Returns the stored autonomy level.
+pub(super) fn autonomy(saved: &Map<String, Value>) -> Option<Autonomy> {
+    saved.get("autonomyLevel").and_then(Value::as_str).and_then(Autonomy::parse)
 }
 
 /// Returns the stored system prompt.
@@ -112,32 +133,18 @@ pub(super) fn directories(saved: &Map<String, Value>) -> Vec<PathBuf> {
 }
 
 /// Returns the stored token counts of subagents.
-pub(super) fn subagent_counts(saved: &Map<String, Value>) -> BTreeMap<String, Usage> {
-    let counts = saved.get(SUBAGENT_USAGE).and_then(Value::as_object);
-    counts.into_iter().flatten().map(|(id, counts)| (id.clone(), read(counts))).collect()
+pub(super) fn subagent_counts(saved: &Map<String, Value>) -> BTreeMap<String, (Usage, Cost)> {
+    let counts = saved.get(SUBAGENTS).and_then(Value::as_object).into_iter().flatten();
+    counts.map(|(id, counts)| (id.clone(), (usage_of(counts), Cost::stored(counts)))).collect()
 }
 
 /// Returns stored token counts.
 pub(super) fn counts(saved: &Map<String, Value>, key: &str) -> Option<Usage> {
-    saved.get(key).map(read)
-}
-
-fn read(counts: &Value) -> Usage {
-    let count = |name: &str| counts.get(name).and_then(Value::as_u64).unwrap_or(0);
-    Usage {
-        input: count("inputTokens"),
-        output: count("outputTokens"),
-        cache_read: count("cacheReadTokens"),
-        cache_write: count("cacheCreationTokens"),
-        thinking: count("thinkingTokens"),
-    }
+    saved.get(key).map(usage_of)
 }
 
 fn usage(usage: Usage) -> Value {
-    json!({
-        "inputTokens": usage.input, "outputTokens": usage.output, "cacheCreationTokens": usage.cache_write,
-        "cacheReadTokens": usage.cache_read, "thinkingTokens": usage.thinking,
-    })
+    usage_value(usage).into()
 }
 
 fn autonomy_mode(settings: &Settings) -> &'static str {

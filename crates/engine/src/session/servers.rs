@@ -1,11 +1,10 @@
 //! The MCP servers of the open session: their changes, and the commands of clients about them.
 
-use super::open;
 use super::outbox::Outbox;
 use super::state::Session;
 use super::tasks::{SessionInput, SessionSender};
 use crate::command::{CommandId, McpCommand, Reply};
-use crate::mcp::{Mcp, McpTool};
+use crate::mcp::{LoginFailure, Mcp, McpTool, PendingLogin};
 use crate::{Error, Event};
 
 impl Session {
@@ -57,18 +56,22 @@ impl Session {
         Some(match command {
             McpCommand::ListServers => Ok(Reply::McpServers(mcp.servers())),
             McpCommand::ListRegistry => Ok(Reply::McpServers(Vec::new())),
-            McpCommand::Authenticate { server } => mcp.authenticate(&server).map(|()| Reply::Success(true)),
+            McpCommand::Authenticate { server } => {
+                authenticate(mcp.clone(), command_id, server, sender);
+                return None;
+            }
             McpCommand::CancelAuthentication { server } => {
-                let (outcome, message) = ("cancelled".to_owned(), "The login was cancelled".to_owned());
+                mcp.cancel_authentication(&server);
+                let (outcome, message) = ("cancelled".to_owned(), "Authentication cancelled".to_owned());
                 let event = Event::McpAuthentication { server, outcome, message };
                 out.push(Some(self.id().clone()), event);
                 Ok(Reply::Success(true))
             }
-            McpCommand::ClearAuthentication { server } => {
-                mcp.clear_authentication(&server).map(|()| Reply::Success(true))
+            McpCommand::SubmitCode { server, code, state } => {
+                Ok(Reply::Success(mcp.submit_code(&server, &code, &state)))
             }
-            McpCommand::SubmitCode { .. } | McpCommand::SubmitError { .. } => {
-                Ok(Reply::Success(mcp.submit_authentication()))
+            McpCommand::SubmitError { server, error, description, state } => {
+                Ok(Reply::Success(mcp.submit_error(&server, &error, description, &state)))
             }
             McpCommand::ListTools => {
                 // a client that lists tools right after opening wants those of its own servers, too
@@ -88,13 +91,45 @@ impl Session {
 fn change_servers(mcp: Mcp, command_id: CommandId, command: McpCommand, sender: SessionSender) {
     tokio::spawn(async move {
         let done = match &command {
-            McpCommand::Add(server) => mcp.add(&server.name, &open::transport(server)).await,
+            McpCommand::Add(server) => {
+                mcp.add(&server.name, &server.transport.clone().into(), server.oauth.as_ref()).await
+            }
+            McpCommand::ClearAuthentication { server } => mcp.clear_authentication(server).await,
             McpCommand::Remove { server } => mcp.remove(server).await,
             McpCommand::Toggle { server, enabled } => mcp.toggle(server, *enabled).await,
             McpCommand::ToggleTool { server, tool, enabled } => mcp.toggle_tool(server, tool, *enabled).await,
             _ => Ok(()),
         };
-        sender.reply(command_id, done.map(|()| Reply::Success(true))).await;
+        sender.reply(command_id, done.map(|()| Reply::Success(true)).map_err(Error::from)).await;
+    });
+}
+
+/// Logs the user in, in a task: the reply follows when the login has ended.
+fn authenticate(mcp: Mcp, command_id: CommandId, server: String, sender: SessionSender) {
+    tokio::spawn(async move {
+        let announce = async |login: PendingLogin| {
+            let event = Event::McpLogin { server: server.clone(), login };
+            sender.send(SessionInput::Announce(Box::new(event))).await;
+        };
+        let outcome = mcp.authenticate(&server, announce).await;
+        let completed = |outcome: &str, message: &str| {
+            let (outcome, message) = (outcome.to_owned(), message.to_owned());
+            Event::McpAuthentication { server: server.clone(), outcome, message }
+        };
+        let failed = |why: &str| Error::Internal(format!("Authentication failed for {server}: {why}"));
+        let (event, reply) = match outcome {
+            Ok(()) => (Some(completed("success", "Authentication successful")), Ok(Reply::Success(true))),
+            Err(LoginFailure::Impossible(why)) => (None, Err(Error::Internal(why))),
+            // the command that cancelled it has said so
+            Err(LoginFailure::Cancelled) => (None, Err(failed("it was cancelled"))),
+            Err(LoginFailure::Failed(why)) => {
+                (Some(completed("failed", &format!("Authentication failed: {why}"))), Err(failed(&why)))
+            }
+        };
+        if let Some(event) = event {
+            sender.send(SessionInput::Announce(Box::new(event))).await;
+        }
+        sender.reply(command_id, reply).await;
     });
 }
 

@@ -5,6 +5,7 @@
 
 mod confine; // the limits of a subagent
 mod conversation;
+mod lease; // who writes the session
 mod notes;
 mod restore; // a session read from disk
 mod servers;
@@ -12,13 +13,13 @@ mod settings; // settings, and the permission policy that follows them
 mod title;
 mod usage;
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use musher_model::Usage;
-use musher_tools::Context;
+use musher_tools::{Context, Sandbox};
 use serde_json::{Map, Value};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -27,18 +28,22 @@ use super::journal::Journal;
 use super::saved_settings;
 use super::session_end_hooks::SessionEndHooks;
 use super::subagents::{Subagent, Subagents};
+use super::thinking::{Accepted, Origin};
 use super::titles::is_from_user;
 use super::turn::{Turn, now_ms};
 use crate::command::{Attach, CommandId, SystemPrompt};
 use crate::config::{Config, Problem};
+use crate::context::OpenTodos;
+use crate::cost::{Cost, today};
 use crate::event::{TitleCause, TurnCompleted, TurnEnd};
 use crate::hooks::env_file::Variables;
 use crate::hooks::{HookEvent, Hooks};
 use crate::mcp::Mcp;
 use crate::models::{Model, Models};
 use crate::permission::Policy;
+use crate::sandbox::Sandboxes;
 use crate::skills::Library;
-use crate::{Effort, Event, Mode, SessionId, Settings};
+use crate::{Effort, Event, Mode, SessionId, Settings, SettingsChange};
 use musher_message::{Message, Visibility};
 use musher_store::{Compaction, Log, Record, StoreError};
 
@@ -46,7 +51,8 @@ pub(crate) use conversation::Conversation;
 use notes::Notes;
 use servers::Servers;
 pub(crate) use title::{Title, title_event, title_of};
-pub(crate) use usage::{UsageTotals, sum};
+use usage::Charge;
+pub(crate) use usage::{UsageTotals, difference, sum};
 
 /// The open session.
 pub(crate) struct Session {
@@ -70,6 +76,12 @@ pub(crate) struct Session {
     conversation: Conversation,
     title: Title,
     usage: UsageTotals,
+    /// The token counts that were last read or saved.
+    saved_usage: UsageTotals,
+    /// Changes of settings that were not saved yet.
+    unsaved: Vec<SettingsChange>,
+    /// What others have changed, and the client does not know.
+    unsent: Vec<Event>,
     notes: Notes,
     hooks: Arc<Hooks>,
     /// Hook runs that are logged once the conversation begins.
@@ -77,8 +89,18 @@ pub(crate) struct Session {
     servers: Servers,
     /// What tools get besides their arguments.
     tools: Context,
-    /// Tools the model has found by a search.
-    loaded_tools: BTreeSet<String>,
+    /// What commands may change and connect to.
+    sandboxes: Arc<Sandboxes>,
+    /// What hooks and MCP servers may change and connect to; `None` if everything.
+    program_sandbox: Option<Sandbox>,
+    /// Tools the model has found by a search, in the order in which they were found.
+    loaded_tools: Vec<String>,
+    /// The reasoning that vendors may accept back.
+    accepted: Accepted,
+    /// The efforts that a model did not know, and that were reported.
+    reported_efforts: HashSet<(String, Effort)>,
+    /// The latest request to the model.
+    origin: Option<Origin>,
     /// Set if this session is a subagent of another.
     subagent: Option<Subagent>,
     subagents: Subagents,
@@ -101,6 +123,8 @@ pub(crate) struct Parts {
     pub(crate) hooks: Hooks,
     pub(crate) mcp: Mcp,
     pub(crate) tools: Context,
+    pub(crate) sandboxes: Arc<Sandboxes>,
+    pub(crate) program_sandbox: Option<Sandbox>,
     pub(crate) problems: Vec<Problem>,
 }
 
@@ -123,12 +147,20 @@ impl Session {
             conversation: Conversation::new(parts.journal),
             title: Title::default(),
             usage: UsageTotals::default(),
+            saved_usage: UsageTotals::default(),
+            unsaved: Vec::new(),
+            unsent: Vec::new(),
             notes: Notes::new(parts.cwd.clone()),
             hooks: Arc::new(parts.hooks),
             unlogged_hook_runs: Vec::new(),
             servers: Servers::new(parts.mcp),
             tools: parts.tools,
-            loaded_tools: BTreeSet::new(),
+            sandboxes: parts.sandboxes,
+            program_sandbox: parts.program_sandbox,
+            loaded_tools: Vec::new(),
+            accepted: Accepted::default(),
+            reported_efforts: HashSet::new(),
+            origin: None,
             subagent: None,
             subagents: Subagents::default(),
             _guard: cancel.clone().drop_guard(),
@@ -205,6 +237,10 @@ impl Session {
         &self.usage
     }
 
+    pub(crate) fn servers(&self) -> &Servers {
+        &self.servers
+    }
+
     pub(crate) fn servers_mut(&mut self) -> &mut Servers {
         &mut self.servers
     }
@@ -217,19 +253,31 @@ impl Session {
         &self.tools
     }
 
+    /// What commands may change and connect to.
+    pub(crate) fn sandboxes(&self) -> &Arc<Sandboxes> {
+        &self.sandboxes
+    }
+
+    /// What hooks and MCP servers may change and connect to; `None` if everything.
+    pub(crate) fn program_sandbox(&self) -> Option<&Sandbox> {
+        self.program_sandbox.as_ref()
+    }
+
     /// Sets the variables `SessionStart` hooks have left for commands.
     pub(crate) fn set_command_variables(&mut self, variables: Variables) {
         self.tools.environment = variables.into();
     }
 
-    /// Names of the tools the model has found by a search.
-    pub(crate) fn loaded_tools(&self) -> &BTreeSet<String> {
+    /// Names of the tools the model has found by a search, in order.
+    pub(crate) fn loaded_tools(&self) -> &[String] {
         &self.loaded_tools
     }
 
     /// Offers a tool to the model from the next call on.
     pub(crate) fn load_tool(&mut self, name: String) {
-        self.loaded_tools.insert(name);
+        if !self.loaded_tools.contains(&name) {
+            self.loaded_tools.push(name);
+        }
     }
 
     pub(crate) fn subagent(&self) -> Option<&Subagent> {
@@ -249,6 +297,11 @@ impl Session {
         &self.cancel
     }
 
+    /// Adds a problem that is reported when the session is announced.
+    pub(crate) fn report(&mut self, problem: Problem) {
+        self.problems.push(problem);
+    }
+
     /// Takes the problems of the settings files, to report them.
     pub(crate) fn take_problems(&mut self) -> Vec<Problem> {
         std::mem::take(&mut self.problems)
@@ -262,10 +315,7 @@ impl Session {
 
     /// The id of the model in use: spec mode may have its own.
     pub(crate) fn model_id(&self) -> &str {
-        match (&self.settings.spec_model, self.settings.mode) {
-            (Some(model), Mode::Spec) => model,
-            _ => &self.settings.model,
-        }
+        self.settings.model_in_use()
     }
 
     /// The reasoning effort in use.
@@ -276,9 +326,61 @@ impl Session {
         }
     }
 
+    /// The reasoning effort that the model gets: the one in use, or the closest one it knows.
+    pub(crate) fn effort_in_use(&self) -> Effort {
+        let known = self.model().map(|model| model.efforts).unwrap_or_default();
+        self.effort().closest(&known).unwrap_or(Effort::Off)
+    }
+
+    /// Returns what to tell the user if the model does not know the effort in use. Once for each model and effort.
+    pub(crate) fn unsupported_effort(&mut self, model: &Model) -> Option<String> {
+        let effort = self.effort();
+        let used = effort.closest(&model.efforts);
+        if used == Some(effort) || used.is_none() && effort == Effort::Off {
+            return None;
+        }
+        if !self.reported_efforts.insert((model.name.clone(), effort)) {
+            return None;
+        }
+        let (name, effort) = (&model.display_name, effort.name());
+        Some(match used {
+            Some(Effort::Off) | None => format!(
+                "the model {name} has no reasoning effort to set, so `{effort}` has no effect; `reasoning` of a custom model says how it is asked"
+            ),
+            Some(used) => format!(
+                "the model {name} does not know the reasoning effort `{effort}`, so it uses `{}`",
+                used.name()
+            ),
+        })
+    }
+
     /// The model in use, if it is configured.
     pub(crate) fn model(&self) -> Option<Model> {
         self.models.find(self.model_id())
+    }
+
+    /// The reasoning that vendors may accept back.
+    pub(crate) fn accepted(&self) -> &Accepted {
+        &self.accepted
+    }
+
+    /// A vendor has rejected the reasoning in the conversation: none of it is sent any more.
+    pub(crate) fn reject_thinking(&mut self) {
+        self.accepted.reject(self.conversation.messages().len());
+    }
+
+    /// Stores with a response which model has written it, and what its reasoning is bound to.
+    pub(crate) fn mark_response(&mut self, message: &mut Message) {
+        match &self.origin {
+            Some(origin) => origin.mark(message),
+            None => message.model_id = Some(self.model_id().to_owned()),
+        }
+        self.accepted.marked();
+    }
+
+    /// Sets the latest request to the model, which the next response answers.
+    pub(crate) fn set_origin(&mut self, origin: Origin) {
+        self.origin = Some(origin);
     }
 
     // the conversation and its log
@@ -296,14 +398,21 @@ impl Session {
     }
 
     fn settings_for_new_log(&self) -> Option<Map<String, Value>> {
-        (!self.conversation.is_logged()).then(|| saved_settings::save(self))
+        self.conversation.is_new().then(|| saved_settings::save(self))
     }
 
     /// Saves settings and counts, if there is a log. A failure is only traced: the next save repeats it.
     pub(crate) fn save(&mut self) {
-        let settings = saved_settings::save(self);
-        if let Err(error) = self.conversation.save_settings(settings) {
-            tracing::warn!(%error, "the settings of a session were not saved");
+        let saved = self.owning(|session| {
+            let settings = saved_settings::save(session);
+            session.conversation.save_settings(settings)
+        });
+        match saved {
+            Ok(()) => {
+                self.unsaved.clear();
+                self.saved_usage = self.usage.clone();
+            }
+            Err(error) => tracing::warn!(%error, "the settings of a session were not saved"),
         }
     }
 
@@ -324,7 +433,7 @@ impl Session {
 
     /// Waits until the log is on disk, if there is one.
     fn sync(&mut self) -> Result<(), StoreError> {
-        if self.conversation.is_logged() { self.log()?.sync() } else { Ok(()) }
+        if self.is_owned() { self.log()?.sync() } else { Ok(()) }
     }
 
     /// Replaces the first `removed` messages by a summary. Returns the event that announces it.
@@ -345,7 +454,7 @@ impl Session {
 
     /// Sets the title the user gives. Returns the event that announces it.
     pub(crate) fn rename(&mut self, title: String, command_id: CommandId) -> Result<Event, StoreError> {
-        self.log()?.set_title(&title, true)?;
+        self.owning(|session| session.log()?.set_title(&title, true))?;
         self.title.set_manual(title.clone());
         Ok(Event::Title { title, cause: TitleCause::Manual, command_id: Some(command_id) })
     }
@@ -369,11 +478,17 @@ impl Session {
 
     /// Sets a title made by the model, and counts its call. Returns the event that announces it, unless the user has set a title.
     pub(crate) fn title_from_model(&mut self, title: String, usage: Usage) -> Option<Event> {
-        self.usage.add(usage);
+        self.usage.add(self.charge(usage));
+        let is_saved = self.owning(|session| {
+            session.save();
+            session.log()?.set_title(&title, false)
+        });
+        if let Err(error) = &is_saved {
+            tracing::warn!(%error, "the title was not saved");
+        }
         if self.title.is_manual() {
             return None;
         }
-        self.save_title(&title);
         self.title.set_from_model(&title);
         Some(title_event(title, TitleCause::Model))
     }
@@ -388,20 +503,32 @@ impl Session {
 
     /// Counts a call of the model in a turn. Returns the event that announces it.
     pub(crate) fn record_call(&mut self, usage: Usage) -> Event {
-        self.usage.add_call(usage);
+        self.usage.add_call(self.charge(usage));
         self.usage.event()
     }
 
     /// Counts a call for a summary. Returns the event that announces it.
     pub(crate) fn record_summary(&mut self, usage: Usage) -> Event {
-        self.usage.add(usage);
+        self.usage.add(self.charge(usage));
         self.usage.event()
     }
 
     /// Counts what a subagent has used. Returns the event that announces it.
-    pub(crate) fn record_subagent(&mut self, id: &SessionId, usage: Usage) -> Event {
-        self.usage.add_subagent(id.as_str(), usage);
+    pub(crate) fn record_subagent(&mut self, id: &SessionId, usage: Usage, cost: Cost) -> Event {
+        self.usage.add_subagent(id.as_str(), usage, cost);
         self.usage.event()
+    }
+
+    /// Begins to count the cost of a turn.
+    pub(crate) fn begin_turn_cost(&mut self) {
+        self.usage.begin_turn();
+    }
+
+    /// What a call of the model in use costs now.
+    fn charge(&self, usage: Usage) -> Charge {
+        let price = self.model().and_then(|model| model.price);
+        let cost = Cost::of(&usage, price.as_ref());
+        Charge { day: today(), model: self.model_id().to_owned(), usage, cost }
     }
 
     /// Sets the estimated size of the context until the next call of the model.
@@ -419,6 +546,17 @@ impl Session {
     /// Adds the notes of the folders of a path to the next call of the model. Reads files.
     pub(crate) fn read_folder_notes(&mut self, path: &Path) {
         self.notes.read_folders_of(path);
+    }
+
+    /// Whether the model has to get the uncommitted changes now. True at most once per session.
+    pub(crate) fn begin_working_tree(&mut self) -> bool {
+        self.notes.begin_working_tree()
+    }
+
+    /// Returns the reminder of open steps of the to-do list, once for each list.
+    pub(crate) fn remind_of_todos(&mut self) -> Option<String> {
+        let messages = self.conversation.messages().iter().map(Arc::as_ref);
+        self.notes.remind_of_todos(OpenTodos::of(messages)?)
     }
 
     /// Takes all reminders as one hidden message.
@@ -453,11 +591,11 @@ impl Session {
         self.hooks = Arc::default();
     }
 
-    /// Keeps a hook run for the log. Returns the runs to log now: none before the conversation has begun.
+    /// Keeps a hook run for the log. Returns the runs to log now: none while no turn runs.
     #[must_use]
     pub(crate) fn keep_hook_run(&mut self, run: Message) -> Vec<Message> {
         self.unlogged_hook_runs.push(run);
-        if self.conversation.is_logged() { self.take_hook_runs() } else { Vec::new() }
+        if self.is_owned() { self.take_hook_runs() } else { Vec::new() }
     }
 
     /// Takes the hook runs that were not logged, to log them.

@@ -13,14 +13,14 @@ use musher_tools::ToolOutput;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::compact::Summed;
+use super::compact::CompactionOutcome;
 use super::port::CallRequest;
 use super::subagents::SubagentReport;
 use crate::command::{CommandId, Reply};
 use crate::hooks::env_file::Variables;
 use crate::hooks::{HookOutcome, HookProgress};
 use crate::permission::{Policy, Verdict};
-use crate::{Error, Event, SessionId};
+use crate::{Error, Event, PermissionRequest, SessionId};
 
 /// Everything that tasks of an agent send back.
 #[derive(Debug)]
@@ -38,12 +38,16 @@ pub(crate) enum TurnInput {
     Model { call: usize, event: Result<ModelEvent, ModelError> },
     /// The MCP servers are connected or have failed: the model can be called.
     ServersReady { call: usize },
+    /// The uncommitted changes are read, if there is a report of them: the model can be called.
+    WorkingTree { call: usize, report: Option<String> },
+    /// The MCP servers are connected or have failed: a call of a tool that was unknown can be checked.
+    CheckAgain { index: usize, call: Box<musher_model::ToolUse> },
     /// Hooks have started or ended.
     Hook(Box<HookProgress>),
     /// The `UserPromptSubmit` hooks have ended.
     PromptHooks(Box<HookOutcome>),
     /// The summary of the conversation is ready, or has failed.
-    Summed(Summed),
+    CompactionOutcome(CompactionOutcome),
     /// The `Stop` hooks have ended.
     StopHooks(Box<HookOutcome>),
     /// The `PreToolUse` hooks of a call have ended.
@@ -64,6 +68,8 @@ pub(crate) enum TurnInput {
     Done { index: usize, output: ToolOutput },
     /// A call has ended because the user denied what it wanted to do.
     Denied { index: usize, output: ToolOutput },
+    /// A call has failed in the sandbox, and this asks the user whether it may run again without.
+    FailedInSandbox { index: usize, request: Box<PermissionRequest>, output: ToolOutput },
     /// A task has ended.
     Ended { panic: Option<String> },
 }
@@ -73,18 +79,22 @@ pub(crate) enum TurnInput {
 pub(crate) enum SessionInput {
     /// The state of MCP servers has changed.
     Servers,
+    /// Clients have to know this.
+    Announce(Box<Event>),
     /// Hooks have started or ended.
     Hook(Box<HookProgress>),
     /// The `SessionStart` hooks have ended.
     Started { outcome: Box<HookOutcome>, variables: Option<Variables> },
     /// The summary that a client requested is ready, or has failed.
-    Summed { command_id: CommandId, summed: Summed },
+    CompactionOutcome { command_id: CommandId, outcome: CompactionOutcome },
     /// The `SessionEnd` hooks have ended.
     Closed(CommandId),
     /// The model has made a title.
     Title { title: String, usage: Usage },
     /// A subagent reports to the session that started it.
     Subagent { id: SessionId, report: SubagentReport },
+    /// It is time to try again whether another process has ended its turn.
+    RetryHeldPrompts,
     /// A command is done.
     Reply { command_id: CommandId, outcome: Result<Reply, Error> },
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use musher_model::{Message as ModelMessage, Request, RetryPolicy, Usage};
+use musher_model::{Effort, Message as ModelMessage, Request, RetryPolicy, Usage};
 
 use super::outbox::Outbox;
 use super::side_call;
@@ -14,6 +14,11 @@ use crate::models::Model;
 
 /// The maximum length of a title, in tokens.
 const MAX_TITLE_TOKENS: u64 = 32;
+/// The maximum length if the model thinks before, in tokens.
+const MAX_THINKING_TOKENS: u64 = 2048;
+/// How long a session stays open before a title is asked for: a run of one prompt ends before, and would pay for a title that it
+/// cannot store.
+const TITLE_DELAY: Duration = Duration::from_secs(1);
 /// How long the model may take to make a title.
 const TITLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// How much of the first message the model reads, in characters.
@@ -40,6 +45,10 @@ impl Session {
         let text: String = text.chars().take(MAX_MESSAGE_CHARS).collect();
         let cancel = self.cancelled().clone();
         tokio::spawn(async move {
+            tokio::select! {
+                () = cancel.cancelled() => return,
+                () = tokio::time::sleep(TITLE_DELAY) => {}
+            }
             let asked = tokio::time::timeout(TITLE_TIMEOUT, ask(model, &text));
             let asked = tokio::select! {
                 () = cancel.cancelled() => return,
@@ -57,16 +66,41 @@ pub(super) fn is_from_user(message: &crate::Message) -> bool {
     message.role == crate::Role::User && message.visibility == crate::Visibility::Both
 }
 
-async fn ask(model: Model, text: &str) -> Option<(String, Usage)> {
+/// The request for a title, with as little thinking as the model can do.
+fn request(model: &str, efforts: &[Effort], text: &str) -> Request {
     let prompt = format!(
-        "Write a title of three to seven words for a conversation that begins with the message below. Answer with the title and nothing \
-         else.\n\n{text}"
+        "Title the task below in three to seven words, in its language. Reply with the title only.\n\n{text}"
     );
-    let mut request = Request::new(model.name, vec![ModelMessage::user(prompt)]);
-    request.max_output_tokens = Some(MAX_TITLE_TOKENS);
+    let mut request = Request::new(model, vec![ModelMessage::user(prompt)]);
+    request.effort = Effort::Off.closest(efforts);
+    let is_thinking = request.effort.is_some_and(|effort| effort != Effort::Off);
+    request.max_output_tokens = Some(if is_thinking { MAX_THINKING_TOKENS } else { MAX_TITLE_TOKENS });
+    request
+}
+
+async fn ask(model: Model, text: &str) -> Option<(String, Usage)> {
+    let request = request(&model.name, &model.efforts, text);
     let (text, used) = side_call::ask(model.provider, request, RetryPolicy::never()).await.ok()?;
     let line = text.lines().find(|line| !line.trim().is_empty())?;
     let title: String =
         line.trim().trim_matches(['"', '*', '#', '.', ' ']).chars().take(MAX_TITLE_CHARS).collect();
     (!title.is_empty()).then_some((title, used))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn model_thinks_as_little_as_it_can_about_a_title() {
+        use Effort::{High, Low, Off};
+        for (efforts, effort, limit) in [
+            (&[Off, Low, High][..], Some(Off), MAX_TITLE_TOKENS),
+            (&[Low, High], Some(Low), MAX_THINKING_TOKENS),
+            (&[], None, MAX_TITLE_TOKENS),
+        ] {
+            let request = request("m", efforts, "Fix the test");
+            assert_eq!((request.effort, request.max_output_tokens), (effort, Some(limit)));
+        }
+    }
 }

@@ -6,6 +6,7 @@
 mod batch; // the calls of one model response, and the stage of each
 mod calls; // the phase in which calls run
 mod ending; // failures, interrupts, and the summary of a turn
+mod incomplete; // responses that were refused, paused or cut off
 mod responses; // responses of the user
 mod structured; // responses that must match a schema
 
@@ -16,19 +17,18 @@ use musher_model::{FinishReason, ModelError, ModelEvent, ToolUse, Usage};
 use musher_tools::{Access, Registry, ToolOutput};
 use uuid::Uuid;
 
-use super::model_response::{Draft, ModelResponse, Progress};
+use super::model_response::{Draft, ModelResponse, PlacedLabel, Progress};
 use super::output_shape::Shape;
 use super::plan::Plan;
 use super::state::sum;
+use super::thinking;
 use crate::event::{TurnEnd, UserRequest, WorkingState};
 use crate::permission::{Decision, Policy};
 use crate::{Autonomy, Choice, Event, Limits, PermissionRequest};
 use musher_message::{Content, Message, Role, Visibility};
 
 use batch::Batch;
-
-/// How often in a row the model may continue a response that was cut off.
-const MAX_CONTINUATIONS: usize = 5;
+use incomplete::is_incomplete;
 
 /// How often in one turn hooks may make the model continue.
 const MAX_HOLDS: usize = 20;
@@ -58,6 +58,8 @@ pub(crate) enum Effect {
     StepDone(Next),
     /// The model cannot read all of the conversation, with this error.
     ContextOverflow { error: String },
+    /// The vendor does not accept the reasoning in the conversation: it is not sent any more.
+    DropThinking,
     /// The user has answered the question of a running call.
     Answered { index: usize, output: ToolOutput },
     /// Ask the user. No other request is open.
@@ -76,7 +78,7 @@ pub(crate) enum Next {
     /// Call the model again after this error.
     Retry { error: String },
     /// The model has finished: run the `Stop` hooks.
-    Stop { message_id: String },
+    Stop { message_id: String, is_question: bool },
 }
 
 /// One turn.
@@ -99,6 +101,10 @@ pub(crate) struct Turn {
     continuations: usize,
     has_degenerated: bool,
     has_overflowed: bool,
+    /// Whether a call was repeated without reasoning.
+    has_dropped_thinking: bool,
+    /// Whether the model was reminded of open steps of its to-do list.
+    was_reminded: bool,
     last_calls: String,
     identical_calls: usize,
 }
@@ -132,6 +138,8 @@ impl Turn {
             continuations: 0,
             has_degenerated: false,
             has_overflowed: false,
+            has_dropped_thinking: false,
+            was_reminded: false,
             last_calls: String::new(),
             identical_calls: 0,
         }
@@ -244,32 +252,43 @@ impl Turn {
 
     fn complete_response(&mut self, response: ModelResponse, out: &mut Vec<Effect>) {
         self.add_usage(response.usage);
-        if response.calls.is_empty() && response.reason != FinishReason::Length && self.shape.is_some() {
+        if response.reason == FinishReason::ContentFilter {
+            return self.refused(response, out);
+        }
+        if response.calls.is_empty() && !is_incomplete(&response.reason) && self.shape.is_some() {
             return self.complete_shaped_response(response, out);
         }
-        let ModelResponse { message_id, content, calls, usage, reason } = response;
+        let is_question = response.text().trim_end().ends_with('?');
+        let has_answer = response.has_answer();
+        let ModelResponse { message_id, content, calls, labels, usage, reason, .. } = response;
         if !content.is_empty() {
-            out.push(Effect::Append(message(
-                message_id.to_string(),
-                Role::Assistant,
-                content,
-                Visibility::Both,
-            )));
+            let answer = message(message_id.to_string(), Role::Assistant, content, Visibility::Both);
+            out.push(Effect::Append(labelled(answer, &labels)));
         }
         out.push(Effect::Used(usage));
         if !calls.is_empty() {
             self.continuations = 0;
             return self.begin_tools(calls, out);
         }
-        if reason == FinishReason::Length && self.continuations < MAX_CONTINUATIONS {
-            self.continuations += 1;
-            out.push(Effect::AppendSilently(reminder(
-                "Your answer was cut off because it was too long. Continue where it stopped.",
-            )));
-            return self.call_model(out);
+        if is_incomplete(&reason) {
+            return self.continue_response(&reason, has_answer, out);
         }
         self.phase = Phase::Stopping;
-        out.push(Effect::StepDone(Next::Stop { message_id: message_id.to_string() }));
+        out.push(Effect::StepDone(Next::Stop { message_id: message_id.to_string(), is_question }));
+    }
+
+    /// Whether the model may be reminded of open steps of its to-do list.
+    pub(crate) fn can_remind(&self) -> bool {
+        !self.was_reminded && matches!(self.phase, Phase::Stopping)
+    }
+
+    /// The model has stopped with open steps: calls it again with this reminder.
+    pub(crate) fn remind(&mut self, text: &str, out: &mut Vec<Effect>) {
+        if self.can_remind() {
+            self.was_reminded = true;
+            out.push(Effect::Append(reminder(text)));
+            self.call_model(out);
+        }
     }
 
     /// The `Stop` hooks have ended: ends the turn, or makes the model continue for this reason.
@@ -310,6 +329,17 @@ pub(crate) fn message(id: String, role: Role, content: Vec<Content>, visibility:
         reasoning_effort: None,
         extra: serde_json::Map::new(),
     }
+}
+
+/// Keeps the labels of a response with its message: under droid's names, and with their places if these matter.
+fn labelled(mut message: Message, labels: &[PlacedLabel]) -> Message {
+    for PlacedLabel { label, value, .. } in labels {
+        message.extra.insert(label.name().to_owned(), value.clone().into());
+    }
+    if labels.len() > 1 {
+        thinking::set_labels(&mut message, labels);
+    }
+    message
 }
 
 /// Returns a message only the model reads.

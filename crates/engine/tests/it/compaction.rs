@@ -5,7 +5,7 @@ use std::sync::Arc;
 use musher_engine::{
     Command, Error, Event, LoadSession, Loaded, NewSession, Reply, SettingsChange, WorkingState,
 };
-use musher_model::{Block, ErrorClass, ModelError, ModelEvent, Request};
+use musher_model::{Block, ErrorClass, FinishReason, ModelError, ModelEvent, Request, Usage};
 use serde_json::json;
 
 use crate::scripted::{self, USAGE, calls, endless, text};
@@ -84,10 +84,8 @@ async fn compaction_by_a_client_creates_a_session_with_a_summary() {
 
 #[tokio::test]
 async fn without_a_summary_there_is_no_new_session_and_nothing_is_lost() {
-    let empty = scripted::Reply::Events(vec![
-        ModelEvent::Usage(USAGE),
-        ModelEvent::Finish(musher_model::FinishReason::Stop),
-    ]);
+    let empty =
+        scripted::Reply::Events(vec![ModelEvent::Usage(USAGE), ModelEvent::Finish(FinishReason::Stop)]);
     let refused = scripted::Reply::Fail(Vec::new(), ModelError::new(ErrorClass::Auth, "no key"));
     let mut stage = Stage::open([text("One."), empty, refused, text("Two.")]).await;
     assert!(matches!(compact(&mut stage, None).await, Err(Error::Invalid(_))), "there is nothing yet");
@@ -235,6 +233,70 @@ async fn interrupt_ends_compaction_without_losing_messages() {
     stage.until_idle().await;
     let asked = texts(stage.model.requests().last().unwrap());
     assert!(asked.contains(&"Look.".to_owned()), "{asked:#?}");
+}
+
+/// An answer to a prompt of which the vendor has cached everything.
+fn cached(text: &str) -> scripted::Reply {
+    let usage = Usage { input: 10, output: 50, cache_read: 100_000, ..Usage::default() };
+    scripted::Reply::Events(vec![
+        ModelEvent::TextDelta(text.to_owned()),
+        ModelEvent::Usage(usage),
+        ModelEvent::Finish(FinishReason::Stop),
+    ])
+}
+
+#[tokio::test]
+async fn cached_conversation_is_summarized_with_the_same_beginning() {
+    let mut stage = Stage::open([cached("One."), cached("The summary."), text("Two.")]).await;
+    stage.say(&"A long first prompt. ".repeat(2000));
+    stage.until_idle().await;
+    compact(&mut stage, Some("Keep names.")).await.unwrap();
+    let requests = stage.model.requests();
+    let (before, asked) = (&requests[0], &requests[1]);
+    assert_eq!((&asked.system, &asked.tools), (&before.system, &before.tools));
+    assert_eq!((&asked.cache_key, asked.effort), (&before.cache_key, before.effort));
+    assert_eq!(asked.messages[..before.messages.len()], before.messages);
+    assert_eq!(asked.messages.len(), before.messages.len() + 2, "the answer and the instruction");
+    let instruction = texts(asked).pop().unwrap();
+    assert!(
+        instruction.contains("Do not call tools") && instruction.contains("Keep names."),
+        "{instruction}"
+    );
+}
+
+#[tokio::test]
+async fn transcript_is_sent_if_the_cached_conversation_gives_no_summary() {
+    let script = [cached("One."), ls(), text("The summary."), text("Two.")];
+    let mut stage = Stage::open(script).await;
+    stage.say(&"A long first prompt. ".repeat(2000));
+    stage.until_idle().await;
+    compact(&mut stage, None).await.unwrap();
+    let requests = stage.model.requests();
+    assert!(!requests[1].tools.is_empty() && requests[2].tools.is_empty(), "{requests:#?}");
+    assert_eq!(requests[2].max_output_tokens, Some(16_000));
+}
+
+#[tokio::test]
+async fn open_todos_and_changed_files_survive_a_compaction() {
+    let todos = json!({"todos": "1. [completed] Look\n2. [in_progress] Fix it"});
+    let work = calls("", &[("TodoWrite", todos), ("Create", json!({"file_path": "new.rs", "content": "x"}))]);
+    let settings = SettingsChange {
+        autonomy: Some(musher_engine::Autonomy::High),
+        compaction_token_limit: Some(1_000_000),
+        ..SettingsChange::default()
+    };
+    let new = NewSession { settings, ..NewSession::default() };
+    let mut stage = Stage::open_with([work, text("Which?"), text("The summary."), text("Fine.")], new).await;
+    stage.say("Go.");
+    stage.until_idle().await;
+    let (new, _) = compact(&mut stage, None).await.unwrap();
+    load(&mut stage, &new).await;
+    stage.say("And here?");
+    stage.until_idle().await;
+    let summary = texts(stage.model.requests().last().unwrap()).remove(0);
+    for expected in ["The summary.", "- [in_progress] Fix it", "new.rs"] {
+        assert!(summary.contains(expected), "{expected}: {summary}");
+    }
 }
 
 #[tokio::test]

@@ -3,15 +3,22 @@
 
 mod added_tool;
 mod compaction;
+mod endings;
 mod hooks;
 mod many_calls;
 mod peers;
 mod planning;
+mod reminders;
+mod sandbox;
 mod scripted;
 mod sessions;
 mod settings;
+mod shared_sessions;
 mod stage;
 mod stored_sessions;
 mod subagents;
 mod text_turns;
+mod thinking;
+mod tool_lists;
+mod tool_results;
 mod tool_turns;

@@ -60,12 +60,11 @@ async fn missing_session_is_not_found() {
 }
 
 #[tokio::test]
-async fn session_without_prompts_leaves_no_file() {
-    let mut stage = Stage::open([text("x")]).await;
-    assert!(!stage.home.path().join("sessions").exists());
-    stage.say("Hi");
-    stage.until_idle().await;
-    assert!(stage.home.path().join("sessions").exists());
+async fn session_without_prompts_is_on_disk_when_it_is_created() {
+    let stage = Stage::open([]).await;
+    let store = musher_engine::store::Store::open(stage.home.path());
+    let id = musher_engine::SessionId::new(&stage.session).unwrap();
+    assert!(store.read(&id).unwrap().messages.is_empty());
 }
 
 #[tokio::test]
@@ -87,8 +86,8 @@ async fn additional_directories_are_kept_and_changes_reach_the_model() {
     // who says nothing gets those it had, and who says something those
     for (given, expected) in [
         (Attach::default(), None),
-        (attach(&[]), Some("no further folders any more")),
-        (attach(&[&folder]), Some("from now on")),
+        (attach(&[]), Some("no longer has additional")),
+        (attach(&[&folder]), Some("now includes")),
     ] {
         let mut stage = Stage::at(Arc::clone(&first.home), Arc::clone(&first.work), [text("Hello again.")]);
         let load = LoadSession { id: id.clone(), attach: given, ..LoadSession::default() };
@@ -97,7 +96,7 @@ async fn additional_directories_are_kept_and_changes_reach_the_model() {
         stage.say("And now?");
         stage.until_idle().await;
         let heard = format!("{:?}", stage.model.requests()[0].messages.last());
-        for words in ["no further folders any more", "from now on"] {
+        for words in ["no longer has additional", "now includes"] {
             assert_eq!(heard.contains(words), expected == Some(words), "{words} in {heard}");
         }
         stage.agent.stop().unwrap();
@@ -149,7 +148,51 @@ async fn settings_change_also_while_a_turn_runs_and_are_kept() {
     stage.agent.stop().unwrap();
     stage.until_end().await;
     let mut again = Stage::at(Arc::clone(&stage.home), Arc::clone(&stage.work), []);
-    assert_eq!(load(&mut again, &id).await.unwrap().settings.autonomy, Autonomy::High);
+    let loaded = load(&mut again, &id).await.unwrap();
+    assert_eq!(loaded.settings.autonomy, Autonomy::Off, "an autonomy level does not outlive its process");
+}
+
+#[tokio::test]
+async fn stored_settings_neither_raise_the_autonomy_nor_end_spec_mode() {
+    let settings = SettingsChange { mode: Some(musher_engine::Mode::Spec), ..SettingsChange::default() };
+    let mut first = Stage::open_with([], NewSession { settings, ..NewSession::default() }).await;
+    let id = first.session.clone();
+    first.agent.stop().unwrap();
+    first.until_end().await;
+    let mut again = Stage::at(Arc::clone(&first.home), Arc::clone(&first.work), []);
+    assert_eq!(load(&mut again, &id).await.unwrap().settings.mode, musher_engine::Mode::Spec);
+    again.agent.stop().unwrap();
+    again.until_end().await;
+    // planted settings of the session
+    let stored = settings_file(first.home.path(), &id);
+    let planted = fs_err::read_to_string(&stored).unwrap().replace("\"off\"", "\"high\"");
+    fs_err::write(&stored, planted.replace("\"spec\"", "\"auto\"")).unwrap();
+    fs_err::write(
+        first.home.path().join("settings.json"),
+        r#"{"sessionDefaultSettings": {"interactionMode": "spec", "autonomyLevel": "low"}}"#,
+    )
+    .unwrap();
+    let mut third = Stage::at(Arc::clone(&first.home), Arc::clone(&first.work), []);
+    let loaded = load(&mut third, &id).await.unwrap().settings;
+    assert_eq!((loaded.mode, loaded.autonomy), (musher_engine::Mode::Spec, Autonomy::Low));
+}
+
+/// The file with the settings of a session.
+fn settings_file(folder: &std::path::Path, id: &str) -> std::path::PathBuf {
+    let name = format!("{id}.settings.json");
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs_err::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.file_name().is_some_and(|found| found == name.as_str()) {
+                return path;
+            }
+            if path.is_dir() {
+                folders.push(path);
+            }
+        }
+    }
+    panic!("no {name}")
 }
 
 #[tokio::test]

@@ -71,22 +71,45 @@ impl Stage {
         tools: Registry,
     ) -> Self {
         let model = Scripted::new(replies);
-        let view = ModelView {
-            id: MODEL.to_owned(),
+        let provider = Arc::clone(&model) as Arc<dyn musher_model::Provider>;
+        Self { model, ..Self::with_models(home, work, [(MODEL, provider)], tools) }
+    }
+
+    /// Another agent in these folders, with these models. The first is the default.
+    pub(crate) fn with_models(
+        home: Arc<TempDir>,
+        work: Arc<TempDir>,
+        models: impl IntoIterator<Item = (&'static str, Arc<dyn musher_model::Provider>)>,
+        tools: Registry,
+    ) -> Self {
+        Self::with_setup(home, work, models, tools, |environment| environment)
+    }
+
+    /// Another agent whose environment is changed before it starts.
+    pub(crate) fn with_setup(
+        home: Arc<TempDir>,
+        work: Arc<TempDir>,
+        models: impl IntoIterator<Item = (&'static str, Arc<dyn musher_model::Provider>)>,
+        tools: Registry,
+        setup: impl FnOnce(Environment) -> Environment,
+    ) -> Self {
+        let view = |id: &str| ModelView {
+            id: id.to_owned(),
             provider: "test".to_owned(),
             display_name: "Scripted".to_owned(),
             efforts: vec![Effort::Off],
             default_effort: Effort::Off,
             text_only: false,
         };
+        let model = Scripted::new([]);
         let retries = RetryPolicy { first_delay: Duration::from_millis(1), ..RetryPolicy::default() };
         let variables = [("PATH".into(), "/usr/bin:/bin".into()), ("HOME".into(), home.path().into())];
-        let environment = Environment::new(home.path())
-            .with_variables(variables)
-            .with_tools(tools)
-            .with_provider(view, Arc::clone(&model) as Arc<dyn musher_model::Provider>)
-            .with_retries(retries);
-        let (agent, events) = start(Arc::new(environment));
+        let environment = Environment::new(home.path()).with_variables(variables).with_tools(tools);
+        let environment = models
+            .into_iter()
+            .fold(environment, |environment, (id, model)| environment.with_provider(view(id), model));
+        let environment = environment.with_retries(retries);
+        let (agent, events) = start(Arc::new(setup(environment)));
         Self { agent, events, model, home, work, session: String::new(), commands: 0 }
     }
 
@@ -243,7 +266,7 @@ pub(crate) fn line(event: &Event) -> String {
         Event::Title { title, cause, .. } => format!("title {title:?} {cause:?}"),
         Event::StructuredOutput { output, .. } => format!("structured {output}"),
         Event::Problem { message, name, .. } => format!("problem {message} {name:?}"),
-        Event::Retry { attempt, reason } => format!("retry {attempt} {reason:?}"),
+        Event::Retry { attempt, reason, .. } => format!("retry {attempt} {reason:?}"),
         Event::Discarded { text, .. } => format!("discarded {text:?}"),
         Event::HookStarted(run) => format!("hook {} begins", run.event),
         Event::HookCompleted(run) => format!("hook {} over", run.event),
@@ -276,6 +299,7 @@ pub(crate) fn parts(parts: &[Part]) -> String {
     let each = parts.iter().map(|part| match part {
         Part::Text(text) => text.clone(),
         Part::Image { .. } => "(picture)".to_owned(),
+        Part::Document(_) => "[document]".to_owned(),
     });
     each.collect::<Vec<_>>().join(" | ")
 }

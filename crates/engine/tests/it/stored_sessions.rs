@@ -22,7 +22,7 @@ pub(crate) fn write_session(store: &Store, id: &str, cwd: &Path) -> Log {
         extra: Map::new(),
     };
     let mut log = store.create(new).unwrap();
-    let call = ToolUse { id: "call_1".to_owned(), name: "LS".to_owned(), input: Map::new() };
+    let call = ToolUse::new("call_1", "LS", Map::new());
     let result = Content::ToolResult {
         tool_use_id: "call_1".to_owned(),
         for_client: vec![Part::Text("one file".to_owned())],

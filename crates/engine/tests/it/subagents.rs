@@ -95,7 +95,10 @@ async fn last_message_of_a_subagent_is_the_result() {
 
     let asked = stage.model.requests_of_subagents();
     let tools: Vec<&str> = asked[0].tools.iter().map(|tool| tool.name.as_str()).collect();
-    assert_eq!(tools.join(" "), "Read LS Execute Edit Grep Glob Create TodoWrite ToolSearch Skill");
+    assert_eq!(
+        tools.join(" "),
+        "Read LS Execute Edit Grep Glob Create TodoWrite TaskOutput TaskInput TaskStop ToolSearch Skill"
+    );
     let said = format!("{:?}", asked[0].messages);
     assert!(said.contains("Count the files.") && !said.contains("Do it."), "{said}");
     assert!(!said.contains("Subagents you can start"), "{said}");

@@ -357,7 +357,7 @@ async fn model_gets_tools_and_finds_deferred_ones() {
     let names = |index: usize| {
         requests[index].tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>().join(" ")
     };
-    let usual = "Read LS Execute Edit Grep Glob Create ExitSpecMode AskUser TodoWrite TaskOutput TaskStop ToolSearch Skill Task";
+    let usual = "Read LS Execute Edit Grep Glob Create ExitSpecMode AskUser TodoWrite TaskOutput TaskInput TaskStop ToolSearch Skill Task";
     assert_eq!(names(0), usual);
     assert_eq!(names(1), format!("{usual} FetchUrl"));
 }
@@ -368,13 +368,13 @@ async fn tool_list_marks_tools_that_run_without_permission() {
     for (settings, allowed) in [
         (SettingsChange::default(), 9),
         (SettingsChange { autonomy: Some(Autonomy::Low), ..SettingsChange::default() }, 12),
-        (SettingsChange { autonomy: Some(Autonomy::High), ..SettingsChange::default() }, 15),
+        (SettingsChange { autonomy: Some(Autonomy::High), ..SettingsChange::default() }, 16),
         (SettingsChange { mode: Some(Mode::Spec), ..SettingsChange::default() }, 11),
     ] {
         let filter = ToolFilter { settings, ..ToolFilter::default() };
         let command_id = stage.submit(Command::ListTools(Box::new(filter)));
         let Reply::Tools(tools) = stage.reply(&command_id).await else { panic!("no tools") };
-        assert_eq!(tools.len(), 16);
+        assert_eq!(tools.len(), 17);
         assert_eq!(tools.iter().filter(|tool| tool.currently_allowed).count(), allowed);
     }
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::row::set_reasoning;
 use super::{Environment, ModelEntry, Origin, vendor};
-use crate::{Effort, Endpoint, Format, Secret};
+use crate::{Effort, Endpoint, Format, Price, Reasoning, Secret, Verbosity, family};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -23,6 +24,9 @@ struct CustomModel {
     max_output_tokens: Option<u64>,
     #[serde(alias = "maxContextLimit", alias = "max_context_limit")]
     context_window: Option<u64>,
+    #[serde(alias = "max_input_tokens")]
+    max_input_tokens: Option<u64>,
+    price: Option<Price>,
     #[serde(alias = "supports_images")]
     supports_images: Option<bool>,
     #[serde(alias = "no_image_support", default)]
@@ -33,6 +37,8 @@ struct CustomModel {
     extra_headers: BTreeMap<String, Secret>,
     #[serde(default)]
     efforts: Vec<Effort>,
+    reasoning: Option<Reasoning>,
+    verbosity: Option<Verbosity>,
     #[serde(alias = "native_schema")]
     native_schema: Option<bool>,
     bedrock: Option<Value>,
@@ -94,23 +100,61 @@ pub(super) fn entry(
         let value = expand(value.expose(), "extraHeaders", environment)?;
         endpoint.headers.push((name, Secret::new(value)));
     }
-    endpoint.options = vendor::options_for(endpoint.format, &endpoint.base_url, &custom.model);
-    endpoint.options.extra = custom.extra_args;
-    endpoint.takes_images = custom.supports_images.unwrap_or(!custom.no_image_support);
     let display_name = custom.display_name.unwrap_or_else(|| custom.model.clone());
-    Ok(ModelEntry {
+    let mut entry = ModelEntry {
         id: format!("custom:{}", custom.model),
         listed_id: listed_id(&display_name, 0),
         vendor: custom.provider.name().to_owned(),
-        max_output_tokens: custom.max_output_tokens,
-        context_window: custom.context_window,
-        efforts: custom.efforts,
-        native_schema: custom.native_schema.unwrap_or(false),
+        max_output_tokens: None,
+        context_window: None,
+        max_input_tokens: None,
+        price: None,
+        efforts: Vec::new(),
+        native_schema: false,
+        input: Vec::new(),
+        retires: None,
+        source: None,
         origin: Origin::Settings { file: file.to_owned(), index },
         model: custom.model,
-        display_name,
+        display_name: String::new(),
         endpoint,
-    })
+    };
+    let known = vendor::known_at(entry.endpoint.format, &entry.endpoint.base_url, &entry.model);
+    known.apply(&mut entry);
+    entry.display_name = display_name;
+    if let Some(reasoning) = custom.reasoning {
+        let at_home = family::at_home(&entry.model);
+        set_reasoning(
+            &mut entry,
+            reasoning,
+            if at_home.reasoning == reasoning { at_home.efforts } else { &[] },
+        );
+    } else if known.family.efforts.is_empty() && !custom.efforts.is_empty() {
+        // a model that is unknown but has efforts takes them as its format has them
+        entry.endpoint.options.reasoning = None;
+    }
+    if !custom.efforts.is_empty() {
+        entry.efforts = custom.efforts;
+    }
+    if custom.verbosity.is_some()
+        && !(known.family.has_verbosity || known.row.is_none() && known.family.efforts.is_empty())
+    {
+        return Err(format!("`verbosity` has no effect: `{}` does not know it", entry.model));
+    }
+    // whether a gateway passes a schema on is not known
+    entry.native_schema = custom.native_schema.unwrap_or(false);
+    entry.endpoint.options.verbosity = custom.verbosity;
+    entry.endpoint.options.extra = custom.extra_args;
+    entry.endpoint.takes_images = custom.supports_images.unwrap_or(!custom.no_image_support);
+    entry.max_output_tokens = custom.max_output_tokens.or(entry.max_output_tokens);
+    if custom.context_window.is_some() {
+        // the input limit of the vendor belongs to its own window
+        entry.max_input_tokens = None;
+    }
+    entry.context_window = custom.context_window.or(entry.context_window);
+    entry.max_input_tokens = custom.max_input_tokens.or(entry.max_input_tokens);
+    entry.price = custom.price.or(entry.price);
+    Ok(entry)
 }
 
 /// Returns the listed id of a model: its name, and its number among the models of that name.

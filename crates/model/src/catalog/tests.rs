@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::Format;
+use crate::{Format, Reasoning, Verbosity};
 
 fn environment<'a>(variables: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<String> + 'a {
     move |name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
@@ -105,10 +105,12 @@ fn a_key_in_the_environment_adds_the_models_of_its_vendor() {
         claude.endpoint.format.url(&claude.endpoint.base_url),
         "https://api.anthropic.com/v1/messages"
     );
-    assert!(!claude.endpoint.options.adaptive_thinking);
+    assert_eq!(claude.endpoint.options.reasoning, Some(Reasoning::AnthropicBudget));
     let newer = catalog.find("anthropic/claude-new-9").unwrap();
     assert_eq!((newer.id.as_str(), newer.model.as_str()), ("custom:anthropic/claude-new-9", "claude-new-9"));
-    assert!(newer.endpoint.options.adaptive_thinking);
+    assert_eq!(newer.endpoint.options.reasoning, Some(Reasoning::AnthropicAdaptive));
+    assert_eq!((newer.context_window, newer.max_output_tokens), (Some(1_000_000), Some(128_000)));
+    assert!(newer.efforts.contains(&Effort::Max));
     assert_eq!(catalog.find(&newer.id).unwrap(), newer);
     assert!(catalog.find("groq/some").is_none() && catalog.find("unheard").is_none());
 }
@@ -139,4 +141,153 @@ fn an_invalid_address_in_the_environment_is_reported() {
         problems[0].to_string(),
         "environment: OPENAI_BASE_URL must begin with http:// or https://, not `example.com`"
     );
+}
+
+fn only(catalog: &Catalog) -> ModelEntry {
+    catalog.entries().first().unwrap().clone()
+}
+
+fn custom(fields: &Value) -> Catalog {
+    let mut model =
+        json!({"model": "m", "baseUrl": "https://gateway/v1", "provider": "generic-chat-completion-api"});
+    for (key, value) in fields.as_object().unwrap() {
+        model[key] = value.clone();
+    }
+    let mut catalog = Catalog::default();
+    assert_eq!(catalog.add_settings("s.json", &json!([model]), &environment(&[])), []);
+    catalog
+}
+
+#[test]
+fn a_custom_model_reasons_as_its_name_says() {
+    let claude = only(&custom(&json!({"model": "claude-opus-5-5", "provider": "anthropic"})));
+    assert_eq!(claude.endpoint.options.reasoning, Some(Reasoning::AnthropicAdaptive));
+    assert_eq!((claude.max_output_tokens, claude.efforts.len()), (Some(128_000), 5));
+    let gpt = only(&custom(&json!({"model": "gpt-5.5", "provider": "openai", "maxOutputTokens": 9})));
+    assert_eq!((gpt.max_output_tokens, gpt.max_input_tokens), (Some(9), Some(922_000)));
+    assert!(gpt.efforts.contains(&Effort::XHigh) && gpt.price.is_none());
+    let small = only(&custom(&json!({"model": "gpt-5.5", "provider": "openai", "contextWindow": 100_000})));
+    assert_eq!(small.input_limit(), Some(100_000));
+    let unknown = only(&custom(&json!({"model": "my-model"})));
+    assert_eq!((unknown.endpoint.options.reasoning, unknown.efforts.len()), (Some(Reasoning::None), 0));
+}
+
+#[test]
+fn a_custom_model_declares_how_it_reasons() {
+    for (name, reasoning, efforts) in [
+        ("anthropic-adaptive", Reasoning::AnthropicAdaptive, 5),
+        ("anthropic-budget", Reasoning::AnthropicBudget, 4),
+        ("openai", Reasoning::Openai, 3),
+        ("deepseek", Reasoning::Deepseek, 3),
+        ("gemini", Reasoning::Gemini, 3),
+        ("openrouter", Reasoning::Openrouter, 4),
+        ("none", Reasoning::None, 0),
+    ] {
+        let entry = only(&custom(&json!({"reasoning": name})));
+        assert_eq!(
+            (entry.endpoint.options.reasoning, entry.efforts.len()),
+            (Some(reasoning), efforts),
+            "{name}"
+        );
+        assert_eq!(reasoning.name(), name);
+    }
+    let own = only(&custom(&json!({"reasoning": "openai", "efforts": ["high"]})));
+    assert_eq!(own.efforts, [Effort::High]);
+    // a gateway that takes efforts of a model which its vendor's chat completions do not take
+    let gateway = only(&custom(&json!({"model": "gpt-5.5", "reasoning": "openai"})));
+    assert!(gateway.efforts.contains(&Effort::XHigh), "{:?}", gateway.efforts);
+    let undeclared = only(&custom(&json!({"efforts": ["low", "high"]})));
+    assert_eq!((undeclared.endpoint.options.reasoning, undeclared.efforts.len()), (None, 2));
+    assert!(only(&custom(&json!({"reasoning": "deepseek"}))).endpoint.options.replay_reasoning);
+}
+
+#[test]
+fn a_verbosity_is_kept_or_its_refusal_is_reported() {
+    let gpt = only(&custom(&json!({"model": "gpt-5.5", "provider": "openai", "verbosity": "low"})));
+    assert_eq!(gpt.endpoint.options.verbosity, Some(Verbosity::Low));
+    let model = json!([{"model": "claude-opus-5-5", "baseUrl": "https://g", "provider": "anthropic", "verbosity": "low"}]);
+    let problems = Catalog::default().add_settings("s.json", &model, &environment(&[]));
+    assert_eq!(
+        problems[0].to_string(),
+        "s.json: customModels[0]: `verbosity` has no effect: `claude-opus-5-5` does not know it"
+    );
+}
+
+#[test]
+fn a_vendor_behind_a_gateway_of_its_own_is_asked_in_its_way() {
+    let mut catalog = Catalog::default();
+    catalog.add_environment(&environment(&[("OPENROUTER_API_KEY", "k"), ("GROQ_API_KEY", "k")]));
+    let claude = catalog.find("openrouter/anthropic/claude-opus-5.5").unwrap();
+    assert_eq!(claude.endpoint.options.reasoning, Some(Reasoning::Openrouter));
+    assert!(claude.efforts.contains(&Effort::Max), "{:?}", claude.efforts);
+    let unknown = catalog.find("openrouter/acme/one").unwrap();
+    assert_eq!(unknown.efforts, [Effort::Off, Effort::Low, Effort::Medium, Effort::High]);
+    let llama = catalog.find("groq/llama-3.3").unwrap();
+    assert_eq!(llama.endpoint.options.reasoning, Some(Reasoning::None));
+}
+
+#[test]
+fn settings_override_the_catalog_and_unlisted_models() {
+    let mut catalog = Catalog::default();
+    catalog.add_environment(&environment(&[("ANTHROPIC_API_KEY", "k")]));
+    let overrides = json!({
+        "claude-sonnet-5-5": {"contextWindow": 200_000, "price": {"input": 1, "output": 2}},
+        "anthropic/claude-next": {"maxOutputTokens": 77, "reasoning": "none", "input": ["text"]},
+        "broken": {"contextWindow": "many"},
+        "claude-opus-5-5": {"model": "x"},
+    });
+    let problems: Vec<String> =
+        catalog.add_overrides("s.json", &overrides).iter().map(ToString::to_string).collect();
+    assert_eq!(
+        problems,
+        [
+            "s.json: modelOverrides.broken: invalid type: string \"many\", expected u64",
+            "s.json: modelOverrides.claude-opus-5-5: `model` is the key, and not a field",
+        ]
+    );
+    let sonnet = catalog.find("anthropic/claude-sonnet-5-5").unwrap();
+    assert_eq!(
+        (sonnet.context_window, json!(sonnet.price)),
+        (Some(200_000), json!({"input": 1.0, "output": 2.0}))
+    );
+    let next = catalog.find("anthropic/claude-next").unwrap();
+    assert_eq!((next.max_output_tokens, next.endpoint.takes_images), (Some(77), false));
+    assert_eq!((next.endpoint.options.reasoning, next.efforts.len()), (Some(Reasoning::None), 0));
+    assert_eq!(catalog.find("anthropic/claude-other").unwrap().max_output_tokens, Some(128_000));
+}
+
+#[test]
+fn models_that_a_vendor_named_are_known_with_what_it_said() {
+    let mut refreshed = Refreshed::default();
+    refreshed.set(
+        "ollama",
+        "2026-11-19",
+        vec![json!({"model": "qwen3:8b", "contextWindow": 40_960}), json!({"x": 1})],
+    );
+    refreshed.set(
+        "openrouter",
+        "2026-11-19",
+        vec![json!({"model": "acme/one", "price": {"input": 1, "output": 2}})],
+    );
+    let mut catalog = Catalog::default();
+    catalog.set_refreshed(refreshed);
+    catalog.add_environment(&environment(&[("OLLAMA_HOST", "127.0.0.1"), ("OPENROUTER_API_KEY", "k")]));
+    let listed: Vec<&str> = catalog.entries().iter().map(|entry| entry.id.as_str()).collect();
+    assert_eq!(listed, ["custom:qwen3:8b"], "a server at home lists all, a gateway with hundreds none");
+    assert_eq!(catalog.find("qwen3:8b").unwrap().context_window, Some(40_960));
+    let named: Vec<String> = catalog.refreshed_entries().map(|entry| entry.id).collect();
+    assert_eq!(named, ["custom:openrouter/acme/one"]);
+    let price = catalog.find("openrouter/acme/one").unwrap().price;
+    assert_eq!(json!(price), json!({"input": 1.0, "output": 2.0}));
+}
+
+#[test]
+fn the_default_of_a_vendor_comes_first() {
+    let mut catalog = Catalog::default();
+    catalog.add_environment(&environment(&[("ANTHROPIC_API_KEY", "k"), ("OPENAI_API_KEY", "k")]));
+    assert_eq!(only(&catalog).model, "claude-opus-5-5");
+    let openai = catalog.entries().iter().find(|entry| entry.vendor == "openai").unwrap();
+    assert_eq!(openai.model, "gpt-6.1-sol");
+    assert!(snapshot().unwrap().date.starts_with("202"));
+    assert!(known_models().count() > 80);
 }

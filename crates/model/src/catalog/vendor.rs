@@ -5,8 +5,10 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use super::row::{Known, Row};
 use super::{Environment, ModelEntry, Origin};
-use crate::{Effort, Endpoint, Format, FormatOptions, Secret};
+use crate::family::{self, Family};
+use crate::{Effort, Endpoint, Format, FormatOptions, Reasoning, Secret};
 
 const FILES: [&str; 13] = [
     include_str!("../vendors/anthropic.json"),
@@ -43,11 +45,39 @@ pub(super) struct Vendor {
     key_optional: bool,
     #[serde(default)]
     options: FormatOptions,
-    /// Options of certain models; the first matching prefix is used.
+    /// The model of new sessions if this vendor is the first one with a key.
     #[serde(default)]
-    model_options: Vec<ModelOptions>,
+    default: Option<String>,
+    /// Whether its models are listed as soon as it was asked for them: a server at home has few, and no catalog knows them.
     #[serde(default)]
-    models: Vec<Model>,
+    pub(super) lists_refreshed: bool,
+    /// Where the rows of the models come from.
+    snapshot: Option<Snapshot>,
+    #[serde(default)]
+    models: Vec<Row>,
+}
+
+/// The source of the rows of a catalog file.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Snapshot {
+    /// Name and version of the source.
+    pub source: String,
+    /// Its date.
+    pub date: String,
+}
+
+/// Returns the source of the built-in catalog and its date.
+pub fn snapshot() -> Option<&'static Snapshot> {
+    all().iter().find_map(|vendor| vendor.snapshot.as_ref())
+}
+
+/// Returns all models of the built-in catalog, whether or not there is a key for them.
+pub fn known_models() -> impl Iterator<Item = ModelEntry> {
+    all().iter().flat_map(|vendor| {
+        let endpoint = Endpoint::new(vendor.format, vendor.base_url.clone().unwrap_or_default());
+        vendor.models(&endpoint, vendor.key_env.first().map_or("", String::as_str)).collect::<Vec<_>>()
+    })
 }
 
 /// The environment variables that configure a vendor, for help texts.
@@ -77,29 +107,6 @@ struct Host {
     path: String,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ModelOptions {
-    prefix: String,
-    options: FormatOptions,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Model {
-    #[serde(rename = "model")]
-    id: String,
-    display_name: String,
-    context_window: Option<u64>,
-    max_output_tokens: Option<u64>,
-    #[serde(default)]
-    efforts: Vec<Effort>,
-    #[serde(default)]
-    native_schema: bool,
-    #[serde(default)]
-    no_image_support: bool,
-}
-
 /// Returns all vendors. An invalid data file is a bug: it fails an assertion in debug builds, and a test.
 pub(super) fn all() -> &'static [Vendor] {
     static ALL: LazyLock<Vec<Vendor>> = LazyLock::new(|| {
@@ -113,17 +120,14 @@ pub(super) fn all() -> &'static [Vendor] {
     &ALL
 }
 
-/// Returns the options for a model at an address: those of the vendor with that host, or of the vendor whose models a
-/// gateway forwards.
-pub(super) fn options_for(format: Format, base_url: &str, model: &str) -> FormatOptions {
-    let name = model.rsplit('/').next().unwrap_or(model);
+/// Returns what is known of a model at an address: by its vendor, if the address is that of a vendor, and by its name.
+pub(super) fn known_at(format: Format, base_url: &str, model: &str) -> Known {
     let is_behind =
         |vendor: &&Vendor| vendor.base_url.as_deref().is_some_and(|url| host(url) == host(base_url));
-    let passes_on = |vendor: &&Vendor| {
-        format == Format::Anthropic && vendor.format == format && name.starts_with("claude")
-    };
-    let vendor = all().iter().find(is_behind).or_else(|| all().iter().find(passes_on));
-    vendor.map_or_else(FormatOptions::default, |vendor| vendor.options(model))
+    match all().iter().find(is_behind) {
+        Some(vendor) => vendor.known(format, model),
+        None => Known::new(FormatOptions::default(), family::of(format, model), None),
+    }
 }
 
 fn host(url: &str) -> &str {
@@ -131,22 +135,51 @@ fn host(url: &str) -> &str {
     rest.split('/').next().unwrap_or(rest)
 }
 
-/// Turns an entry without a model into one for `model`.
-pub(super) fn named(entry: &ModelEntry, model: &str) -> ModelEntry {
-    let mut entry = entry.clone();
-    entry.endpoint.options = options_for(entry.endpoint.format, &entry.endpoint.base_url, model);
+/// Returns a model of the vendor of an entry without a model.
+pub(super) fn named(any: &ModelEntry, model: &str, refreshed: Option<&Row>) -> ModelEntry {
+    let vendor = all().iter().find(|vendor| vendor.name == any.vendor);
+    let known = vendor.map_or_else(
+        || known_at(any.endpoint.format, &any.endpoint.base_url, model),
+        |vendor| vendor.known(any.endpoint.format, model),
+    );
+    let mut entry = any.clone();
+    known.apply(&mut entry);
+    if let Some(row) = refreshed {
+        row.apply(&mut entry);
+    }
     entry.id = format!("custom:{}/{model}", entry.vendor);
     entry.listed_id.clone_from(&entry.id);
-    model.clone_into(&mut entry.display_name);
+    if known.row.is_none() {
+        model.clone_into(&mut entry.display_name);
+    }
     model.clone_into(&mut entry.model);
     entry
 }
 
 impl Vendor {
-    fn options(&self, model: &str) -> FormatOptions {
-        let name = model.rsplit('/').next().unwrap_or(model);
-        let special = self.model_options.iter().find(|special| name.starts_with(&special.prefix));
-        special.map_or_else(|| self.options.clone(), |special| special.options.clone())
+    fn known(&self, format: Format, model: &str) -> Known {
+        let family = match self.options.reasoning {
+            // it translates for every vendor, so the model has the efforts it has at home
+            Some(Reasoning::Openrouter) => {
+                let family = family::at_home(model);
+                let efforts: &[Effort] = if family.efforts.is_empty() {
+                    Reasoning::Openrouter.usual_efforts()
+                } else {
+                    family.efforts
+                };
+                Family { reasoning: Reasoning::Openrouter, efforts, interleaves_by_header: false, ..family }
+            }
+            Some(Reasoning::None) => {
+                Family { reasoning: Reasoning::None, efforts: &[], ..family::of(format, model) }
+            }
+            // its own way to ask for it, for those that reason
+            Some(way) => match family::of(format, model) {
+                family if family.reasoning == Reasoning::None => family,
+                family => Family { reasoning: way, ..family },
+            },
+            None => family::of(format, model),
+        };
+        Known::new(self.options.clone(), family, self.models.iter().find(|row| row.id() == model))
     }
 
     /// Returns the endpoint and the variable that configures it, or `None` if no variable is set.
@@ -191,19 +224,17 @@ impl Vendor {
         Ok(format!("{scheme}://{rest}{port}{path}"))
     }
 
+    /// Returns the models of the catalog, the vendor's default first.
     pub(super) fn models(&self, endpoint: &Endpoint, variable: &str) -> impl Iterator<Item = ModelEntry> {
-        self.models.iter().map(|model| {
+        let is_default = |row: &&Row| self.default.as_deref() == Some(row.id());
+        let first = self.models.iter().filter(is_default);
+        let rows = first.chain(self.models.iter().filter(move |row| !is_default(row)));
+        rows.map(|row| {
             let mut entry = self.any_model(endpoint, variable);
-            entry.endpoint.options = self.options(&model.id);
-            entry.endpoint.takes_images = !model.no_image_support;
-            entry.id = format!("custom:{}", model.id);
+            self.known(self.format, row.id()).apply(&mut entry);
+            row.id().clone_into(&mut entry.model);
+            entry.id = format!("custom:{}", row.id());
             entry.listed_id.clone_from(&entry.id);
-            entry.model.clone_from(&model.id);
-            entry.display_name.clone_from(&model.display_name);
-            entry.max_output_tokens = model.max_output_tokens;
-            entry.context_window = model.context_window;
-            entry.efforts.clone_from(&model.efforts);
-            entry.native_schema = model.native_schema;
             entry
         })
     }
@@ -219,8 +250,13 @@ impl Vendor {
             endpoint: Endpoint { options: self.options.clone(), ..endpoint.clone() },
             max_output_tokens: None,
             context_window: None,
+            max_input_tokens: None,
+            price: None,
             efforts: Vec::new(),
             native_schema: false,
+            input: Vec::new(),
+            retires: None,
+            source: None,
             origin: Origin::Environment { variable: variable.to_owned() },
         }
     }
@@ -239,5 +275,28 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), FILES.len());
+    }
+
+    #[test]
+    fn every_row_has_a_source_and_usable_limits() {
+        for vendor in all() {
+            assert_eq!(vendor.models.is_empty(), vendor.snapshot.is_none(), "{}", vendor.name);
+            let endpoint = Endpoint::new(vendor.format, "https://host");
+            let entries: Vec<ModelEntry> = vendor.models(&endpoint, "KEY").collect();
+            if let Some(default) = &vendor.default {
+                assert_eq!(Some(default), entries.first().map(|entry| &entry.model), "{}", vendor.name);
+            }
+            for entry in entries {
+                let limits = (entry.context_window, entry.max_output_tokens, entry.input_limit());
+                let (Some(window), Some(output), Some(input)) = limits else { panic!("{entry:?}") };
+                assert!(window >= 4096 && input <= window && output <= window, "{entry:?}");
+                assert!(entry.source.is_some() && entry.input.iter().any(|kind| kind == "text"), "{entry:?}");
+                assert!(
+                    entry.price.is_some_and(|price| price.rates.output >= price.rates.input),
+                    "{}",
+                    entry.id
+                );
+            }
+        }
     }
 }

@@ -13,6 +13,9 @@ pub(super) struct Answer {
     calls: Vec<Open>,
     thinking: Option<String>,
     has_content: bool,
+    /// Whether the last thing was text, and whether the next text is a block of its own.
+    last_is_text: bool,
+    starts_text: bool,
     finish: Option<FinishReason>,
     is_over: bool,
     /// Token usage, as reported so far.
@@ -33,7 +36,24 @@ impl Answer {
         }
         self.end_thinking(None, out);
         self.has_content = true;
+        if std::mem::take(&mut self.starts_text) && self.last_is_text {
+            out.push(ModelEvent::TextBreak);
+        }
+        self.last_is_text = true;
         out.push(ModelEvent::TextDelta(piece.to_owned()));
+    }
+
+    /// Starts a text block.
+    pub(super) fn start_text(&mut self) {
+        self.starts_text = true;
+    }
+
+    /// Adds a part of an unknown kind.
+    pub(super) fn other(&mut self, part: Value, out: &mut Vec<ModelEvent>) {
+        self.end_thinking(None, out);
+        self.has_content = true;
+        self.last_is_text = false;
+        out.push(ModelEvent::Other(part));
     }
 
     pub(super) fn thinking(&mut self, piece: &str, out: &mut Vec<ModelEvent>) {
@@ -56,6 +76,7 @@ impl Answer {
             return;
         }
         let text = self.thinking.take().unwrap_or_default();
+        self.last_is_text = false;
         out.push(ModelEvent::ThinkingEnd(Thinking { text, proof }));
     }
 
@@ -63,6 +84,7 @@ impl Answer {
     pub(super) fn start_call(&mut self, id: &str, name: &str, out: &mut Vec<ModelEvent>) -> usize {
         self.end_thinking(None, out);
         self.has_content = true;
+        self.last_is_text = false;
         let index = self.calls.len();
         let id = if id.is_empty() { format!("call_{index}") } else { id.to_owned() };
         out.push(ModelEvent::ToolStart { index, id: id.clone(), name: name.to_owned() });
@@ -115,7 +137,7 @@ impl Answer {
         }
         self.is_over = true;
         self.end_thinking(None, out);
-        let is_cut = reason == FinishReason::Length;
+        let is_cut = matches!(reason, FinishReason::Length | FinishReason::ContextWindow);
         let mut ids = HashSet::new();
         for (index, call) in self.calls.drain(..).enumerate() {
             let id = unique(&call.id, &mut ids);
@@ -147,7 +169,8 @@ fn parse(text: String, is_cut: bool) -> Arguments {
         Ok(Value::Object(arguments)) => return Arguments::Object(arguments),
         Ok(_) => "the arguments are not a JSON object".to_owned(),
         Err(_) if is_cut => {
-            "the answer reached its token limit before the arguments were complete".to_owned()
+            "the answer reached its token limit before the arguments were complete: use several smaller calls"
+                .to_owned()
         }
         Err(error) => format!("the arguments are not valid JSON: {error}"),
     };

@@ -1,6 +1,7 @@
 //! Anthropic messages.
 //!
-//! Reasoning is sent back only with its signature. Up to three places of the request are marked for the cache: the last part
+//! Reasoning is sent back only with its signature, at its place between text and tool calls. Parts of an unknown kind, such as
+//! calls of tools that the vendor runs, are sent back as they came. Up to three places of the request are marked for the cache: the last part
 //! of the system prompt (which covers the tools before it) and the last two user messages.
 
 use std::borrow::Cow;
@@ -13,8 +14,8 @@ use serde_json::{Map, Value, json};
 use super::answer::Answer;
 use super::{FormatOptions, read, reported};
 use crate::{
-    Block, Cache, Effort, ErrorClass, FinishReason, Media, Message, ModelError, ModelEvent, Proof, Request,
-    Role, Thinking, ToolChoice, Usage,
+    Block, Cache, Effort, ErrorClass, FinishReason, Media, Message, ModelError, ModelEvent, Proof, Reasoning,
+    Request, Role, Thinking, ToolChoice, Usage,
 };
 
 /// Default output limit; the format requires one.
@@ -74,11 +75,26 @@ fn think(
     limit: u64,
     options: &FormatOptions,
 ) -> bool {
-    let Some(effort) = effort.filter(|effort| *effort != Effort::Off) else { return false };
-    if options.adaptive_thinking {
-        body["thinking"] = json!({"type": "adaptive"});
-        output.insert("effort".to_owned(), json!(effort.max(Effort::Low).name()));
-        return true;
+    let Some(effort) = effort else { return false };
+    match options.reasoning.unwrap_or(Reasoning::AnthropicBudget) {
+        // newer models think unless told otherwise
+        Reasoning::AnthropicAdaptive | Reasoning::Deepseek if effort == Effort::Off => {
+            body["thinking"] = json!({"type": "disabled"});
+            return false;
+        }
+        Reasoning::AnthropicAdaptive => {
+            // without a display, models since Opus 4.7 send no text of their thinking
+            body["thinking"] = json!({"type": "adaptive", "display": "summarized"});
+            output.insert("effort".to_owned(), json!(effort.max(Effort::Low).name()));
+            return true;
+        }
+        Reasoning::Deepseek => {
+            body["thinking"] = json!({"type": "enabled"});
+            output.insert("effort".to_owned(), json!(effort.name()));
+            return true;
+        }
+        Reasoning::AnthropicBudget if effort != Effort::Off => {}
+        _ => return false,
     }
     let wanted = match effort {
         Effort::Off | Effort::Minimal => MIN_BUDGET,
@@ -120,12 +136,22 @@ fn mark_messages(list: &mut [Value], cache: Cache) {
 
 fn message(message: &Message) -> Option<Value> {
     let role = if message.role == Role::User { "user" } else { "assistant" };
-    let content: Vec<Value> = message.content.iter().filter_map(block).collect();
+    let mut content: Vec<Value> = message.content.iter().filter_map(block).collect();
+    // the vendor rejects an answer that ends with thinking, and one without content
+    while content.last().is_some_and(is_thinking) {
+        content.pop();
+    }
     (!content.is_empty()).then(|| json!({"role": role, "content": content}))
+}
+
+fn is_thinking(block: &Value) -> bool {
+    matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"))
 }
 
 fn block(block: &Block) -> Option<Value> {
     match block {
+        Block::Label { .. } => None,
+        Block::Other(part) => Some(part.clone()),
         Block::Text { text } => Some(json!({"type": "text", "text": text})),
         Block::Image(media) => Some(json!({"type": "image", "source": source(media)})),
         Block::Document(media) => {
@@ -140,7 +166,7 @@ fn block(block: &Block) -> Option<Value> {
                 Some(json!({"type": "thinking", "thinking": text, "signature": signature}))
             }
             Proof::Redacted { data } => Some(json!({"type": "redacted_thinking", "data": data})),
-            Proof::Encrypted { .. } | Proof::Plain => None,
+            Proof::Encrypted { .. } | Proof::Plain | Proof::Details { .. } => None,
         },
         Block::ToolUse(call) => {
             Some(json!({"type": "tool_use", "id": call.id, "name": call.name, "input": call.input}))
@@ -172,6 +198,7 @@ pub(super) struct State {
 enum Open {
     Thinking { signature: String },
     Call { number: usize },
+    Other { part: Value, input: String },
 }
 
 impl State {
@@ -188,8 +215,10 @@ impl State {
                 start.usage.unwrap_or_default().update(&mut answer.usage);
             }
             "content_block_start" => {
-                if let Some(block) = &message.content_block {
-                    self.start(message.index, block, answer, out);
+                if let Some(block) = &message.content_block
+                    && !self.start(message.index, block, answer, out)
+                {
+                    self.start_other(message.index, event);
                 }
             }
             "content_block_delta" => {
@@ -197,15 +226,28 @@ impl State {
                     self.delta(message.index, delta, answer, out);
                 }
             }
-            "content_block_stop" => {
-                if let Some(Open::Thinking { signature }) = self.open.remove(&message.index) {
+            "content_block_stop" => match self.open.remove(&message.index) {
+                Some(Open::Thinking { signature }) => {
                     let proof = (!signature.is_empty()).then_some(Proof::Signature { signature });
                     answer.end_thinking(proof, out);
                 }
-            }
+                Some(Open::Other { mut part, input }) => {
+                    if let Ok(input @ Value::Object(_)) = serde_json::from_str(&input) {
+                        part["input"] = input;
+                    }
+                    answer.other(part, out);
+                }
+                Some(Open::Call { .. }) | None => {}
+            },
             "message_delta" => {
                 message.usage.unwrap_or_default().update(&mut answer.usage);
-                if let Some(reason) = message.delta.and_then(|delta| delta.stop_reason) {
+                let Some(delta) = message.delta else { return Ok(()) };
+                if let Some(StopDetails { category, explanation }) = delta.stop_details
+                    && let Some(why) = explanation.or(category)
+                {
+                    out.push(ModelEvent::Refusal(why));
+                }
+                if let Some(reason) = delta.stop_reason {
                     answer.finish(finish(&reason));
                 }
             }
@@ -216,14 +258,25 @@ impl State {
         Ok(())
     }
 
-    fn start(&mut self, index: u64, block: &Start<'_>, answer: &mut Answer, out: &mut Vec<ModelEvent>) {
+    /// Starts a block. Returns whether its kind is known.
+    fn start(
+        &mut self,
+        index: u64,
+        block: &Start<'_>,
+        answer: &mut Answer,
+        out: &mut Vec<ModelEvent>,
+    ) -> bool {
         match block.kind.as_ref() {
-            "text" => answer.text(&block.text, out),
+            "text" => {
+                answer.start_text();
+                answer.text(&block.text, out);
+            }
             "thinking" => {
                 answer.thinking(&block.thinking, out);
                 self.open.insert(index, Open::Thinking { signature: block.signature.to_string() });
             }
             "redacted_thinking" => {
+                answer.end_thinking(None, out);
                 answer.end_thinking(Some(Proof::Redacted { data: block.data.to_string() }), out);
             }
             "tool_use" => {
@@ -234,7 +287,17 @@ impl State {
                 }
                 self.open.insert(index, Open::Call { number });
             }
-            _ => {}
+            _ => return false,
+        }
+        true
+    }
+
+    fn start_other(&mut self, index: u64, event: &SseEvent) {
+        let part = serde_json::from_str(&event.data).ok().and_then(|mut event: Value| {
+            event.get_mut("content_block").map(Value::take).filter(|part| part["type"].is_string())
+        });
+        if let Some(part) = part {
+            self.open.insert(index, Open::Other { part, input: String::new() });
         }
     }
 
@@ -246,6 +309,7 @@ impl State {
             ("input_json_delta", Some(Open::Call { number })) => {
                 answer.arguments(*number, &delta.partial_json, out);
             }
+            ("input_json_delta", Some(Open::Other { input, .. })) => input.push_str(&delta.partial_json),
             _ => {}
         }
     }
@@ -254,7 +318,9 @@ impl State {
 fn finish(reason: &str) -> FinishReason {
     match reason {
         "end_turn" | "stop_sequence" => FinishReason::Stop,
-        "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
+        "max_tokens" => FinishReason::Length,
+        "model_context_window_exceeded" => FinishReason::ContextWindow,
+        "pause_turn" => FinishReason::Paused,
         "tool_use" => FinishReason::ToolCalls,
         "refusal" => FinishReason::ContentFilter,
         other => FinishReason::Other(other.to_owned()),
@@ -321,6 +387,14 @@ struct Delta<'a> {
     partial_json: Cow<'a, str>,
     #[serde(borrow)]
     stop_reason: Option<Cow<'a, str>>,
+    stop_details: Option<StopDetails>,
+}
+
+/// Why the model refused.
+#[derive(Deserialize)]
+struct StopDetails {
+    category: Option<String>,
+    explanation: Option<String>,
 }
 
 #[derive(Deserialize, Default)]

@@ -12,8 +12,14 @@ use musher_http::SseEvent;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::{ErrorClass, ModelError, ModelEvent, Request};
+use crate::{ErrorClass, ModelError, ModelEvent, Reasoning, Request, Verbosity};
 use answer::Answer;
+
+/// The maximum length of the message of a vendor behind a gateway, in characters.
+const MAX_UPSTREAM: usize = 1000;
+
+/// The value of `anthropic-beta` with which a model thinks between tool calls.
+const INTERLEAVED_THINKING: &str = "interleaved-thinking-2025-05-14";
 
 /// The API format of a vendor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
@@ -39,10 +45,12 @@ pub struct FormatOptions {
     pub replay_reasoning: bool,
     /// Chat: omit `stream_options`, for servers that reject unknown fields.
     pub no_stream_options: bool,
-    /// Chat and responses: omit the reasoning effort, for models without reasoning.
-    pub no_effort: bool,
-    /// Anthropic: adaptive thinking, where the model decides and the effort is a hint.
-    pub adaptive_thinking: bool,
+    /// How the model is asked to reason. Default: by a budget in the Anthropic format, by an effort in the others.
+    pub reasoning: Option<Reasoning>,
+    /// Anthropic: the model thinks between tool calls only if a beta header asks for it.
+    pub interleaves_by_header: bool,
+    /// Chat and responses: how long answers should be, for models that know it.
+    pub verbosity: Option<Verbosity>,
     /// Additional fields of the body. They override the default ones.
     pub extra: Map<String, Value>,
 }
@@ -62,6 +70,14 @@ impl Format {
             fields.extend(options.extra.clone());
         }
         body
+    }
+
+    /// Returns the beta header that a request needs, if it needs one.
+    ///
+    /// Claude models before 4.6 think between tool calls only with it (Anthropic, "Interleaved thinking", November 2026).
+    pub(crate) fn beta_header(body: &Value, options: &FormatOptions) -> Option<&'static str> {
+        let is_thinking = body["thinking"]["type"] == "enabled" && body.get("tools").is_some();
+        (options.interleaves_by_header && is_thinking).then_some(INTERLEAVED_THINKING)
     }
 
     /// Returns the URL for requests, given a base URL.
@@ -166,9 +182,25 @@ fn reported(status: u16, value: &Value) -> Option<ModelError> {
     let message = error.as_str().or_else(|| text("message")).or_else(|| value.get("message")?.as_str())?;
     // `code` is more specific than `type`; some vendors put the HTTP status into it
     let number = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
-    let kind = text("code").or_else(|| text("type")).unwrap_or_default();
+    let codes: Vec<&str> = [text("code"), text("type")].into_iter().flatten().collect();
     let status = if status == 0 { number.unwrap_or(0) } else { status };
-    Some(ModelError::reported(status, kind, message))
+    let details = upstream(error);
+    let message = match details.as_deref() {
+        Some(details) if !message.contains(details) => format!("{message}: {details}"),
+        _ => message.to_owned(),
+    };
+    Some(ModelError::with_codes(status, &codes, message))
+}
+
+/// Returns the message of the vendor behind a gateway (`metadata.raw` of `OpenRouter`).
+fn upstream(error: &Value) -> Option<String> {
+    let raw = error.get("metadata")?.get("raw")?;
+    let parsed = raw.as_str().and_then(|raw| serde_json::from_str::<Value>(raw).ok());
+    let value = parsed.as_ref().unwrap_or(raw);
+    let inner = value.get(0).unwrap_or(value);
+    let inner = inner.get("error").unwrap_or(inner);
+    let message = inner.get("message").and_then(Value::as_str).or_else(|| inner.as_str()).or(raw.as_str())?;
+    Some(message.chars().take(MAX_UPSTREAM).collect())
 }
 
 fn unexplained(status: u16, body: &str) -> String {

@@ -1,6 +1,7 @@
 //! `OpenAI` responses.
 //!
-//! The vendor stores nothing: reasoning is returned encrypted, kept as [`Proof::Encrypted`], and sent back at its position.
+//! The vendor stores nothing: reasoning is returned encrypted, kept as [`Proof::Encrypted`], and sent back at its position. The
+//! phase of a message, which tells commentary from the final answer, is kept as a label and sent back too.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,8 +13,8 @@ use serde_json::{Value, json};
 use super::answer::Answer;
 use super::{FormatOptions, openai_tools, read, reported};
 use crate::{
-    Block, Effort, ErrorClass, FinishReason, Message, ModelError, ModelEvent, Proof, Request, Role, Thinking,
-    ToolResult, Usage,
+    Block, Effort, ErrorClass, FinishReason, Label, Message, ModelError, ModelEvent, Proof, Reasoning,
+    Request, Role, Thinking, ToolResult, Usage,
 };
 
 pub(super) fn body(request: &Request, messages: &[Message], options: &FormatOptions) -> Value {
@@ -29,8 +30,8 @@ pub(super) fn body(request: &Request, messages: &[Message], options: &FormatOpti
         let named = |name: &str| json!({"type": "function", "name": name});
         body["tool_choice"] = openai_tools::choice(&request.tool_choice, named).unwrap_or(json!("auto"));
     }
-    if let Some(effort) = request.effort.filter(|_| !options.no_effort) {
-        let mut reasoning = json!({"effort": openai_tools::effort(effort)});
+    if let Some(effort) = request.effort.filter(|_| options.reasoning != Some(Reasoning::None)) {
+        let mut reasoning = json!({"effort": effort.name()});
         if effort != Effort::Off {
             reasoning["summary"] = json!("auto");
             body["include"] = json!(["reasoning.encrypted_content"]);
@@ -51,6 +52,9 @@ pub(super) fn body(request: &Request, messages: &[Message], options: &FormatOpti
             json!({"type": "json_schema", "name": output.name, "schema": output.schema, "strict": true});
         body["text"] = json!({ "format": format });
     }
+    if let Some(verbosity) = options.verbosity {
+        body["text"]["verbosity"] = json!(verbosity.name());
+    }
     body
 }
 
@@ -59,10 +63,16 @@ fn items(message: &Message) -> Vec<Value> {
     let mut items = Vec::new();
     let mut parts = Vec::new();
     let role = if message.role == Role::User { "user" } else { "assistant" };
-    let flush = |parts: &mut Vec<Value>, items: &mut Vec<Value>| {
-        if !parts.is_empty() {
-            items.push(json!({"type": "message", "role": role, "content": std::mem::take(parts)}));
+    let mut phase = None;
+    let flush = |parts: &mut Vec<Value>, items: &mut Vec<Value>, phase: Option<&String>| {
+        if parts.is_empty() {
+            return;
         }
+        let mut item = json!({"type": "message", "role": role, "content": std::mem::take(parts)});
+        if let Some(phase) = phase {
+            item["phase"] = json!(phase);
+        }
+        items.push(item);
     };
     for block in &message.content {
         let item = match block {
@@ -74,17 +84,26 @@ fn items(message: &Message) -> Vec<Value> {
                 )
             }
             Block::ToolResult(result) => Some(output(result)),
+            Block::Label { label: Label::Phase, value } => {
+                flush(&mut parts, &mut items, phase);
+                phase = Some(value);
+                None
+            }
             other => {
                 parts.extend(part(other, message.role));
                 None
             }
         };
         if let Some(item) = item {
-            flush(&mut parts, &mut items);
+            flush(&mut parts, &mut items, phase);
             items.push(item);
         }
     }
-    flush(&mut parts, &mut items);
+    flush(&mut parts, &mut items, phase);
+    // the vendor rejects reasoning without the item it led to
+    while items.last().is_some_and(|item| item["type"] == "reasoning") {
+        items.pop();
+    }
     items
 }
 
@@ -125,6 +144,9 @@ fn part(block: &Block, role: Role) -> Option<Value> {
 pub(super) struct State {
     calls: HashMap<u64, usize>,
     has_refused: bool,
+    /// The message that was last reported, and its phase.
+    message: Option<u64>,
+    phase: Option<String>,
 }
 
 impl State {
@@ -173,6 +195,22 @@ impl State {
             let call = answer.start_call(&item.call_id, &item.name, out);
             self.calls.insert(message.output_index, call);
         }
+        self.label(message, answer, out);
+    }
+
+    /// Reports the phase of a message, with which an item starts or ends.
+    fn label(&mut self, message: &Event<'_>, answer: &mut Answer, out: &mut Vec<ModelEvent>) {
+        let Some(item) = message.item.as_ref().filter(|item| item.kind == "message") else { return };
+        let is_new = self.message != Some(message.output_index);
+        if is_new {
+            self.message = Some(message.output_index);
+            self.phase = None;
+            answer.start_text();
+        }
+        if let Some(phase) = item.phase.as_deref().filter(|phase| self.phase.as_deref() != Some(phase)) {
+            self.phase = Some(phase.to_owned());
+            out.push(ModelEvent::Label { label: Label::Phase, value: phase.to_owned() });
+        }
     }
 
     fn done(&mut self, message: &Event<'_>, answer: &mut Answer, out: &mut Vec<ModelEvent>) {
@@ -194,6 +232,7 @@ impl State {
                     answer.all_arguments(*call, &item.arguments, out);
                 }
             }
+            "message" => self.label(message, answer, out),
             _ => {}
         }
     }
@@ -245,6 +284,8 @@ struct Item<'a> {
     arguments: Cow<'a, str>,
     #[serde(borrow)]
     encrypted_content: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    phase: Option<Cow<'a, str>>,
 }
 
 #[derive(Deserialize, Default)]

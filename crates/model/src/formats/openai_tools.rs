@@ -1,8 +1,8 @@
-//! Parts common to the two `OpenAI` formats: message parts, tool choice and reasoning effort.
+//! Parts common to the two `OpenAI` formats: message parts and tool choice.
 
 use serde_json::{Value, json};
 
-use crate::{Effort, Media, ToolChoice};
+use crate::{Media, ToolChoice};
 
 /// Returns the tool choice, or `None` for the vendor's default.
 pub(super) fn choice(choice: &ToolChoice, named: impl FnOnce(&str) -> Value) -> Option<Value> {
@@ -12,11 +12,6 @@ pub(super) fn choice(choice: &ToolChoice, named: impl FnOnce(&str) -> Value) -> 
         ToolChoice::None => Some(json!("none")),
         ToolChoice::Named(name) => Some(named(name)),
     }
-}
-
-/// Returns the name of an effort, at most `xhigh`, the highest that the vendor supports.
-pub(super) fn effort(effort: Effort) -> &'static str {
-    effort.min(Effort::XHigh).name()
 }
 
 pub(super) fn file_name(media: &Media) -> &str {

@@ -1,7 +1,7 @@
 //! Tests of the decoders with unusual streams. `tests/it` compares complete bodies and streams.
 
 use super::*;
-use crate::{Arguments, FinishReason, Proof, Thinking, ToolCall, Usage};
+use crate::{Arguments, Effort, FinishReason, Message, Proof, Thinking, ToolCall, ToolSpec, Usage};
 
 fn decode(format: Format, data: &[Value]) -> (Vec<ModelEvent>, Result<(), ModelError>) {
     let mut decoder = format.decoder();
@@ -123,17 +123,27 @@ fn a_call_truncated_by_the_limit_is_malformed_even_without_arguments() {
 
 #[test]
 fn reasoning_is_read_from_every_field_that_vendors_use() {
+    let detail = serde_json::json!({"type": "reasoning.summary", "summary": "hm"});
     let ways = [
-        serde_json::json!({"reasoning_content": "hm"}),
-        serde_json::json!({"reasoning": "hm", "reasoning_details": [{"type": "reasoning.text", "text": "hm"}]}),
-        serde_json::json!({"reasoning_details": [{"type": "reasoning.summary", "summary": "hm"}]}),
-        serde_json::json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]}),
+        (serde_json::json!({"reasoning_content": "hm"}), Some(Proof::Plain)),
+        (serde_json::json!({"reasoning": "hm"}), None),
+        (
+            serde_json::json!({"reasoning": "hm", "reasoning_details": [detail]}),
+            Some(Proof::Details { details: vec![detail.clone()] }),
+        ),
+        (
+            serde_json::json!({"reasoning_details": [detail]}),
+            Some(Proof::Details { details: vec![detail.clone()] }),
+        ),
+        (
+            serde_json::json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]}),
+            None,
+        ),
     ];
-    for way in ways {
+    for (way, proof) in ways {
         let (events, ended) = chat(vec![way.clone(), serde_json::json!({"content": "yes"})], "stop");
         assert_eq!((texts(&events), ended), ("(hm)yes".to_owned(), Ok(())), "{way}");
-        let end = ModelEvent::ThinkingEnd(Thinking { text: "hm".to_owned(), proof: Some(Proof::Plain) });
-        assert_eq!(events[1], end);
+        assert_eq!(events[1], ModelEvent::ThinkingEnd(Thinking { text: "hm".to_owned(), proof }));
     }
 }
 
@@ -271,4 +281,25 @@ fn error_bodies_of_every_form_are_read() {
         let error = Format::OpenaiChat.error(502, body);
         assert_eq!((error.message.as_str(), error.class), (message, ErrorClass::Server), "{body}");
     }
+}
+
+/// Anthropic, "Interleaved thinking": models before Claude 4.6 need the header, later ones reject or ignore it. Read in November 2026.
+#[test]
+fn beta_header_is_sent_with_tools_to_models_that_need_it() {
+    let options = FormatOptions { interleaves_by_header: true, ..FormatOptions::default() };
+    let mut request = Request::new("claude-opus-4-5", vec![Message::user("Hello")]);
+    request.effort = Some(Effort::Medium);
+    let header = |request: &Request, options: &FormatOptions| {
+        Format::beta_header(&Format::Anthropic.body(request, options), options)
+    };
+    assert_eq!(header(&request, &options), None, "no tools to think between");
+    request.tools = vec![ToolSpec {
+        name: "T".to_owned(),
+        description: "A tool.".to_owned(),
+        schema: serde_json::json!({"type": "object"}),
+    }];
+    assert_eq!(header(&request, &options), Some("interleaved-thinking-2025-05-14"));
+    assert_eq!(header(&request, &FormatOptions::default()), None);
+    request.effort = Some(Effort::Off);
+    assert_eq!(header(&request, &options), None);
 }

@@ -7,7 +7,7 @@ use super::*;
 use crate::ToolUse;
 
 fn call(id: &str) -> Block {
-    Block::ToolUse(ToolUse { id: id.to_owned(), name: "Read".to_owned(), input: Map::new() })
+    Block::ToolUse(ToolUse::new(id, "Read", Map::new()))
 }
 
 fn result(id: &str) -> Block {

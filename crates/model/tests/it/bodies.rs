@@ -24,7 +24,7 @@ fn thinking(text: &str, proof: Option<Proof>) -> Block {
 
 fn call(id: &str, name: &str) -> Block {
     let input = json!({"path": "a.rs", "limit": 5}).as_object().unwrap().clone();
-    Block::ToolUse(ToolUse { id: id.to_owned(), name: name.to_owned(), input })
+    Block::ToolUse(ToolUse::new(id, name, input))
 }
 
 /// Returns a request with every kind of block and every field.
@@ -106,18 +106,19 @@ fn options(value: serde_json::Value) -> FormatOptions {
 #[test]
 fn options_change_the_body_as_documented() {
     let all = options(
-        json!({"maxCompletionTokens": true, "replayReasoning": true, "noStreamOptions": true, "noEffort": true,
+        json!({"maxCompletionTokens": true, "replayReasoning": true, "noStreamOptions": true, "reasoning": "none",
                              "extra": {"seed": 7, "stop": null}}),
     );
     let body = Format::OpenaiChat.body(&everything(), &all);
     assert_eq!((&body["max_completion_tokens"], &body["max_tokens"]), (&json!(16_000), &json!(null)));
-    assert_eq!(body["messages"][2]["reasoning_content"], "plain");
+    let all_thoughts = "signed\nsealed\nplain\nunproven";
+    assert_eq!(body["messages"][2]["reasoning_content"], all_thoughts, "also those of other models");
     assert_eq!((body.get("stream_options"), body.get("reasoning_effort")), (None, None));
     assert_eq!((&body["seed"], &body["stop"]), (&json!(7), &json!(null)));
 
     let request = Request { tool_choice: ToolChoice::Auto, ..everything() };
-    let body = Format::Anthropic.body(&request, &options(json!({"adaptiveThinking": true})));
-    assert_eq!(body["thinking"], json!({"type": "adaptive"}));
+    let body = Format::Anthropic.body(&request, &options(json!({"reasoning": "anthropic-adaptive"})));
+    assert_eq!(body["thinking"], json!({"type": "adaptive", "display": "summarized"}));
     assert_eq!(body["output_config"]["effort"], "medium");
 }
 
@@ -157,4 +158,69 @@ fn without_images_replaces_images_and_documents() {
 fn at_most_four_places_are_marked_for_the_cache() {
     let body = Format::Anthropic.body(&everything(), &FormatOptions::default()).to_string();
     assert_eq!(body.matches("cache_control").count(), 3);
+}
+
+/// One case per row of the tables in the vendors' documentation: Anthropic "Adaptive thinking" and "Effort", `DeepSeek` "Thinking Mode", Google
+/// "`OpenAI` compatibility", `OpenRouter` "Reasoning Tokens", `OpenAI` "Reasoning" and "Verbosity". Read in November 2026.
+#[test]
+fn every_way_to_ask_for_reasoning_has_the_documented_fields() {
+    let cases = [
+        (
+            Format::Anthropic,
+            "anthropic-adaptive",
+            Effort::Max,
+            json!({"thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": "max"}}),
+        ),
+        (Format::Anthropic, "anthropic-adaptive", Effort::Off, json!({"thinking": {"type": "disabled"}})),
+        (
+            Format::Anthropic,
+            "anthropic-budget",
+            Effort::Low,
+            json!({"thinking": {"type": "enabled", "budget_tokens": 4096}}),
+        ),
+        (
+            Format::Anthropic,
+            "deepseek",
+            Effort::High,
+            json!({"thinking": {"type": "enabled"}, "output_config": {"effort": "high"}}),
+        ),
+        (Format::OpenaiChat, "openai", Effort::Max, json!({"reasoning_effort": "max"})),
+        (
+            Format::OpenaiChat,
+            "deepseek",
+            Effort::High,
+            json!({"thinking": {"type": "enabled"}, "reasoning_effort": "high"}),
+        ),
+        (Format::OpenaiChat, "deepseek", Effort::Off, json!({"thinking": {"type": "disabled"}})),
+        (Format::OpenaiChat, "openrouter", Effort::XHigh, json!({"reasoning": {"effort": "xhigh"}})),
+        (Format::OpenaiChat, "none", Effort::High, json!({})),
+        (
+            Format::OpenaiResponses,
+            "openai",
+            Effort::Max,
+            json!({"reasoning": {"effort": "max", "summary": "auto"}, "include": ["reasoning.encrypted_content"]}),
+        ),
+        (Format::OpenaiResponses, "none", Effort::High, json!({})),
+    ];
+    for (format, reasoning, effort, expected) in cases {
+        let mut request = Request::new("m", vec![Message::user("Hello")]);
+        let plain = format.body(&request, &FormatOptions::default());
+        request.effort = Some(effort);
+        let mut body = format.body(&request, &options(json!({"reasoning": reasoning})));
+        body.as_object_mut().unwrap().retain(|key, _| plain.get(key).is_none());
+        assert_eq!(body, expected, "{reasoning} {effort:?}");
+    }
+    let mut request = Request::new("gemini-4-argon", vec![Message::user("Hello")]);
+    request.effort = Some(Effort::Low);
+    let gemini = options(json!({"reasoning": "gemini"}));
+    let config = |request: &Request| {
+        Format::OpenaiChat.body(request, &gemini)["extra_body"]["google"]["thinking_config"].clone()
+    };
+    assert_eq!(config(&request), json!({"thinking_level": "low", "include_thoughts": true}));
+    request.model = "gemini-2.5-flash".to_owned();
+    assert_eq!(config(&request), json!({"thinking_budget": 1024, "include_thoughts": true}));
+    request.effort = Some(Effort::Off);
+    assert_eq!(config(&request), json!({"thinking_budget": 0, "include_thoughts": false}));
+    let body = Format::OpenaiResponses.body(&request, &options(json!({"verbosity": "low"})));
+    assert_eq!(body["text"], json!({"verbosity": "low"}));
 }

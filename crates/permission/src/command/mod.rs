@@ -21,7 +21,7 @@ use self::tree::Step;
 pub(super) use self::word::Word;
 #[cfg(test)]
 pub(super) use self::word::read_word;
-use super::files::Finding;
+use super::files::{Extent, Finding};
 use super::show::is_deceptive;
 use super::{Policy, Rule};
 
@@ -121,7 +121,7 @@ fn judge_at(line: &str, place: &mut Place<'_>, depth: usize) -> Judged {
     if in_tree().count() > MAX_COMMANDS || in_tree().map(Vec::len).sum::<usize>() > MAX_WORDS {
         return Judged::unreadable("The command has too many parts to be judged.");
     }
-    match read_plain(line, &home) {
+    let judged = match read_plain(line, &home) {
         Some(commands) if !commands.iter().eq(in_tree()) => {
             Judged::unreadable("The command could not be read with certainty.")
         }
@@ -131,7 +131,22 @@ fn judge_at(line: &str, place: &mut Place<'_>, depth: usize) -> Judged {
             walk(steps, true, place, depth)
         }
         None => walk(steps, false, place, depth),
+    };
+    with_hidden_home(judged, line)
+}
+
+/// Asks if a line removes or changes directories whose names are known only when it runs, and mentions the home directory: `${HOME%/}`.
+fn with_hidden_home(mut judged: Judged, line: &str) -> Judged {
+    let is_hidden = |words: &Vec<Word>| {
+        let name = words.first().and_then(Word::literal).map(base_name);
+        matches!(name, Some("rm" | "find" | "chmod" | "chown" | "chgrp" | "mv" | "shred" | "rsync"))
+            && words.contains(&Word::Unknown)
+    };
+    if (line.contains("HOME") || line.contains('~')) && judged.all().any(is_hidden) {
+        let found = Finding::ask("It may remove or change what is in your home directory.");
+        judged.finding = judged.finding.and(found);
     }
+    judged
 }
 
 fn walk(steps: Vec<Step>, is_plain: bool, place: &mut Place<'_>, depth: usize) -> Judged {
@@ -149,8 +164,11 @@ fn walk(steps: Vec<Step>, is_plain: bool, place: &mut Place<'_>, depth: usize) -
                 finding
             }
             Step::Assign { name } => Finding::of(programs::assignment(&name)),
-            Step::Redirect { is_write: true, target } => place.write_word(&target),
-            Step::Redirect { is_write: false, target } => place.read_word(&target, false),
+            Step::Redirect { is_write: true, target } => {
+                place.has_written = true;
+                place.write_word(&target)
+            }
+            Step::Redirect { is_write: false, target } => place.read_word(&target, Extent::File),
             Step::Function { is_recursive: true } => Finding::ask("It has a function that calls itself."),
             Step::Function { is_recursive: false } | Step::Evaluate => Finding::of(Risk::High),
             Step::Structure => Finding::of(Risk::Medium),

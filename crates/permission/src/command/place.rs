@@ -6,7 +6,9 @@ use crate::{FileKind, Risk, Workspace};
 
 use super::word::Word;
 use crate::Policy;
-use crate::files::{self, Finding};
+use crate::files::{self, Extent, Finding};
+use crate::glob;
+use crate::secrets;
 
 /// Maximum number of directories that are tracked.
 const MAX_DIRECTORIES: usize = 8;
@@ -22,12 +24,24 @@ pub(super) struct Place<'a> {
     is_lost: bool,
     /// Whether an earlier command may have created links that do not exist yet.
     pub(super) has_new_files: bool,
+    /// Whether an earlier command may have put links in place that lead out: a write goes anywhere then.
+    pub(super) has_new_links: bool,
+    /// Whether an earlier command may have created or replaced a file.
+    pub(super) has_written: bool,
 }
 
 impl<'a> Place<'a> {
     pub(super) fn new(policy: &'a Policy, workspace: &'a Workspace) -> Self {
         let folders = vec![workspace.root().to_owned()];
-        Self { policy, workspace, folders, is_lost: false, has_new_files: false }
+        Self {
+            policy,
+            workspace,
+            folders,
+            is_lost: false,
+            has_new_files: false,
+            has_new_links: false,
+            has_written: false,
+        }
     }
 
     /// Records that the shell may change to a directory.
@@ -77,7 +91,16 @@ impl<'a> Place<'a> {
         let Some(paths) = self.paths(path) else { return Finding::of(Risk::High) };
         let found = paths.iter().map(|path| files::write(self.policy, self.workspace, path).0);
         let finding = found.fold(Finding::NOTHING, Finding::and);
+        if self.has_new_links && finding != Finding::NOTHING {
+            return finding.at_least(Risk::High);
+        }
         if self.has_new_files { finding.at_least(Risk::Medium) } else { finding }
+    }
+
+    /// Whether moving or copying what a word names may put a link in another place.
+    pub(super) fn may_be_link(&self, word: &Word) -> bool {
+        let Some(paths) = word.literal().and_then(|path| self.paths(path)) else { return true };
+        paths.iter().any(|path| secrets::has_links(path))
     }
 
     /// Returns the effect of removing or moving what a word names, with all its content.
@@ -90,19 +113,50 @@ impl<'a> Place<'a> {
     }
 
     /// Returns the effect of reading a path.
-    pub(super) fn read(&self, path: &str, is_recursive: bool) -> Finding {
+    pub(super) fn read(&self, path: &str, extent: Extent<'_>) -> Finding {
         let Some(paths) = self.paths(path) else { return Finding::of(Risk::Medium) };
-        let found = paths.iter().map(|path| files::read(self.policy, self.workspace, path, is_recursive));
+        let found = paths.iter().map(|path| files::read(self.policy, self.workspace, path, extent));
         let finding = found.fold(Finding::NOTHING, Finding::and);
         if self.has_new_files { finding.at_least(Risk::Medium) } else { finding }
     }
 
     /// Returns the effect of reading what a word names.
-    pub(super) fn read_word(&self, word: &Word, is_recursive: bool) -> Finding {
+    pub(super) fn read_word(&self, word: &Word, extent: Extent<'_>) -> Finding {
         match word {
-            Word::Literal(path) => self.read(path, is_recursive),
-            Word::Pattern { .. } | Word::Unknown => Finding::of(Risk::Medium),
+            Word::Literal(path) => self.read(path, extent),
+            Word::Pattern { text, .. } => self.read_pattern(text, extent).at_least(Risk::Medium),
+            Word::Unknown => Finding::of(Risk::Medium),
         }
+    }
+
+    /// Returns the effect of reading every file that a pattern stands for.
+    fn read_pattern(&self, pattern: &str, extent: Extent<'_>) -> Finding {
+        let mut found = Finding::NOTHING;
+        for folder in self.folders().unwrap_or_default() {
+            let Some(paths) = glob::expand(folder, pattern) else {
+                return Finding::ask("It reads more files than can be checked for credentials.");
+            };
+            for path in paths {
+                found = found.and(files::read(self.policy, self.workspace, &path, extent));
+                if found.always_ask.is_some() {
+                    return found;
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns the effect of naming a path to a program of unknown behaviour.
+    pub(super) fn named(&self, path: &str) -> Finding {
+        let paths = self.paths(path).unwrap_or_default();
+        let found = paths.iter().map(|path| files::named(self.policy, self.workspace, path));
+        found.fold(Finding::NOTHING, Finding::and)
+    }
+
+    /// The same for each file that a pattern stands for.
+    pub(super) fn named_pattern(&self, pattern: &str) -> Finding {
+        let found = self.read_pattern(pattern, Extent::File);
+        Finding { risk: Risk::None, always_ask: found.always_ask }
     }
 
     /// Returns the effect of writing what a word names.
@@ -117,6 +171,16 @@ impl<'a> Place<'a> {
             paths.iter().map(|path| self.workspace.resolve(path).map(|resolved| resolved.kind).ok());
         let first = kinds.next()??;
         kinds.all(|kind| kind == Some(first)).then_some(first)
+    }
+
+    /// Whether a path is the home directory or one above it.
+    pub(super) fn is_home(&self, path: &str) -> bool {
+        let home = &self.policy.home;
+        let paths = self.paths(path).unwrap_or_default();
+        !home.as_os_str().is_empty()
+            && paths.iter().any(|path| {
+                self.workspace.resolve(path).is_ok_and(|resolved| home.starts_with(&resolved.path))
+            })
     }
 
     /// Whether a path is `/`, the home directory or the workspace, or a directory above one of these.

@@ -3,6 +3,8 @@
 use std::ffi::OsStr;
 use std::path::{Component, Path};
 
+use super::credentials::holds_credentials;
+
 /// Why a place is sensitive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -21,24 +23,8 @@ pub enum Sensitive {
     AgentSettings,
 }
 
-/// Relative to the home directory.
-const CREDENTIALS: [&str; 14] = [
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".kube",
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
-    ".git-credentials",
-    ".docker/config.json",
-    ".config/gh",
-    ".config/gcloud",
-    ".cargo/credentials.toml",
-    ".password-store",
-];
-const SHELL_STARTUP: [&str; 15] = [
+/// What shells read from the home directory when they start.
+pub const SHELL_STARTUP: [&str; 19] = [
     ".bashrc",
     ".bash_profile",
     ".bash_login",
@@ -54,6 +40,10 @@ const SHELL_STARTUP: [&str; 15] = [
     ".bash_aliases",
     ".bash_completion",
     ".inputrc",
+    ".kshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".login",
 ];
 /// Git settings for all repositories of a user.
 const GIT_SETTINGS: [&str; 2] = [".gitconfig", ".config/git"];
@@ -91,7 +81,7 @@ const RUN_FROM_HOME: [&str; 30] = [
     "Library/LaunchAgents",
 ];
 /// In any directory: files, and directories of files, that run on a push, or when a directory is opened or entered.
-const RUN_FROM_WORKSPACE: [&str; 18] = [
+const RUN_FROM_WORKSPACE: [&str; 27] = [
     ".github/workflows",
     ".github/actions",
     ".gitlab-ci.yml",
@@ -110,6 +100,15 @@ const RUN_FROM_WORKSPACE: [&str; 18] = [
     ".devcontainer",
     ".husky",
     ".envrc",
+    ".mcp.json",
+    ".cursor",
+    ".gemini",
+    ".windsurf",
+    ".roo",
+    ".pre-commit-config.yaml",
+    ".exrc",
+    ".nvim.lua",
+    ".dir-locals.el",
 ];
 const AGENTS: [&str; 4] = [".musher", ".factory", ".claude", ".codex"];
 
@@ -120,7 +119,7 @@ impl Sensitive {
         if settings.iter().any(|folder| path.starts_with(folder)) || below_home(&AGENTS) {
             return Some(Self::AgentSettings);
         }
-        if below_home(&CREDENTIALS) || is_environment_file(path) || is_private_key(path) {
+        if holds_credentials(path, home) {
             return Some(Self::Credentials);
         }
         if below_home(&SHELL_STARTUP)
@@ -139,7 +138,8 @@ impl Sensitive {
         if names.iter().any(|name| AGENTS.iter().any(|agent| is_named(name, agent))) {
             return Some(Self::AgentSettings);
         }
-        let runs = RUN_FROM_WORKSPACE.iter().any(|place| has_run(&names, place));
+        let runs = RUN_FROM_WORKSPACE.iter().any(|place| has_run(&names, place))
+            || path.extension().is_some_and(|ending| ending == "desktop" || ending == "code-workspace");
         (runs || below_home(&RUN_FROM_HOME)).then_some(Self::RunsLater)
     }
 }
@@ -155,17 +155,6 @@ fn has_run(names: &[&OsStr], place: &str) -> bool {
     names
         .windows(wanted.len())
         .any(|run| run.iter().zip(&wanted).all(|(name, wanted)| is_named(name, wanted)))
-}
-
-fn is_environment_file(path: &Path) -> bool {
-    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-    let is_example = [".example", ".sample", ".template"].iter().any(|ending| name.ends_with(ending));
-    (name == ".env" || name.starts_with(".env.")) && !is_example
-}
-
-fn is_private_key(path: &Path) -> bool {
-    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-    ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"].contains(&name)
 }
 
 /// Classifies a path below `.git`, or `.git` itself. Nested directories of this name may have settings and hooks too.
@@ -193,6 +182,18 @@ mod tests {
             ("/repo/.env", Some(Sensitive::Credentials)),
             ("/repo/.env.local", Some(Sensitive::Credentials)),
             ("/repo/.env.example", None),
+            ("/repo/certs/server.pem", Some(Sensitive::Credentials)),
+            ("/repo/deploy.key", Some(Sensitive::Credentials)),
+            ("/home/u/.pgpass", Some(Sensitive::Credentials)),
+            ("/home/u/.bash_history", Some(Sensitive::Credentials)),
+            ("/home/u/.claude/.credentials.json", Some(Sensitive::AgentSettings)),
+            ("/home/u/.local/share/keyrings/login.keyring", Some(Sensitive::Credentials)),
+            ("/home/other/.ssh/config", Some(Sensitive::Credentials)),
+            ("/root/.aws/credentials", Some(Sensitive::Credentials)),
+            ("/etc/ssh/ssh_host_rsa_key", Some(Sensitive::Credentials)),
+            ("/etc/ssh/ssh_config", None),
+            ("/repo/src/key.rs", None),
+            ("/repo/.mcp.json", Some(Sensitive::RunsLater)),
             ("/repo/keys/id_ed25519", Some(Sensitive::Credentials)),
             ("/home/u/.bashrc", Some(Sensitive::ShellStartup)),
             ("/repo/.bashrc", None),

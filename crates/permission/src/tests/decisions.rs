@@ -142,8 +142,10 @@ fn spec_mode_changes_nothing_whatever_the_level() {
     for command in ["touch x", "cargo build", "echo $X", "sudo ls", "ls 'unclosed"] {
         assert!(matches!(scene.run(&spec, command), Verdict::Refuse(_)), "{command}");
     }
-    let mcp = Action::Mcp { server: "s", tool: "t", is_read_only: false };
-    assert!(matches!(scene.call(&spec, "t", mcp), Verdict::Refuse(_)));
+    for is_read_only in [false, true] {
+        let mcp = Action::Mcp { server: "s", tool: "t", is_read_only };
+        assert!(matches!(scene.call(&spec, "t", mcp), Verdict::Refuse(_)));
+    }
     assert!(matches!(scene.call(&spec, "TodoWrite", Action::session()), Verdict::Run(_)));
     let other = Action::Other { risk: Risk::Low };
     assert!(matches!(scene.call(&spec, "Loop", other), Verdict::Refuse(_)));
@@ -329,4 +331,73 @@ fn further_folders_of_the_workspace_are_inside_and_as_precious_as_the_first() {
     assert_eq!(scene.level("touch ../out/x"), scene.level("touch x"));
     assert_ne!(scene.level("touch ../out/x"), outside);
     assert_eq!(scene.level("rm -rf ../out"), None, "a whole folder of the workspace is always asked for");
+}
+
+#[test]
+fn input_for_a_command_needs_high_autonomy_and_respects_the_lists() {
+    let scene = Scene::new();
+    let feed = |policy: &Policy, text: &str| scene.call(policy, "TaskInput", Action::CommandInput { text });
+    for autonomy in [Autonomy::Off, Autonomy::Low, Autonomy::Medium] {
+        let request = asked(feed(&scene.at(autonomy), "ls"));
+        assert_eq!(
+            request.risk,
+            Risk::High,
+            "a harmless command line may mean something else to another program"
+        );
+    }
+    let high = scene.at(Autonomy::High);
+    assert!(matches!(feed(&high, "yes\n"), Verdict::Run(_)));
+    let blocked = Policy { block: vec![Rule::parse("curl")], ..high.clone() };
+    assert!(matches!(feed(&blocked, "curl http://x"), Verdict::Refuse(_)));
+    let denied = Policy { deny: vec![Rule::parse("git push")], ..high.clone() };
+    assert_eq!(values(&asked(feed(&denied, "git push origin"))), ["proceed_once", "cancel"]);
+    let planning = Policy { mode: Mode::Spec, ..high };
+    assert!(matches!(feed(&planning, "ls"), Verdict::Refuse(_)));
+}
+
+#[test]
+fn always_for_a_web_page_covers_its_host_and_nothing_else() {
+    let scene = Scene::new();
+    let mut policy = scene.policy.clone();
+    let fetch =
+        |policy: &Policy, url: &str| scene.call(policy, "FetchUrl", Action::Network { target: Some(url) });
+    let request = asked(fetch(&policy, "https://example.com/a"));
+    assert_eq!(
+        request.label(Choice::ProceedAlways),
+        "Yes, and don't ask again for example.com in this session"
+    );
+    assert_eq!(apply(&mut policy, &request, Choice::ProceedAlways), Some(Grant::Call { raised: None }));
+    assert_eq!(policy.autonomy, Autonomy::Off);
+    assert!(matches!(fetch(&policy, "https://example.com/b?c"), Verdict::Run(_)));
+    for url in [
+        "https://example.org/",
+        "https://example.com:8080/",
+        "https://example.com@evil.org/",
+        "https://sub.example.com/",
+    ] {
+        assert!(matches!(fetch(&policy, url), Verdict::Ask(_)), "{url}");
+    }
+    assert!(matches!(scene.run(&policy, "cargo build"), Verdict::Ask(_)));
+    let search = |policy: &Policy, query: &str| {
+        scene.call(policy, "WebSearch", Action::Network { target: Some(query) })
+    };
+    let request = asked(search(&policy, "how to"));
+    assert_eq!(
+        request.label(Choice::ProceedAlways),
+        "Yes, and don't ask again for WebSearch in this session"
+    );
+    apply(&mut policy, &request, Choice::ProceedAlways);
+    assert!(matches!(search(&policy, "another question"), Verdict::Run(_)));
+}
+
+#[test]
+fn scripts_of_hooks_are_asked_for_at_every_level() {
+    let scene = Scene::new();
+    let script = scene.path("work/a.txt");
+    let policy = Policy { protected_files: vec![script], ..scene.at(Autonomy::High) };
+    for command in ["touch a.txt", "cp src/main.rs a.txt", "rm a.txt"] {
+        assert!(matches!(scene.run(&policy, command), Verdict::Ask(_)), "{command}");
+    }
+    let create = Action::Create { path: "a.txt", content: "x" };
+    assert!(matches!(scene.call(&policy, "Create", create), Verdict::Ask(_)));
 }

@@ -183,7 +183,7 @@ pub(super) fn repository() -> Scene {
     scene
 }
 
-fn bash(line: &str, scene: &Scene) -> bool {
+pub(super) fn bash(line: &str, scene: &Scene) -> bool {
     #[expect(clippy::disallowed_methods, reason = "commands that were judged harmless are run for real")]
     let mut command = Command::new("/bin/bash");
     command.args(["--noprofile", "--norc", "-c", line]).current_dir(scene.workspace.root()).env_clear();

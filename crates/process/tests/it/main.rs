@@ -5,5 +5,6 @@
 mod ends;
 mod nested;
 mod parent_death;
+mod sandbox;
 mod starts;
 mod support;

@@ -147,6 +147,16 @@ impl Launch {
         self
     }
 
+    /// Starts the program so that it outlives this process, without a connection to it. Returns its process id. See
+    /// [`Command::spawn_detached`](musher_process::Command::spawn_detached).
+    pub async fn start_detached(&self) -> Result<u32, crate::Error> {
+        self.command.spawn_detached().await.map_err(|source| crate::Error::Spawn {
+            program: self.command.program().to_owned(),
+            cwd: self.command.current_dir().map(Path::to_owned),
+            source,
+        })
+    }
+
     /// Sets the thread that forks. See [`Spawner`].
     #[must_use]
     pub fn spawn_on(mut self, spawner: Arc<dyn Spawner>) -> Self {

@@ -88,7 +88,7 @@ mod tests {
     use super::Tail;
 
     #[test]
-    fn the_tail_keeps_the_last_bytes() {
+    fn tail_keeps_the_last_bytes() {
         let tail = Tail::new(5, Vec::new());
         tail.push(b"one ");
         tail.push(b"two three");
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_hidden_even_where_the_tail_cuts_it() {
+    fn secret_is_hidden_even_where_the_tail_cuts_it() {
         let secrets = vec!["secret-key".to_owned(), "secret".to_owned(), "key".to_owned(), String::new()];
         let tail = Tail::new(15, secrets);
         tail.push(b"the key is secret-key, really");
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tail_never_cuts_a_character() {
+    fn tail_never_cuts_a_character() {
         let tail = Tail::new(4, Vec::new());
         tail.push("ééé".as_bytes());
         assert_eq!(tail.text(), "éé");

@@ -29,7 +29,7 @@ async fn waits(future: impl Future) -> bool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_control_lane_overtakes_a_full_data_lane_and_both_keep_their_order() {
+async fn control_lane_overtakes_a_full_data_lane_and_both_keep_their_order() {
     let (sender, mut receiver) = queue(WIDE, NARROW);
     sender.send(Lane::Data, ("data 1", 1)).await.unwrap();
     sender.send(Lane::Data, ("data 2", 1)).await.unwrap();
@@ -45,7 +45,7 @@ async fn the_control_lane_overtakes_a_full_data_lane_and_both_keep_their_order()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lane_is_bounded_by_bytes_too_and_a_large_value_passes_alone() {
+async fn lane_is_bounded_by_bytes_too_and_a_large_value_passes_alone() {
     let (sender, mut receiver) = queue(WIDE, NARROW);
     sender.send(Lane::Data, ("large", 1_000_000)).await.unwrap();
     assert!(waits(sender.send(Lane::Data, ("small", 1))).await);

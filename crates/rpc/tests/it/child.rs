@@ -64,7 +64,7 @@ async fn output_is_delivered_before_the_exit_status_and_stderr() {
     let kinds: Vec<_> = frames
         .iter()
         .map(|frame| match frame {
-            Frame::Notification(news) => news.method.to_string(),
+            Frame::Notification(notification) => notification.method.to_string(),
             other => format!("{other:?}").split('(').next().unwrap().to_owned(),
         })
         .collect();
@@ -101,7 +101,7 @@ async fn missing_program_is_named_in_the_error() {
 }
 
 #[tokio::test]
-async fn a_flood_on_stderr_does_not_block_it_and_only_the_tail_is_kept() {
+async fn flood_on_stderr_does_not_block_it_and_only_the_tail_is_kept() {
     let (launch, _) =
         shell(r#"head -c 20000000 /dev/zero | tr '\0' x >&2; echo '{"method":"done"}'; echo end >&2"#);
     let (_child, mut connection) = Child::spawn(launch).await.unwrap();

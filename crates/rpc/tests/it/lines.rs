@@ -7,7 +7,7 @@ use musher_wire::{Frame, Reason};
 use proptest::prelude::*;
 use tokio::io::AsyncWriteExt;
 
-use crate::support::{all, news, soon};
+use crate::support::{all, notification, soon};
 
 /// Every recorded line of both directions, as it was on the wire.
 fn recorded() -> Vec<Vec<u8>> {
@@ -108,12 +108,12 @@ async fn each_kind_of_bad_line_is_one_frame_and_the_next_line_is_read() {
         ("only CR", b"\r", "nothing"),
     ];
     for (name, line, expected) in rows {
-        let text = [line, b"\n".as_slice(), news(1).to_line().as_bytes()].concat();
+        let text = [line, b"\n".as_slice(), notification(1).to_line().as_bytes()].concat();
         let limits = Limits { line: 500_000, ..Limits::default() };
         let mut connection = over(std::io::Cursor::new(text), tokio::io::sink(), limits);
         let (mut frames, closed) = all(&mut connection.incoming).await;
         assert!(matches!(closed, Closed::Ended));
-        assert_eq!(frames.pop(), Some(news(1)), "{name}: the next line, which has no line end");
+        assert_eq!(frames.pop(), Some(notification(1)), "{name}: the next line, which has no line end");
         let kinds: Vec<_> = frames
             .iter()
             .map(|frame| match frame {
@@ -138,7 +138,7 @@ async fn line_of_100_mb_is_one_frame_and_the_stream_continues() {
         for _ in 0..100 {
             far.write_all(&chunk).await?;
         }
-        far.write_all(format!("\"}}\n{}\n", news(1).to_line()).as_bytes()).await
+        far.write_all(format!("\"}}\n{}\n", notification(1).to_line()).as_bytes()).await
     });
     let (frames, _) = all(&mut connection.incoming).await;
     soon(writing).await.unwrap().unwrap();
@@ -146,7 +146,7 @@ async fn line_of_100_mb_is_one_frame_and_the_stream_continues() {
     assert!(matches!(malformed.reason, Reason::TooLong { limit: musher_rpc::DEFAULT_LINE_LIMIT }));
     assert_eq!(malformed.raw.len(), 1024);
     assert!(malformed.raw.starts_with(r#"{"type":"response","id":"7","#));
-    assert_eq!(*next, news(1));
+    assert_eq!(*next, notification(1));
 }
 
 /// What the splitter should do, said plainly.
@@ -171,7 +171,7 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_line_never_takes_the_next_one_with_it(
+    fn damaged_line_never_takes_the_next_one_with_it(
         which in any::<prop::sample::Index>(),
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0_usize..3), 1..8),
         size in 1_usize..400,
@@ -189,10 +189,10 @@ proptest! {
                 _ => line.truncate(at),
             }
         }
-        let good = news(7).to_line();
+        let good = notification(7).to_line();
         let stream = [line.as_slice(), b"\n", good.as_bytes(), b"\n"].concat();
         let lines = split(usize::MAX, stream.chunks(size));
         let frames: Vec<_> = lines.iter().map(|(_, line)| Frame::parse(line)).collect();
-        prop_assert_eq!(frames.last(), Some(&news(7)));
+        prop_assert_eq!(frames.last(), Some(&notification(7)));
     }
 }

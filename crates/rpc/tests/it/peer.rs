@@ -9,7 +9,7 @@ use musher_wire::{Frame, Id, Json, ListTools, ListToolsParams, Request, Response
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::support::{news, soon};
+use crate::support::{notification, soon};
 
 const AFTER: Duration = Duration::from_secs(30);
 
@@ -82,7 +82,7 @@ async fn end_of_the_connection_fails_all_calls_with_one_reason() {
     let (peer, mut inbox, theirs) = start();
     let calls = [call(&peer, "a"), call(&peer, "b")];
     tokio::task::yield_now().await;
-    theirs.outgoing.send(news(1)).await.unwrap();
+    theirs.outgoing.send(notification(1)).await.unwrap();
     drop(theirs);
     for call in calls {
         assert!(matches!(soon(call).await.unwrap(), Err(Error::Closed(Closed::Ended))));
@@ -98,7 +98,7 @@ async fn end_of_the_connection_fails_all_calls_with_one_reason() {
 }
 
 #[tokio::test]
-async fn an_error_without_id_fails_the_only_call_or_is_reported() {
+async fn error_without_id_fails_the_only_call_or_is_reported() {
     let (peer, mut inbox, mut theirs) = start();
     theirs.outgoing.send(refused(&Id::Null, "unexpected")).await.unwrap();
     let Some(Incoming::UnmatchedError(error)) = soon(inbox.recv()).await else { panic!() };
@@ -164,7 +164,7 @@ async fn error_after_the_acknowledgement_reaches_the_watcher() {
 }
 
 #[tokio::test]
-async fn a_watch_ends_with_the_connection() {
+async fn watch_ends_with_the_connection() {
     let (peer, _inbox, mut theirs) = start();
     let (_, watch) = watched(&peer, &mut theirs, &[|id| result(id, "ack")]).await.unwrap();
     drop(theirs);
@@ -185,7 +185,7 @@ async fn without_a_watch_a_late_error_is_reported() {
 }
 
 #[tokio::test]
-async fn a_malformed_answer_fails_its_call_and_others_are_passed_on() {
+async fn malformed_answer_fails_its_call_and_others_are_passed_on() {
     let (peer, mut inbox, mut theirs) = start();
     let broken = call(&peer, "m");
     let request = next_request(&mut theirs).await;
@@ -207,8 +207,8 @@ fn start_small(low: usize, high: usize) -> (Peer, Inbox, Connection) {
 
 async fn expect_news(inbox: &mut Inbox, numbers: std::ops::Range<usize>) {
     for n in numbers {
-        let Some(Incoming::Notification(notification)) = soon(inbox.recv()).await else { panic!("lost {n}") };
-        assert_eq!(Frame::Notification(notification), news(n));
+        let Some(Incoming::Notification(received)) = soon(inbox.recv()).await else { panic!("lost {n}") };
+        assert_eq!(Frame::Notification(received), notification(n));
     }
 }
 
@@ -217,7 +217,7 @@ async fn call_is_answered_while_the_inbox_is_full_and_unread() {
     let (peer, mut inbox, mut theirs) = start_small(4, 10_000);
     // more than the inbox and the connection hold: without a waiting call, the sender is stopped
     let mut sent = 0;
-    while timeout(AFTER, theirs.outgoing.send(news(sent))).await.is_ok() {
+    while timeout(AFTER, theirs.outgoing.send(notification(sent))).await.is_ok() {
         sent += 1;
         assert!(sent < 9000, "nothing stops the sender");
     }
@@ -234,7 +234,7 @@ async fn at_the_high_limit_a_call_runs_into_its_deadline_and_nothing_is_lost() {
     // more than all queues on the way hold together
     let flood = tokio::spawn(async move {
         for n in 0..5000 {
-            theirs.outgoing.send(news(n)).await.unwrap();
+            theirs.outgoing.send(notification(n)).await.unwrap();
         }
         theirs
     });
@@ -245,10 +245,10 @@ async fn at_the_high_limit_a_call_runs_into_its_deadline_and_nothing_is_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_end_is_seen_behind_a_full_inbox() {
+async fn end_is_seen_behind_a_full_inbox() {
     let (peer, _inbox, theirs) = start_small(4, 100);
     for n in 0..50 {
-        theirs.outgoing.send(news(n)).await.unwrap();
+        theirs.outgoing.send(notification(n)).await.unwrap();
     }
     drop(theirs);
     assert!(matches!(soon(peer.closed()).await, Closed::Ended));
@@ -259,7 +259,7 @@ async fn calls_of_the_peer_are_refused_when_the_inbox_was_dropped() {
     let (_peer, inbox, mut theirs) = start();
     drop(inbox);
     let request = Request::new("q", "droid.request_permission", Json::empty_object());
-    theirs.outgoing.send(news(1)).await.unwrap();
+    theirs.outgoing.send(notification(1)).await.unwrap();
     theirs.outgoing.send(Frame::Request(request)).await.unwrap();
     let Ok(Frame::Response(response)) = soon(theirs.incoming.recv()).await else { panic!() };
     assert_eq!(
@@ -271,7 +271,7 @@ async fn calls_of_the_peer_are_refused_when_the_inbox_was_dropped() {
 #[tokio::test]
 async fn control_handle_overtakes_and_the_plain_one_does_not() {
     let (peer, _inbox, mut theirs) = start();
-    peer.notify("news", Json::empty_object()).await.unwrap();
+    peer.notify("notification", Json::empty_object()).await.unwrap();
     peer.respond(Id::from("ordered"), Ok(Json::null())).await.unwrap();
     peer.control().respond(Id::from("urgent"), Ok(Json::null())).await.unwrap();
     let mut order = Vec::new();
@@ -294,14 +294,14 @@ async fn when_all_handles_are_gone_the_other_side_sees_the_end() {
     soon(theirs.incoming.recv()).await.unwrap();
     assert!(matches!(soon(theirs.incoming.recv()).await, Err(Closed::Ended)));
     // and nothing reads on our side any more
-    soon(async { while theirs.outgoing.send(news(1)).await.is_ok() {} }).await;
+    soon(async { while theirs.outgoing.send(notification(1)).await.is_ok() {} }).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn unsent_call_ends_at_its_deadline() {
     let (peer, _inbox, _theirs) = start();
     let mut sent = 0;
-    while timeout(AFTER, peer.notify("news", Json::empty_object())).await.is_ok() {
+    while timeout(AFTER, peer.notify("notification", Json::empty_object())).await.is_ok() {
         sent += 1;
     }
     assert_eq!(sent, 4096);

@@ -31,13 +31,13 @@ async fn echo_something(peer: &Peer) {
 
 async fn hear_bye(mut inbox: Inbox) {
     let last = soon(inbox.recv()).await;
-    let is_bye = matches!(&last, Some(Incoming::Notification(news)) if news.method == "bye");
+    let is_bye = matches!(&last, Some(Incoming::Notification(notification)) if notification.method == "bye");
     assert!(is_bye, "what was sent before the end is written, and nothing else: {last:?}");
     assert!(matches!(soon(inbox.recv()).await, Some(Incoming::Closed(_))));
 }
 
 #[tokio::test]
-async fn an_agent_on_stdio_answers_and_ends_with_its_input() {
+async fn agent_on_stdio_answers_and_ends_with_its_input() {
     let launch = Launch::new(AGENT).grace(Duration::from_secs(50));
     let (child, connection) = Child::spawn(launch).await.unwrap();
     let (peer, inbox) = Peer::start(connection);
@@ -78,7 +78,7 @@ fn close_stdout_of(mut agent: process::Child, stdin: OwnedFd, stdout: OwnedFd) -
 }
 
 #[tokio::test]
-async fn an_idle_agent_ends_when_its_stdout_is_closed() {
+async fn idle_agent_ends_when_its_stdout_is_closed() {
     let (theirs_in, ours_in) = io::pipe().unwrap();
     let (ours_out, theirs_out) = io::pipe().unwrap();
     let on_pipes = (agent(theirs_in, theirs_out), ours_in.into(), ours_out.into());

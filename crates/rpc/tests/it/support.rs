@@ -14,9 +14,12 @@ pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
     timeout(DEADLINE, future).await.expect("it should have happened long ago")
 }
 
-/// News with a number, to tell one from another.
-pub(crate) fn news(number: usize) -> Frame {
-    Frame::Notification(Notification::new("news", Json::new(&serde_json::json!({"number": number})).unwrap()))
+/// A notification with a number, to tell one from another.
+pub(crate) fn notification(number: usize) -> Frame {
+    Frame::Notification(Notification::new(
+        "notification",
+        Json::new(&serde_json::json!({"number": number})).unwrap(),
+    ))
 }
 
 /// All frames until the end, and the reason of the end.

@@ -14,7 +14,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-use crate::support::{all, news, soon};
+use crate::support::{all, notification, soon};
 
 fn options() -> WebSocketOptions {
     WebSocketOptions::default()
@@ -52,16 +52,16 @@ async fn both_ends(options: WebSocketOptions) -> (Connection, Connection) {
 async fn frames_go_both_ways_and_a_close_is_an_orderly_end() {
     let (mut client, mut server) = both_ends(options()).await;
     for n in 0..100 {
-        client.outgoing.send(news(n)).await.unwrap();
-        server.outgoing.send(news(n + 1000)).await.unwrap();
+        client.outgoing.send(notification(n)).await.unwrap();
+        server.outgoing.send(notification(n + 1000)).await.unwrap();
     }
     // a WebSocket has no half-close: what the server has not written when the close comes would not be written
     for n in 0..100 {
-        assert_eq!(soon(client.incoming.recv()).await.unwrap(), news(n + 1000));
+        assert_eq!(soon(client.incoming.recv()).await.unwrap(), notification(n + 1000));
     }
     client.outgoing.close();
     let (frames, closed) = all(&mut server.incoming).await;
-    assert_eq!(frames, (0..100).map(news).collect::<Vec<_>>());
+    assert_eq!(frames, (0..100).map(notification).collect::<Vec<_>>());
     assert!(matches!(closed, Closed::Ended), "{closed}");
     let (frames, closed) = all(&mut client.incoming).await;
     assert!(frames.is_empty());
@@ -69,7 +69,7 @@ async fn frames_go_both_ways_and_a_close_is_an_orderly_end() {
 }
 
 #[tokio::test]
-async fn a_call_crosses_a_websocket() {
+async fn call_crosses_a_websocket() {
     let (client, server) = both_ends(options()).await;
     let (client, _news) = Peer::start(client);
     let (agent, mut inbox) = Peer::start(server);
@@ -101,7 +101,7 @@ async fn too_big_message_ends_the_connection_with_a_reason() {
         client_async("ws://localhost/", stream).await.unwrap().0
     };
     let (mut server, mut client) = soon(async { tokio::join!(accept, connect) }).await;
-    client.send(Message::text(news(1).to_line())).await.unwrap();
+    client.send(Message::text(notification(1).to_line())).await.unwrap();
     // far more than the sockets buffer: the close message must come through while this is still being written
     let sending = async {
         let (mut sink, stream) = client.split();
@@ -110,7 +110,7 @@ async fn too_big_message_ends_the_connection_with_a_reason() {
     };
     let (answers, (frames, closed)) = soon(async { tokio::join!(sending, all(&mut server.incoming)) }).await;
     assert_eq!(frames.len(), 2);
-    assert_eq!(frames[0], news(1));
+    assert_eq!(frames[0], notification(1));
     assert!(matches!(&frames[1], Frame::Malformed(it) if it.reason.to_string() == "longer than 1000 bytes"));
     assert!(matches!(closed, Closed::TooBig { limit: 1000 }), "{closed}");
     let Some(Ok(Message::Close(Some(frame)))) = answers.first() else { panic!("{answers:?}") };
@@ -136,16 +136,16 @@ async fn bad_text_is_a_frame_and_blank_or_binary_messages_do_no_harm() {
     let (mut server, mut client) = foreign_client(options()).await;
     client.send(Message::text("oops")).await.unwrap();
     client.send(Message::text(" \n")).await.unwrap();
-    client.send(Message::binary(news(1).to_line().into_bytes())).await.unwrap();
-    client.send(Message::text(format!("\n{}\r\n", news(2).to_line()))).await.unwrap();
+    client.send(Message::binary(notification(1).to_line().into_bytes())).await.unwrap();
+    client.send(Message::text(format!("\n{}\r\n", notification(2).to_line()))).await.unwrap();
     client.close(None).await.unwrap();
     let (frames, _) = all(&mut server.incoming).await;
     assert!(matches!(frames[0], Frame::Malformed(_)));
-    assert_eq!(frames[1..], [news(1), news(2)]);
+    assert_eq!(frames[1..], [notification(1), notification(2)]);
 }
 
 #[tokio::test]
-async fn a_close_code_and_its_reason_are_kept() {
+async fn close_code_and_its_reason_are_kept() {
     let (mut server, mut client) = foreign_client(options()).await;
     let frame = tokio_tungstenite::tungstenite::protocol::CloseFrame {
         code: CloseCode::Policy,
@@ -177,7 +177,7 @@ async fn peer_is_pinged_and_a_silent_one_is_disconnected() {
 }
 
 #[tokio::test]
-async fn a_client_that_is_not_admitted_gets_403_and_no_connection() {
+async fn client_that_is_not_admitted_gets_403_and_no_connection() {
     let (near, mut far) = tokio::io::duplex(4096);
     let request = "GET / HTTP/1.1\r\nHost: x\r\nOrigin: http://evil.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
                    Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";

@@ -12,6 +12,7 @@
 //!     TurnEnd::Completed | TurnEnd::HandedOver => println!("{}", result.text),
 //!     TurnEnd::Interrupted(by) => println!("stopped by {by:?}"),
 //!     TurnEnd::Failed(FailureKind::StructuredOutput(reason)) => println!("no valid answer: {reason}"),
+//!     TurnEnd::Failed(FailureKind::Refusal) => println!("refused: {:?}", result.errors),
 //!     TurnEnd::Failed(reason) => println!("failed: {reason:?} {:?}", result.errors),
 //!     _ => {}
 //! }

@@ -7,7 +7,7 @@
 //! let mut ends = session.notifications().only("agent_turn_completed");
 //! session.send("Say hello.").await?;
 //! let end = ends.next().await;
-//! println!("{:?}", end.as_ref().and_then(|news| news.params.as_ref()));
+//! println!("{:?}", end.as_ref().and_then(|notification| notification.params.as_ref()));
 //! # assert!(end.is_some());
 //! session.close().await?;
 //! # Ok(()) }

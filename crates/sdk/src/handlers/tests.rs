@@ -75,7 +75,7 @@ async fn handler_that_never_returns_denies_after_timeout() {
 }
 
 #[tokio::test]
-async fn an_edited_plan_may_be_answered_to_a_plan_only() {
+async fn edited_plan_may_be_answered_to_a_plan_only() {
     let edit = || handlers(sync(|_: PermissionRequest| Decision::edit_plan("better")));
     let plan = asked(ExitSpecModeDetails::new("plan"), &[Outcome::ProceedOnce, Outcome::Cancel]);
     let answered = edit().decide(plan).await;
@@ -126,7 +126,7 @@ async fn pending_request_is_denied_at_the_deadline_with_the_reason() {
     let handlers = Handlers { deadline: Some(Duration::from_mins(1)), ..Handlers::default() };
     let (pending, waiting) = crate::PendingPermission::new(command());
     let over = CancellationToken::new();
-    let answered = handlers.pending_permission(pending.request(), waiting, &over).await;
+    let answered = handlers.pending_permission(pending.request(), waiting, &over, false).await;
     assert_eq!(answered.failure.unwrap(), "permission decision: no answer within 60s");
     assert!(answered.is_denial && pending.is_settled());
 }
@@ -137,7 +137,16 @@ async fn void_request_is_denied_without_a_decision() {
     let over = CancellationToken::new();
     over.cancel();
     pending.allow_once();
-    let answered = Handlers::default().pending_permission(&command(), waiting, &over).await;
+    let answered = Handlers::default().pending_permission(&command(), waiting, &over, false).await;
     assert_eq!(answered.result.selected_option, Outcome::Cancel);
     assert!(!answered.is_denial && answered.failure.is_none());
+}
+
+#[tokio::test]
+async fn dropped_request_of_a_shared_session_is_left_to_others() {
+    let (pending, waiting) = crate::PendingPermission::new(command());
+    drop(pending);
+    let over = CancellationToken::new();
+    let answered = Handlers::default().pending_permission(&command(), waiting, &over, true).await;
+    assert!(answered.is_left_open && !answered.is_denial);
 }

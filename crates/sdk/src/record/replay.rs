@@ -46,7 +46,7 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
 pub struct Replay {
     scripts: Vec<Script>,
     is_strict: bool,
-    patience: Duration,
+    timeout: Duration,
     stage: Arc<Mutex<Stage>>,
 }
 
@@ -80,7 +80,7 @@ impl Replay {
     /// Parses a recording of one connection.
     pub fn parse(recording: &str) -> Result<Self> {
         let scripts = vec![Script::parse(recording)?];
-        Ok(Self { scripts, is_strict: false, patience: DEFAULT_TIMEOUT, stage: Arc::default() })
+        Ok(Self { scripts, is_strict: false, timeout: DEFAULT_TIMEOUT, stage: Arc::default() })
     }
 
     /// Adds the recording of another connection, for operations that open one: a fork, a compaction, another session.
@@ -98,8 +98,8 @@ impl Replay {
 
     /// Sets how long the client may take for its next step before the replay fails; one minute by default.
     #[must_use]
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
         self
     }
 
@@ -163,8 +163,8 @@ impl Replay {
                 },
                 Ok(Next::Leave) => return,
                 Ok(Next::Wait) => {
-                    let patience = if player.wants().is_some() { self.patience } else { Duration::MAX };
-                    match timeout(patience, connection.incoming.recv()).await {
+                    let limit = if player.wants().is_some() { self.timeout } else { Duration::MAX };
+                    match timeout(limit, connection.incoming.recv()).await {
                         Ok(Ok(frame)) => match player.take(frame) {
                             Ok(()) => continue,
                             Err(complaint) => complaint,
@@ -172,7 +172,7 @@ impl Replay {
                         Ok(Err(_gone)) => return,
                         Err(_elapsed) => {
                             let wanted = player.wants().unwrap_or_default();
-                            format!("{wanted}, but nothing came within {patience:?}")
+                            format!("{wanted}, but nothing came within {limit:?}")
                         }
                     }
                 }
@@ -189,8 +189,8 @@ impl Replay {
         let params = serde_json::json!({"notification": {
             "type": "error", "message": format!("replay: {complaint}"), "errorType": "replay",
         }});
-        let news = Notification::new("droid.session_notification", Json::from(params));
-        let mut last_words = vec![Frame::Notification(news)];
+        let notification = Notification::new("droid.session_notification", Json::from(params));
+        let mut last_words = vec![Frame::Notification(notification)];
         last_words.extend(player.refusal());
         for frame in last_words {
             // a client that is gone does not need them

@@ -131,9 +131,8 @@ fn name_messages(steps: &mut [Step]) {
         let text = params["text"].as_str().unwrap_or_default();
         let found = match params["messageId"].as_str() {
             Some(given) => Some(given.to_owned()),
-            None => {
-                find_id(after, &taken, |news| echo_of(news, text)).or_else(|| find_id(after, &taken, turn_of))
-            }
+            None => find_id(after, &taken, |notification| echo_of(notification, text))
+                .or_else(|| find_id(after, &taken, turn_of)),
         };
         taken.extend(found.clone());
         *message_id = found;
@@ -155,8 +154,8 @@ fn find_id(
     ids.into_iter().find(|id| !taken.contains(id))
 }
 
-fn echo_of(news: SessionNotification, prompt: &str) -> Option<String> {
-    match news {
+fn echo_of(notification: SessionNotification, prompt: &str) -> Option<String> {
+    match notification {
         SessionNotification::CreateMessage(created) => {
             let message = created.message;
             (message.role == MessageRole::User && message.text() == prompt).then_some(message.id)
@@ -165,8 +164,8 @@ fn echo_of(news: SessionNotification, prompt: &str) -> Option<String> {
     }
 }
 
-fn turn_of(news: SessionNotification) -> Option<String> {
-    match news {
+fn turn_of(notification: SessionNotification) -> Option<String> {
+    match notification {
         SessionNotification::AgentTurnCompleted(completed) => completed.turn_id,
         _ => None,
     }

@@ -1,8 +1,8 @@
 //! A permission request and the decision on it.
 
 use musher_wire::{
-    PermissionDetails, PermissionOption, PermissionToolUse, RequestPermissionParams, RequestPermissionResult,
-    ToolConfirmationOutcome as Outcome,
+    Json, PermissionDetails, PermissionOption, PermissionToolUse, RequestPermissionParams,
+    RequestPermissionResult, ToolConfirmationOutcome as Outcome,
 };
 
 use super::commands::{SimpleCommand, split};
@@ -86,6 +86,8 @@ pub struct Decision {
     outcome: Outcome,
     comment: Option<String>,
     edited_plan: Option<String>,
+    rewritten_input: Option<serde_json::Value>,
+    continues: bool,
 }
 
 impl Decision {
@@ -102,6 +104,17 @@ impl Decision {
     /// Denies the tool calls, which ends the turn.
     pub fn deny() -> Self {
         Outcome::Cancel.into()
+    }
+
+    /// Denies the tool calls and tells the model why; the turn continues. Only the engine does this: other agents end the turn.
+    pub fn deny_and_continue(reason: impl Into<String>) -> Self {
+        Self { continues: true, ..Self::deny().comment(reason) }
+    }
+
+    /// Replaces the input of the one tool call. The agent checks the call again, and may ask again with the new input. Only the engine does
+    /// this: to other agents it is a denial.
+    pub fn rewrite(input: serde_json::Value) -> Self {
+        Self { rewritten_input: Some(input), ..Self::deny() }
     }
 
     /// Allows a plan with the user's changes.
@@ -134,14 +147,17 @@ impl Decision {
         Err(format!("`{}` was not offered (offered: {})", self.outcome, offered.join(", ")))
     }
 
+    /// Whether the decision ends the turn.
     pub(crate) fn is_denial(&self) -> bool {
-        self.outcome == Outcome::Cancel
+        self.outcome == Outcome::Cancel && !self.continues && self.rewritten_input.is_none()
     }
 
     pub(crate) fn into_wire(self) -> RequestPermissionResult {
         RequestPermissionResult {
             comment: self.comment,
             edited_spec_content: self.edited_plan,
+            continue_turn: self.continues.then_some(true),
+            rewritten_input: self.rewritten_input.map(Json::from),
             ..RequestPermissionResult::new(self.outcome)
         }
     }
@@ -149,6 +165,26 @@ impl Decision {
 
 impl From<Outcome> for Decision {
     fn from(outcome: Outcome) -> Self {
-        Self { outcome, comment: None, edited_plan: None }
+        Self { outcome, comment: None, edited_plan: None, rewritten_input: None, continues: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn denial_that_continues_and_a_rewrite_do_not_end_the_turn() {
+        let wire = |decision: Decision| serde_json::to_value(decision.into_wire()).unwrap();
+        let denial = Decision::deny_and_continue("no");
+        assert!(!denial.is_denial() && Decision::deny().is_denial());
+        let expected =
+            serde_json::json!({"selectedOption": "cancel", "comment": "no", "musher.continueTurn": true});
+        assert_eq!(wire(denial), expected);
+        let rewrite = Decision::rewrite(serde_json::json!({"command": "ls"}));
+        assert!(!rewrite.is_denial());
+        let expected =
+            serde_json::json!({"selectedOption": "cancel", "musher.rewrittenInput": {"command": "ls"}});
+        assert_eq!(wire(rewrite), expected);
     }
 }

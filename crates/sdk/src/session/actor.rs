@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use musher_rpc::{Closed, Inbox, Incoming};
-use musher_wire::{Id, Json, Notification, SessionNotification as News};
+use musher_wire::{DroidWorkingState, Id, Json, Notification, Request, SessionNotification};
 use tokio::sync::{OwnedSemaphorePermit, broadcast, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -59,6 +59,8 @@ pub(crate) struct NewTurn {
     pub(crate) limits: TurnLimits,
     pub(crate) events: Sender,
     pub(crate) cancel: CancellationToken,
+    /// The turn is not of this side: it is followed if it runs. Told whether it does.
+    pub(crate) follows: Option<oneshot::Sender<bool>>,
     /// The right to be the one turn of the session, given back when the turn is over.
     pub(crate) permit: OwnedSemaphorePermit,
     /// Signals that the turn is over.
@@ -87,6 +89,8 @@ pub(crate) struct Actor {
     pub(crate) turn: Option<Running>,
     /// Requests of the agent that are being answered.
     pub(crate) open: HashMap<Id, OpenRequest>,
+    /// Requests that wait for a reader, in a session with other clients.
+    pub(crate) parked: Vec<Request>,
     /// The subscription for requests that no turn takes.
     pub(crate) requests: watch::Receiver<Option<mpsc::Sender<PendingRequest>>>,
     /// Requests of the agent to the editor that are being answered.
@@ -107,6 +111,8 @@ pub(crate) struct Running {
     asks_on_stream: bool,
     /// Voids the requests on the stream: when the turn is interrupted, or over.
     pub(super) requests: CancellationToken,
+    /// The turn is of another client: its reader may leave without interrupting it.
+    is_followed: bool,
     limits: TurnLimits,
     events: Sender,
     /// Events for which there is no room at the moment.
@@ -131,6 +137,8 @@ impl Actor {
                     None => self.closed = Some(Closed::Local),
                 },
                 () = cancelled(running, &self.cancel) => self.stop(StoppedBy::Caller),
+                () = left(running) => self.turn = None,
+                Ok(()) = self.requests.changed(), if !self.parked.is_empty() => self.unpark(),
                 () = until(deadline) => self.tick(),
                 () = room(running), if running.is_some_and(Running::is_full) => self.deliver(),
                 incoming = self.inbox.recv(), if !running.is_some_and(Running::is_full) => match incoming {
@@ -148,6 +156,7 @@ impl Actor {
                 // messages that came before the prompt is sent do not belong to its turn
                 self.catch_up();
                 self.begin(*new);
+                self.unpark();
             }
             Command::Refused { turn_id, error } => {
                 if let Some(turn) = self.turn.take_if(|turn| turn.tracker.turn_id() == turn_id) {
@@ -181,8 +190,17 @@ impl Actor {
 
     fn begin(&mut self, new: NewTurn) {
         let state = self.state.borrow();
+        let is_followed = new.follows.is_some();
+        if let Some(follows) = new.follows {
+            let is_running = state.working != DroidWorkingState::Idle;
+            // a caller that is gone needs no answer
+            if follows.send(is_running).is_err() || !is_running {
+                return;
+            }
+        }
         let expected = Expectation {
             turn_id: new.turn_id,
+            is_followed,
             session_id: state.id.to_string(),
             wants_output: new.wants_output,
             usage_before: state.usage,
@@ -194,6 +212,7 @@ impl Actor {
             tracker: Tracker::new(expected, now()),
             wants_partial: new.wants_partial,
             asks_on_stream: new.asks_on_stream,
+            is_followed,
             requests: over.child_token(),
             limits: new.limits,
             events: new.events,
@@ -232,12 +251,22 @@ impl Actor {
         if self.editor_requests.cancel(&notification) {
             return;
         }
+        #[cfg(feature = "daemon")]
+        if notification.method == crate::daemon::GAP {
+            if let Some(turn) = &mut self.turn {
+                turn.add([Event::Gap]);
+            }
+            if self.raw.receiver_count() > 0 {
+                self.raw.send(Arc::new(notification)).ok();
+            }
+            return;
+        }
         let read = notification.session();
         if let Ok(params) = &read {
             if SessionState::concerns(&params.notification) {
                 self.state.send_if_modified(|state| state.learn(&params.notification));
             }
-            if let News::PermissionResolved(resolved) = &params.notification {
+            if let SessionNotification::PermissionResolved(resolved) = &params.notification {
                 // by another client, or by an interrupt
                 self.withdrawn(&resolved.request_id);
             }
@@ -249,7 +278,7 @@ impl Actor {
         let Some(turn) = &mut self.turn else { return };
         let mut events = std::mem::take(&mut self.scratch);
         match read {
-            Ok(params) => turn.tracker.news(&mut self.dialect, params, now, &mut events),
+            Ok(params) => turn.tracker.notification(&mut self.dialect, params, now, &mut events),
             Err(error) => events.push(Event::Unreadable {
                 params: notification.params.unwrap_or_else(Json::null),
                 reason: error.to_string(),
@@ -336,6 +365,11 @@ impl Running {
         self.asks_on_stream && !self.tracker.is_stopping() && !self.tracker.is_over()
     }
 
+    /// Returns whether the turn is of another client.
+    pub(super) fn is_followed(&self) -> bool {
+        self.is_followed
+    }
+
     pub(super) fn add(&mut self, events: impl IntoIterator<Item = Event>) {
         for event in events {
             if self.wants_partial || !event.is_partial() {
@@ -414,8 +448,16 @@ async fn cancelled(turn: Option<&Running>, session: &CancellationToken) {
         Some(turn) if !turn.tracker.is_stopping() && !turn.tracker.is_over() => tokio::select! {
             () = session.cancelled() => {}
             () = turn.cancel.cancelled() => {}
-            () = turn.events.abandoned(), if !turn.is_full() => {}
+            () = turn.events.abandoned(), if !turn.is_full() && !turn.is_followed => {}
         },
+        _ => pending().await,
+    }
+}
+
+/// Waits until the reader of a turn of another client is gone. The turn continues.
+async fn left(turn: Option<&Running>) {
+    match turn {
+        Some(turn) if turn.is_followed => turn.events.abandoned().await,
         _ => pending().await,
     }
 }

@@ -64,6 +64,13 @@ macro_rules! shared_options {
             self
         }
 
+        /// Sets the agent of a session that other clients share.
+        #[cfg(feature = "daemon")]
+        pub(crate) fn shared_agent(mut self, agent: Agent) -> Self {
+            self.setup.handlers.is_shared = true;
+            self.agent(agent)
+        }
+
         /// Sets the program of the agent, which must speak the protocol when it is called like `droid exec`.
         pub fn executable(self, program: impl AsRef<Path>) -> Self {
             self.agent(Agent::program(program))
@@ -208,13 +215,13 @@ macro_rules! shared_options {
             self
         }
 
-        /// Enables tools that are off by default, by their ids.
+        /// Enables tools that are off by default, by their ids or names.
         pub fn enabled_tools(mut self, ids: impl IntoIterator<Item: Into<String>>) -> Self {
             self.params.enabled_tool_ids = Some(ids.into_iter().map(Into::into).collect());
             self
         }
 
-        /// Disables tools, by their ids.
+        /// Disables tools, by their ids or names.
         pub fn disabled_tools(mut self, ids: impl IntoIterator<Item: Into<String>>) -> Self {
             self.params.disabled_tool_ids = Some(ids.into_iter().map(Into::into).collect());
             self
@@ -322,7 +329,7 @@ impl SessionBuilder {
         self
     }
 
-    /// Disables all tools but these, by their ids.
+    /// Disables all tools but these, by their ids or names.
     pub fn restrict_tools(mut self, ids: impl IntoIterator<Item: Into<String>>) -> Self {
         self.params.restrict_tool_ids = Some(ids.into_iter().map(Into::into).collect());
         self
@@ -371,6 +378,14 @@ impl SessionBuilder {
         self
     }
 
+    /// Sets the sandbox of commands: `off`, `read-only`, `workspace-write`, or an object as in the settings of musher's engine.
+    ///
+    /// Only the engine reads it. droid has its own setting.
+    pub fn sandbox(mut self, sandbox: impl Into<serde_json::Value>) -> Self {
+        self.params.sandbox = Some(Json::from(sandbox.into()));
+        self
+    }
+
     /// Disables the skills that come with the agent.
     pub fn disable_builtin_skills(mut self) -> Self {
         self.params.disable_builtin_skills = Some(true);
@@ -381,7 +396,9 @@ impl SessionBuilder {
         let Self { setup, cwd, mut params } = self;
         check_directory(&setup.agent, &cwd)?;
         // a local program starts in `cwd`, so a path relative to this process would be wrong for it
-        let cwd = if setup.agent.is_local_program() { std::path::absolute(&cwd).unwrap_or(cwd) } else { cwd };
+        // and a daemon has a directory of its own
+        let is_elsewhere = setup.agent.is_local_program() || setup.handlers.is_shared;
+        let cwd = if is_elsewhere { std::path::absolute(&cwd).unwrap_or(cwd) } else { cwd };
         params.cwd = cwd.to_string_lossy().into_owned();
         params.tags.get_or_insert_default().push(our_tag());
         params.client_capabilities =
@@ -498,5 +515,9 @@ fn loaded_state(loaded: LoadSessionResult, asked: &str) -> SessionState {
     state.settings = loaded.settings.unwrap_or_default();
     state.models = loaded.available_models.unwrap_or_default();
     state.usage = loaded.token_usage.as_ref().map(Into::into);
+    // only the session of a daemon can be at work before it is loaded
+    if let Some(working) = loaded.working_state {
+        state.working = working;
+    }
     state
 }

@@ -2,6 +2,7 @@
 
 mod actor;
 mod builder;
+mod follow;
 mod id;
 mod notifications;
 mod operations;
@@ -22,6 +23,7 @@ use tracing::Instrument;
 
 pub(crate) use actor::{Command, NewTurn, TurnLimits};
 pub use builder::{ResumeBuilder, SessionBuilder};
+pub use follow::Follow;
 pub use id::SessionId;
 pub use notifications::Notifications;
 pub use operations::{Compact, Compaction, EnterSpecMode, Fork};
@@ -234,6 +236,15 @@ impl Session {
         tokio::time::timeout(CLOSE_TIMEOUT, peer.closed()).await.ok();
     }
 
+    /// Leaves a session of a daemon: the daemon keeps it, and a running turn continues there. Later calls on this side fail.
+    ///
+    /// An agent that is a child process ends, as with the last handle.
+    pub async fn detach(self) {
+        let peer = self.handle.client.peer();
+        peer.finish(CLOSE_TIMEOUT).await;
+        tokio::time::timeout(CLOSE_TIMEOUT, self.handle.commands.closed()).await.ok();
+    }
+
     /// Waits until the session's task has handled all messages that came before an answer.
     async fn catch_up(&self) {
         let (done, caught_up) = oneshot::channel();
@@ -268,6 +279,7 @@ impl Session {
             dialect: Dialect::default(),
             turn: None,
             open: HashMap::new(),
+            parked: Vec::new(),
             requests: wanted,
             editor_requests: EditorRequests::default(),
             cancel: setup.cancel.clone(),

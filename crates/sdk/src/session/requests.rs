@@ -9,8 +9,9 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::actor::{Actor, Command};
+use super::actor::{Actor, Command, Running};
 use crate::handlers::Answered;
+use crate::requests::MAX_WAITING;
 use crate::{Event, PendingPermission, PendingQuestion, PendingRequest, PermissionRequest, QuestionRequest};
 
 /// A request of the agent that is being answered.
@@ -25,6 +26,12 @@ pub(crate) struct OpenRequest {
 impl Actor {
     /// Answers a request of the agent in a task of its own.
     pub(super) fn request(&mut self, request: Request) {
+        if self.is_nobodys(&request) {
+            if self.parked.len() < MAX_WAITING {
+                self.parked.push(request);
+            }
+            return;
+        }
         let peer = self.client.peer().control();
         let Err(request) = self.editor_requests.start(&self.handlers.editor, peer, request) else { return };
         match &*request.method {
@@ -51,6 +58,29 @@ impl Actor {
         }
     }
 
+    /// Returns whether a request of a session with other clients has no reader and no handler here.
+    fn is_nobodys(&self, request: &Request) -> bool {
+        let has_handler = match &*request.method {
+            RequestPermission::NAME => self.handlers.permission.is_some(),
+            AskUser::NAME => self.handlers.questions.is_some(),
+            _ => true,
+        };
+        self.may_stay_open() && !has_handler && self.reader().is_none()
+    }
+
+    /// Returns whether others may answer: in a session with other clients, unless the request belongs to a turn of this side.
+    fn may_stay_open(&self) -> bool {
+        self.handlers.is_shared && self.turn.as_ref().is_none_or(Running::is_followed)
+    }
+
+    /// Offers the requests without a reader to a new one.
+    pub(super) fn unpark(&mut self) {
+        for request in std::mem::take(&mut self.parked) {
+            self.request(request);
+        }
+        self.deliver();
+    }
+
     fn permission(&mut self, id: Id, request: PermissionRequest) {
         let handlers = self.handlers.clone();
         let Some(over) = self.reader() else {
@@ -58,7 +88,8 @@ impl Actor {
         };
         let (pending, waiting) = PendingPermission::new(request);
         let request = pending.shared_request();
-        self.answer(id, async move { handlers.pending_permission(&request, waiting, &over).await });
+        let stays = self.may_stay_open();
+        self.answer(id, async move { handlers.pending_permission(&request, waiting, &over, stays).await });
         self.publish(PendingRequest::Permission(pending));
     }
 
@@ -69,7 +100,8 @@ impl Actor {
         };
         let (pending, waiting) = PendingQuestion::new(request);
         let request = pending.shared_request();
-        self.answer(id, async move { handlers.pending_question(&request, waiting, &over).await });
+        let stays = self.may_stay_open();
+        self.answer(id, async move { handlers.pending_question(&request, waiting, &over, stays).await });
         self.publish(PendingRequest::Question(pending));
     }
 
@@ -121,7 +153,8 @@ impl Actor {
     }
 
     /// Withdraws a request: the agent no longer needs an answer.
-    pub(super) fn withdrawn(&self, request_id: &str) {
+    pub(super) fn withdrawn(&mut self, request_id: &str) {
+        self.parked.retain(|request| request.id != Id::from(request_id));
         if let Some(open) = self.open.get(&Id::from(request_id)) {
             open.withdrawn.cancel();
         }
@@ -143,6 +176,7 @@ async fn respond<T: Serialize>(
     };
     let (is_denial, failure) = match answered {
         None => (false, None),
+        Some(answered) if answered.is_left_open => (false, None),
         Some(answered) => {
             let outcome = Json::new(&answered.result)
                 .map_err(|error| RpcError::new(RpcError::INTERNAL, error.to_string()));
@@ -157,5 +191,5 @@ async fn respond<T: Serialize>(
 }
 
 fn unreadable<T>(result: T, failure: String) -> Answered<T> {
-    Answered { result, is_denial: true, failure: Some(failure) }
+    Answered { result, is_denial: true, failure: Some(failure), is_left_open: false }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use musher_wire::{
-    DroidWorkingState, EditorCapabilities, Message, ModelInfo, SessionNotification as News, SessionSettings,
+    DroidWorkingState, EditorCapabilities, Message, ModelInfo, SessionNotification, SessionSettings,
 };
 
 use super::SessionId;
@@ -50,27 +50,31 @@ impl SessionState {
     }
 
     /// Returns whether this notification concerns the session's state.
-    pub(crate) fn concerns(news: &News) -> bool {
+    pub(crate) fn concerns(notification: &SessionNotification) -> bool {
         matches!(
-            news,
-            News::SettingsUpdated(_)
-                | News::SessionTitleUpdated(_)
-                | News::SessionTokenUsageChanged(_)
-                | News::DroidWorkingStateChanged(_)
-                | News::SessionWorkingDirectoryChanged(_)
+            notification,
+            SessionNotification::SettingsUpdated(_)
+                | SessionNotification::SessionTitleUpdated(_)
+                | SessionNotification::SessionTokenUsageChanged(_)
+                | SessionNotification::DroidWorkingStateChanged(_)
+                | SessionNotification::SessionWorkingDirectoryChanged(_)
         )
     }
 
     /// Applies a notification; returns whether the state changed.
-    pub(crate) fn learn(&mut self, news: &News) -> bool {
-        match news {
-            News::SettingsUpdated(updated) => self.settings.merge(updated.settings.clone()),
-            News::SessionTitleUpdated(updated) => self.title = Some(updated.title.clone()),
-            News::SessionTokenUsageChanged(changed) => self.usage = Some((&changed.token_usage).into()),
-            News::DroidWorkingStateChanged(changed) if changed.new_state != self.working => {
+    pub(crate) fn learn(&mut self, notification: &SessionNotification) -> bool {
+        match notification {
+            SessionNotification::SettingsUpdated(updated) => self.settings.merge(updated.settings.clone()),
+            SessionNotification::SessionTitleUpdated(updated) => self.title = Some(updated.title.clone()),
+            SessionNotification::SessionTokenUsageChanged(changed) => {
+                self.usage = Some((&changed.token_usage).into());
+            }
+            SessionNotification::DroidWorkingStateChanged(changed) if changed.new_state != self.working => {
                 self.working = changed.new_state.clone();
             }
-            News::SessionWorkingDirectoryChanged(changed) => self.cwd = Some(changed.cwd.clone().into()),
+            SessionNotification::SessionWorkingDirectoryChanged(changed) => {
+                self.cwd = Some(changed.cwd.clone().into());
+            }
             _ => return false,
         }
         true

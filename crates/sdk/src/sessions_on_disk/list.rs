@@ -24,7 +24,13 @@ use crate::Result;
 /// # Ok(()) }
 /// ```
 pub fn list_sessions() -> ListSessions {
-    ListSessions { cwd: PathBuf::from("."), is_everywhere: false, limit: usize::MAX, folder: None }
+    ListSessions {
+        cwd: PathBuf::from("."),
+        is_everywhere: false,
+        is_used_only: false,
+        limit: usize::MAX,
+        folder: None,
+    }
 }
 
 /// A list of sessions on disk, not read yet. Await it, or call [`blocking`](Self::blocking).
@@ -33,6 +39,7 @@ pub fn list_sessions() -> ListSessions {
 pub struct ListSessions {
     cwd: PathBuf,
     is_everywhere: bool,
+    is_used_only: bool,
     limit: usize,
     folder: Option<PathBuf>,
 }
@@ -76,6 +83,12 @@ impl ListSessions {
         self
     }
 
+    /// Omits sessions that were created, but never used.
+    pub fn used_only(mut self) -> Self {
+        self.is_used_only = true;
+        self
+    }
+
     /// Sets the maximum number of sessions; the newest are returned.
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = limit;
@@ -93,8 +106,9 @@ impl ListSessions {
         let store = Store::in_folder(sessions_root(self.folder.as_deref())?);
         let cwd = (!self.is_everywhere).then_some(self.cwd.as_path());
         let favorites = store.favorites();
-        let sessions = store.list(cwd, self.limit).into_iter();
-        Ok(sessions.filter_map(|session| stored(session, &favorites)).collect())
+        let sessions =
+            if self.is_used_only { store.list_used(cwd, self.limit) } else { store.list(cwd, self.limit) };
+        Ok(sessions.into_iter().filter_map(|session| stored(session, &favorites)).collect())
     }
 }
 

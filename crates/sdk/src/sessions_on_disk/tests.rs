@@ -65,7 +65,7 @@ fn what_is_known_about_a_session_comes_from_its_first_line_and_its_file() {
 }
 
 #[test]
-fn the_newest_come_first_and_of_two_with_one_id_only_the_newest() {
+fn newest_come_first_and_of_two_with_one_id_only_the_newest() {
     let mut disk = Disk::new();
     disk.put("-w/one.jsonl", start("one", "/w"));
     disk.put("-w/two.jsonl", start("old two", "/w"));
@@ -148,7 +148,7 @@ fn files_that_are_not_sessions_are_skipped() {
 }
 
 #[test]
-fn a_torn_tail_counts_as_a_line_and_invalid_text_is_replaced() {
+fn torn_tail_counts_as_a_line_and_invalid_text_is_replaced() {
     let mut disk = Disk::new();
     let mut text = b"{\"type\":\"session_start\",\"title\":\"\xff\"}\n{\"type\":\"mes".to_vec();
     disk.put("-w/a.jsonl", &text);
@@ -181,7 +181,7 @@ fn folders_are_named_by_the_path_of_the_directory() {
 }
 
 #[tokio::test]
-async fn a_conversation_is_read_record_by_record() {
+async fn conversation_is_read_record_by_record() {
     let mut disk = Disk::new();
     disk.put("-w/a.jsonl", WHOLE);
     let stored = read_session("a").sessions_dir(disk.0.path()).await.unwrap();
@@ -209,7 +209,7 @@ fn damaged_lines_are_skipped_and_counted() {
 }
 
 #[test]
-fn an_id_is_never_a_path() {
+fn id_is_never_a_path() {
     let disk = Disk::new();
     for id in ["", "../a", "a/b", "a.b", "ä", &"x".repeat(65)] {
         let error = read_session(id).sessions_dir(disk.0.path()).blocking().unwrap_err();

@@ -7,8 +7,8 @@ use musher_wire::{HookExecutionCompleted, HookExecutionStarted, HookStatus, Sess
 use crate::{Event, HookProgress, HookRun};
 
 /// Turns a notification into events.
-pub(super) fn from(news: News, out: &mut Vec<Event>) {
-    let event = match news {
+pub(super) fn from(notification: News, out: &mut Vec<Event>) {
+    let event = match notification {
         News::HookExecutionStarted(started) => return hooks_started(*started, out),
         News::HookExecutionCompleted(completed) => return hooks_ended(*completed, out),
         News::AssistantTextComplete(it) => Event::BlockComplete {

@@ -1,7 +1,11 @@
-//! The bounded queue from a session to the reader of a turn.
+//! The bounded queue from a session to the reader of a turn: back-pressure on the agent.
 //!
 //! A slow reader costs at most [`CAPACITY`] events: then deltas of one block are joined, and if that is not enough, the
 //! session stops reading from the agent. Nothing is dropped.
+//!
+//! It is not the queue of `musher-rpc`, which moves messages as they are, in two lanes, bounded in bytes, for tasks that await. Here the
+//! last event in the queue grows, room is asked for by a task that must do other things meanwhile, and the reader polls a stream and
+//! takes all events under one lock. One type for both would have each of these as an option that only one of them uses.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -188,7 +192,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_full_queue_keeps_the_rest_until_there_is_room() {
+    async fn full_queue_keeps_the_rest_until_there_is_room() {
         let (sender, mut receiver) = queue();
         let mut events: VecDeque<_> = (0..CAPACITY + 10).map(|n| delta(&n.to_string(), "x")).collect();
         sender.push(&mut events);
@@ -219,7 +223,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_reader_that_leaves_frees_the_sender() {
+    async fn reader_that_leaves_frees_the_sender() {
         let (sender, receiver) = queue();
         sender.push(&mut (0..CAPACITY).map(|n| delta(&n.to_string(), "x")).collect());
         let waiting = tokio::spawn(async move {

@@ -16,7 +16,9 @@ use musher_wire::{
 
 use super::dialect::Dialect;
 use super::events;
-use crate::{Event, FailureKind, SessionUsage, StoppedBy, TokenUsage, ToolOutcome, TurnEnd, TurnResult};
+use crate::{
+    Cost, Event, FailureKind, SessionUsage, StoppedBy, TokenUsage, ToolOutcome, TurnEnd, TurnResult,
+};
 
 /// How long an old agent may take after `idle` for its last message and token counts.
 const IDLE_TIMEOUT: Duration = Duration::from_millis(500);
@@ -26,6 +28,8 @@ const IDLE_TIMEOUT: Duration = Duration::from_millis(500);
 pub(crate) struct Expectation {
     /// Our id of the message, and so of the turn.
     pub(crate) turn_id: String,
+    /// The turn is of another client, and was running before; its id is not known.
+    pub(crate) is_followed: bool,
     pub(crate) session_id: String,
     /// The answer must be JSON.
     pub(crate) wants_output: bool,
@@ -75,6 +79,7 @@ impl Tracker {
             messages: Vec::new(),
             structured_output: None,
             usage: None,
+            cost: None,
             duration: Duration::ZERO,
             steps: 0,
             errors: Vec::new(),
@@ -138,7 +143,7 @@ impl Tracker {
     }
 
     /// Follows a notification of the agent. Appends its events to `out`, and the result if the notification ends the turn.
-    pub(crate) fn news(
+    pub(crate) fn notification(
         &mut self,
         dialect: &mut Dialect,
         params: SessionNotificationParams,
@@ -310,11 +315,12 @@ impl Tracker {
     }
 
     fn state(&mut self, new: DroidWorkingState, dialect: Dialect, now: Instant, out: &mut Vec<Event>) {
-        if new == self.state {
+        if new == self.state && !(self.expected.is_followed && new == DroidWorkingState::Idle) {
             return;
         }
         if new == DroidWorkingState::Idle {
-            if self.was_busy && !dialect.announces_ends() {
+            // the end of a turn that is followed may have been announced before it was
+            if self.expected.is_followed || (self.was_busy && !dialect.announces_ends()) {
                 self.idle_since = Some(now);
             }
         } else {
@@ -344,7 +350,11 @@ impl Tracker {
         now: Instant,
         out: &mut Vec<Event>,
     ) {
-        if completed.turn_id.as_ref().is_some_and(|id| *id != self.expected.turn_id) {
+        if self.expected.is_followed {
+            if let Some(id) = completed.turn_id.clone() {
+                (self.result.turn_id, self.expected.turn_id) = (id.clone(), id);
+            }
+        } else if completed.turn_id.as_ref().is_some_and(|id| *id != self.expected.turn_id) {
             // the turn of a session that took over the plan: this turn ends with `spec_handoff`, in that session
             if let Some(session_id) = session_id {
                 self.result.session_id = session_id;
@@ -352,6 +362,7 @@ impl Tracker {
             return;
         }
         self.result.usage = completed.token_usage.as_ref().map(Into::into);
+        self.result.cost = Cost::of(&completed);
         if let Some(duration) = completed.duration_ms {
             self.result.duration = Duration::from_millis(duration.get());
         }
@@ -401,8 +412,15 @@ impl Tracker {
             Reason::StructuredOutputMissing
             | Reason::StructuredOutputInvalid
             | Reason::StructuredOutputSchemaInvalid => TurnEnd::Failed(FailureKind::StructuredOutput(reason)),
+            Reason::ModelRequestRejected if self.is_refusal() => TurnEnd::Failed(FailureKind::Refusal),
             other => TurnEnd::Failed(FailureKind::Execution(other)),
         }
+    }
+
+    /// Whether the last error says that the model refused. The reason of a turn has no name for that.
+    fn is_refusal(&self) -> bool {
+        let cause = self.result.errors.last().and_then(|error| error.error.as_ref());
+        cause.and_then(|cause| cause.name.as_deref()) == Some("ModelRefusal")
     }
 
     /// Old agents only count for the session.

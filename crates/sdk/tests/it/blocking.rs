@@ -8,7 +8,7 @@ use musher::{Decision, Event, StoppedBy, TurnEnd};
 use crate::record::stage::{capture, session, yes};
 
 #[test]
-fn a_run_gives_its_result() {
+fn run_gives_its_result() {
     let replay = capture("text_turn");
     let result =
         blocking::run(musher::run("Say hello.").session(|session| session.agent(replay.agent()))).unwrap();
@@ -35,7 +35,7 @@ fn handlers_run_between_calls() {
 }
 
 #[test]
-fn a_turn_is_stopped_by_its_token_and_the_next_one_works() {
+fn turn_is_stopped_by_its_token_and_the_next_one_works() {
     let replay = capture("interrupt");
     let session = Session::open(session(&replay)).unwrap();
     let mut turn = session.start(session.prompt("Count.").partial()).unwrap();
@@ -72,7 +72,7 @@ fn handler_that_calls_its_own_session_fails_instead_of_hanging() {
 }
 
 #[test]
-fn a_session_whose_agent_is_missing_fails_at_once() {
+fn session_whose_agent_is_missing_fails_at_once() {
     let builder = musher::Session::builder().executable("/no/such/agent");
     assert!(Session::open(builder).unwrap_err().is_connection());
 }
@@ -88,7 +88,7 @@ fn sessions_are_dropped_from_any_thread() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_session_that_is_only_dropped_leaves_no_agent() {
+fn session_that_is_only_dropped_leaves_no_agent() {
     let script = r#"read -r l; id=${l#*'"id":"'}
         echo '{"type":"response","id":"'"${id%%'"'*}"'","result":{"sessionId":"s","session":{"messages":[]}}}'
         exec sleep 1000"#;

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 const TEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[tokio::test]
-async fn a_cancelled_session_is_not_opened() {
+async fn cancelled_session_is_not_opened() {
     // an agent that never answers
     let (ours, _theirs) = memory();
     let token = CancellationToken::new();

@@ -132,8 +132,11 @@ fn names_in(page: &str) -> Vec<String> {
     names
 }
 
-/// Returns whether this is a path, a type or a name with an underscore: other words are programs, files and features.
+/// Returns whether this is a path, a type or a name with an underscore: other words are programs, files, features and variables.
 fn is_name(span: &str) -> bool {
+    if span.starts_with("MUSHER_") {
+        return false;
+    }
     let is_path = span.chars().all(|next| next.is_alphanumeric() || "_:".contains(next));
     let is_type = span.starts_with(char::is_uppercase) && span.contains(char::is_lowercase);
     is_path && (span.contains("::") || span.contains('_') || is_type)

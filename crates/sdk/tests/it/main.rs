@@ -5,8 +5,11 @@
 mod bad_input;
 mod blocking;
 mod cancelled_session;
+mod daemon;
 mod guide_names;
+mod own_needs;
 mod peers;
 mod pending;
 mod record;
+mod rest;
 mod slow_reader;

@@ -6,6 +6,9 @@ mod python_list;
 mod features {
     conformance::sdk_features!(conformance::Executable::Droid(testkit::require_peer!(testkit::peers::DROID)));
 }
+mod daemons {
+    conformance::daemons!(conformance::Executable::Droid(testkit::require_peer!(testkit::peers::DROID)));
+}
 conformance::program_features!(conformance::Executable::Droid(testkit::require_peer!(testkit::peers::DROID)));
 conformance::old_droid_features!(conformance::Executable::Droid(testkit::require_peer!(
     testkit::peers::DROID_OLD

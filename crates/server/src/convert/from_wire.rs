@@ -1,6 +1,7 @@
 //! Converts requests of a client to engine types. Unknown values are ignored, as droid ignores them.
 
 use musher_engine as engine;
+use musher_engine::config::OAuth;
 use musher_engine::{
     Autonomy, Choice, Decision, Effort, Mode, ServerTransport, SessionServer, SettingsChange, SystemPrompt,
     UserResponse,
@@ -10,6 +11,8 @@ use musher_wire::{
     AskUserResult, AutonomyLevel, AutonomyMode, InteractionMode, Json, McpServerConfig, McpServerType,
     ReasoningEffort, Request, RequestPermissionResult, RpcError,
 };
+
+use serde_json::Value;
 
 use crate::params;
 use crate::pending::QuestionKind;
@@ -160,9 +163,18 @@ pub(crate) fn servers(
                 return Err(params::wrong(request, &place, "Invalid value"));
             }
         };
-        servers.push(SessionServer { name: server.name.clone(), transport });
+        let oauth = oauth(request, &format!("mcpServers.{index}.oauth"), server.oauth.as_ref())?;
+        servers.push(SessionServer { name: server.name.clone(), transport, oauth });
     }
     Ok(servers)
+}
+
+/// Reads how the user logs in to a server.
+pub(crate) fn oauth(request: &Request, place: &str, given: Option<&Json>) -> Result<Option<Value>, RpcError> {
+    let Some(given) = given else { return Ok(None) };
+    let value = given.to::<Value>().map_err(|error| params::wrong(request, place, &error.to_string()))?;
+    OAuth::parse(Some(&value)).map_err(|why| params::wrong(request, place, &why))?;
+    Ok(Some(value))
 }
 
 /// Converts a client's response to a question. Anything that is not well-formed and known counts as a refusal.
@@ -190,9 +202,21 @@ fn permission(result: &Json) -> UserResponse {
         Err(error) => return broken_answer(&error.to_string()),
     };
     match Choice::parse(given.selected_option.as_str()) {
-        Some(Choice::Cancel) => UserResponse::Denied { reason: None },
+        Some(Choice::Cancel) => match (rewritten(given.rewritten_input.as_ref()), given.continue_turn) {
+            (Some(input), _) => UserResponse::Rewritten { input },
+            (None, Some(true)) => UserResponse::DeniedForNow { reason: given.comment.unwrap_or_default() },
+            (None, _) => UserResponse::Denied { reason: None },
+        },
         Some(choice) => UserResponse::Decision(Decision { choice, edited_plan: given.edited_spec_content }),
         None => broken_answer(&format!("unknown option `{}`", given.selected_option)),
+    }
+}
+
+/// The new input of a call; anything but an object is none.
+fn rewritten(input: Option<&Json>) -> Option<serde_json::Map<String, Value>> {
+    match input?.to_value().ok()? {
+        Value::Object(input) => Some(input),
+        _ => None,
     }
 }
 

@@ -5,6 +5,7 @@ use musher_wire as wire;
 use musher_wire::{McpServerType, Request, RpcError, SettingsLevel};
 
 use super::{of_mcp, succeeds};
+use crate::convert::from_wire;
 use crate::dispatch::Handled;
 use crate::{error_code, params};
 
@@ -32,7 +33,8 @@ pub(super) fn add(request: &Request) -> Handled {
             return Err(params::wrong(request, "type", why));
         }
     };
-    succeeds(of_mcp(McpCommand::Add(SessionServer { name: given.name, transport })))
+    let oauth = from_wire::oauth(request, "oauth", given.oauth.as_ref())?;
+    succeeds(of_mcp(McpCommand::Add(SessionServer { name: given.name, transport, oauth })))
 }
 
 pub(super) fn remove(request: &Request) -> Handled {
@@ -77,7 +79,8 @@ pub(super) fn submit_code(request: &Request) -> Handled {
 pub(super) fn submit_error(request: &Request) -> Handled {
     let given = params::read::<wire::SubmitMcpAuthError>(request)?;
     let (server, error, state) = (given.server_name, given.error, given.state);
-    succeeds(of_mcp(McpCommand::SubmitError { server, error, state }))
+    let description = given.error_description;
+    succeeds(of_mcp(McpCommand::SubmitError { server, error, description, state }))
 }
 
 /// Rejects every settings level but the user's: only the user's own file can be changed.

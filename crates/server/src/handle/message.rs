@@ -34,6 +34,13 @@ pub(super) fn add(request: &Request) -> Handled {
         output_schema,
         source: given.user_message_source.map(|source| source.as_str().to_owned()),
         waits_for_end: given.queue_placement.as_deref() == Some("end_of_turn"),
+        trace_parent: request
+            .envelope
+            .meta
+            .as_ref()
+            .and_then(wire::TraceParent::of_meta)
+            .map(|it| it.as_str().to_owned()),
+        waits_for_session: given.wait_for_session.unwrap_or(false),
     })))
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use musher_engine::{Attach, Command, LoadSession, NewSession, SettingsChange};
+use musher_engine::{Attach, Command, LoadSession, NewSession, SandboxSettings, SettingsChange};
 use musher_wire as wire;
 use musher_wire::Request;
 use serde_json::{Map, Value};
@@ -22,11 +22,13 @@ pub(super) fn initialize(request: &Request, pending: &Pending) -> Handled {
         skip_permissions: given.skip_permissions_unsafe.unwrap_or_default(),
         disable_builtin_skills: given.disable_builtin_skills.unwrap_or_default(),
         directories: directories(request, given.additional_directories.as_deref())?,
+        sandbox: sandbox(request, given.sandbox.as_ref())?,
         editor: pending
             .editor
             .as_ref()
             .zip(editor.as_ref())
             .map(|(requests, editor)| requests.editor(editor)),
+        login_callback: given.mcp_oauth_callback_uri.clone(),
     };
     let extra = stored_fields(&given);
     let settings = from_wire::Settings {
@@ -68,6 +70,15 @@ fn directories(request: &Request, given: Option<&[String]>) -> Result<Option<Vec
     }
 }
 
+/// The sandbox, if given. What is not understood may be a restriction, so it is an error.
+fn sandbox(request: &Request, given: Option<&wire::Json>) -> Result<SandboxSettings, wire::RpcError> {
+    let Some(given) = given else { return Ok(SandboxSettings::default()) };
+    let value = given.to_value().map_err(|error| error.to_string());
+    let settings = value
+        .and_then(|value| if value.is_null() { Ok(SandboxSettings::default()) } else { value.try_into() });
+    settings.map_err(|problem| params::wrong(request, "sandbox", &problem))
+}
+
 /// Fields that musher does not interpret, but stores with the session.
 fn stored_fields(given: &wire::InitializeSessionParams) -> Map<String, Value> {
     let text = |text: &Option<String>| text.clone().map(Value::from);
@@ -92,11 +103,13 @@ pub(super) fn load(request: &Request, pending: &Pending) -> Handled {
         skip_permissions: given.skip_permissions_unsafe.unwrap_or_default(),
         disable_builtin_skills: given.disable_builtin_skills.unwrap_or_default(),
         directories: directories(request, given.additional_directories.as_deref())?,
+        sandbox: sandbox(request, given.sandbox.as_ref())?,
         editor: pending
             .editor
             .as_ref()
             .zip(editor.as_ref())
             .map(|(requests, editor)| requests.editor(editor)),
+        login_callback: given.mcp_oauth_callback_uri.clone(),
     };
     let settings = SettingsChange {
         enabled_tools: given.enabled_tool_ids,

@@ -32,11 +32,8 @@ fn line(inner: &str) -> String {
 fn messages_are_written_in_the_form_of_droid() {
     let text = || Content::Text("Hello".to_owned());
     let thinking = |proof| Content::Thinking(Thinking { text: "hm".to_owned(), proof });
-    let call = ToolUse {
-        id: "t".to_owned(),
-        name: "Create".to_owned(),
-        input: json!({"file_path": "a", "content": "x"}).as_object().cloned().unwrap(),
-    };
+    let input = json!({"file_path": "a", "content": "x"}).as_object().cloned().unwrap();
+    let call = ToolUse::new("t", "Create", input);
     let media = |media_type: &str, data: &str, name: Option<&str>| Media {
         media_type: media_type.to_owned(),
         data: data.to_owned(),
@@ -62,6 +59,13 @@ fn messages_are_written_in_the_form_of_droid() {
     late.updated_at_ms += 5;
     let mut system = message(vec![text()], Role::System);
     system.visibility = Visibility::UserOnly;
+
+    let call = ToolUse { signature: Some("sig".to_owned()), ..ToolUse::new("t", "LS", Map::new()) };
+    let details = vec![json!({"type": "reasoning.encrypted", "data": "x"})];
+    let mut signed =
+        message(vec![thinking(Some(Proof::Details { details })), Content::ToolUse(call)], Role::Assistant);
+    signed.extra.insert("geminiThoughtSignature".to_owned(), "of-the-text".into());
+    signed.extra.insert("musher".to_owned(), json!({"prefix": "1f"}));
 
     for (message, inner) in [
         (hidden, r#"{"role":"user","content":[{"type":"text","text":"Hello"}],"visibility":"llm_only"}"#),
@@ -103,6 +107,10 @@ fn messages_are_written_in_the_form_of_droid() {
         (
             late,
             r#"{"role":"assistant","content":[{"type":"text","text":"Hello"}],"updatedAt":1794783425176}"#,
+        ),
+        (
+            signed,
+            r#"{"role":"assistant","content":[{"type":"thinking","signature":"","thinking":"hm"},{"type":"tool_use","id":"t","name":"LS","input":{},"thoughtSignature":"sig"}],"geminiThoughtSignature":"of-the-text","musher":{"prefix":"1f","reasoningDetails":{"0":[{"type":"reasoning.encrypted","data":"x"}]}}}"#,
         ),
         (
             system,

@@ -3,13 +3,34 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use super::support::{
     Home, after, call, messages, new_session, outcome, record, result, said, session_id, two_turns,
 };
 use crate::{Compaction, Record, StoreError};
 use musher_message::{Content, Role};
+
+#[test]
+fn summary_is_replaced_and_everything_else_stays() {
+    let home = Home::new();
+    let mut log = home.create("s");
+    log.append(&record(said("one", Role::User, "1"))).unwrap();
+    assert!(!log.set_summary("none yet").unwrap());
+    for (id, summary) in [("c1", "old".to_owned()), ("c2", "long ".repeat(1_000_000))] {
+        let compaction = Compaction { id: id.to_owned(), summary, ..Compaction::default() };
+        log.append(&Record::Compaction(Box::new(compaction))).unwrap();
+    }
+    log.append(&record(after("one", said("two", Role::User, "2")))).unwrap();
+    assert!(log.set_summary("mine").unwrap());
+    log.append(&record(after("two", said("three", Role::User, "3")))).unwrap();
+    drop(log);
+    let stored = home.store().read(&session_id("s")).unwrap();
+    let compacted = stored.compaction.unwrap();
+    assert_eq!((compacted.summary.id.as_str(), compacted.summary.summary.as_str()), ("c2", "mine"));
+    assert_eq!((compacted.removed, stored.messages.len()), (1, 3));
+    assert!(stored.damage.is_none());
+}
 
 #[test]
 fn appended_records_are_loaded() {
@@ -53,6 +74,21 @@ fn generated_title_does_not_replace_a_title_of_the_user() {
     let session = home.store().read(&session_id("s")).unwrap();
     assert_eq!((session.start.title(), session.messages.len()), ("Given", 7));
     assert_eq!(home.store().list(None, 9)[0].title, "Given");
+}
+
+#[test]
+fn title_that_another_program_writes_for_the_user_is_kept() {
+    let home = Home::with_session("s");
+    let mut log = home.store().load(&session_id("s")).unwrap().log;
+    let path = log.path();
+    let text = fs_err::read_to_string(&path).unwrap();
+    let (first, rest) = text.split_once('\n').unwrap();
+    let mut first: Value = serde_json::from_str(first).unwrap();
+    (first["title"], first["isSessionTitleManuallySet"]) = (json!("By the daemon"), json!(true));
+    fs_err::write(&path, format!("{first}\n{rest}")).unwrap();
+    log.set_title("Made", false).unwrap();
+    drop(log);
+    assert_eq!(home.store().read(&session_id("s")).unwrap().start.title(), "By the daemon");
 }
 
 #[test]

@@ -74,7 +74,7 @@ pub(crate) fn after(parent: &str, message: Message) -> Message {
 }
 
 pub(crate) fn call(id: &str, tool_use_id: &str) -> Message {
-    let call = ToolUse { id: tool_use_id.to_owned(), name: "LS".to_owned(), input: Map::new() };
+    let call = ToolUse::new(tool_use_id, "LS", Map::new());
     Message { content: vec![Content::ToolUse(call)], ..said(id, Role::Assistant, "") }
 }
 

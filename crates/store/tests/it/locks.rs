@@ -1,28 +1,16 @@
 //! A session that is open in another process.
 
 use std::io::{BufRead as _, BufReader};
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use musher_store::{NewSession, SessionId, Store, StoreError};
-use serde_json::Map;
+use musher_store::{SessionId, Store, StoreError};
 
 #[test]
 fn lock_is_released_when_its_holder_is_killed() {
     let home = tempfile::tempdir().unwrap();
     let store = Store::open(home.path());
     let id = SessionId::new("s").unwrap();
-    let session = NewSession {
-        id: id.clone(),
-        cwd: PathBuf::from("/workspace"),
-        title: None,
-        owner: None,
-        host_id: None,
-        parent: None,
-        settings: Map::new(),
-        extra: Map::new(),
-    };
-    drop(store.create(session).unwrap());
+    drop(store.create(crate::new_session(&id)).unwrap());
     #[expect(clippy::disallowed_methods, reason = "the test kills the helper")]
     let mut holder = Command::new(env!("CARGO_BIN_EXE_musher-store-holder"))
         .arg(home.path())

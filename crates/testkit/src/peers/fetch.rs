@@ -64,7 +64,7 @@ pub fn fetch(peer: &Peer, cache: &Path, progress: &mut dyn FnMut(&str)) -> Resul
     clippy::disallowed_methods,
     reason = "package managers that end by themselves, waited for here; not agents"
 )]
-fn tool(program: impl AsRef<OsStr>) -> Command {
+pub(super) fn tool(program: impl AsRef<OsStr>) -> Command {
     Command::new(program)
 }
 

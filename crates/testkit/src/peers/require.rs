@@ -6,6 +6,7 @@ use std::io::{self, Write as _};
 
 use anyhow::{Result, bail};
 
+use super::newest::{NEWEST_VARIABLE, remembered};
 use super::{Installed, Peer, cache_dir, find};
 
 /// The hint to show when a peer is missing.
@@ -17,6 +18,8 @@ pub const MISSING_HINT: &str = "run `cargo xtask peers` once to fetch it";
 /// returns early on `None`.
 pub fn require(peer: &Peer) -> Result<Option<Installed>> {
     let cache = cache_dir()?;
+    let wants_newest = env::var_os(NEWEST_VARIABLE).is_some_and(|value| !value.is_empty());
+    let peer = &if wants_newest { remembered(peer, &cache)? } else { *peer };
     if let Some(installed) = find(peer, &cache) {
         return Ok(Some(installed));
     }

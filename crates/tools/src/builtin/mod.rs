@@ -11,12 +11,15 @@ mod grep;
 mod ls;
 mod patch;
 mod read;
+mod running_command;
 mod skill;
 mod task;
+mod task_input;
 mod task_output;
 mod task_stop;
 mod todo;
 mod tool_search;
+mod web_search;
 
 use tokio_util::sync::CancellationToken;
 
@@ -35,10 +38,12 @@ pub use patch::ApplyPatch;
 pub use read::Read;
 pub use skill::Skill;
 pub use task::Task;
+pub use task_input::TaskInput;
 pub use task_output::TaskOutput;
 pub use task_stop::TaskStop;
 pub use todo::{Todo, TodoStatus, TodoWrite};
 pub use tool_search::ToolSearch;
+pub use web_search::{SearchProvider, WebSearch};
 
 /// Runs blocking work on a thread. Returns early if the call is cancelled.
 async fn on_thread(
@@ -65,11 +70,11 @@ mod testing;
 mod tests {
     use std::collections::BTreeSet;
 
-    use crate::{Category, ListedFrom, Registry};
+    use crate::{Category, ListedFrom, Registry, SearchProvider};
 
     #[test]
-    fn built_in_tools_have_closed_schemas_and_distinct_names() {
-        let registry = Registry::builtin();
+    fn built_in_tools_have_described_closed_schemas_and_distinct_names() {
+        let registry = Registry::builtin().with_web_search(SearchProvider::searxng("http://127.0.0.1"));
         let mut names = BTreeSet::new();
         for tool in registry.iter() {
             let info = tool.info();
@@ -78,10 +83,14 @@ mod tests {
             for required in schema["required"].as_array().unwrap() {
                 assert!(schema["properties"].get(required.as_str().unwrap()).is_some(), "{}", info.name);
             }
+            for (name, parameter) in schema["properties"].as_object().unwrap() {
+                let description = parameter["description"].as_str().unwrap_or_default();
+                assert!(description.len() > 10, "{}: `{name}` has no description", info.name);
+            }
             assert!(info.description.len() > 40, "{}", info.name);
             assert!(names.insert(info.id) && names.insert(info.name), "{}", info.name);
             assert!(info.listed_from != ListedFrom::Off || info.category != Category::Edit, "{}", info.name);
         }
-        assert_eq!(registry.iter().count(), 17);
+        assert_eq!(registry.iter().count(), 19);
     }
 }

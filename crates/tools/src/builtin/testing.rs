@@ -24,7 +24,7 @@ impl Scene {
         fs_err::create_dir(folder.path().join("work")).unwrap();
         let workspace = Workspace::open(folder.path().join("work")).unwrap();
         let context = Context::new(workspace, folder.path().join("scratch"))
-            .with_environment(command_environment(std::env::vars_os(), &[]));
+            .with_environment(command_environment(std::env::vars_os(), &[], &[]));
         Self { folder, context }
     }
 

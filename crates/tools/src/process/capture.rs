@@ -158,7 +158,7 @@ fn last_lines(bytes: &[u8]) -> &[u8] {
 }
 
 /// Creates a private file in a private directory.
-pub(super) fn new_file(scratch: &Path, ending: &str) -> io::Result<(File, PathBuf)> {
+pub(crate) fn new_file(scratch: &Path, ending: &str) -> io::Result<(File, PathBuf)> {
     DirBuilder::new().recursive(true).mode(0o700).create(scratch)?;
     let path = scratch.join(format!("{}.{ending}", Uuid::new_v4()));
     let mut options = File::options();

@@ -23,10 +23,10 @@ pub(super) const NON_INTERACTIVE: [(&str, &str); 15] = [
 ];
 
 /// Variables that change what the shell does for a command line.
-const SHELL_BEHAVIOUR: [&str; 4] = ["BASH_ENV", "CDPATH", "ENV", "SHELLOPTS"];
+const SHELL_BEHAVIOUR: [&str; 6] = ["BASHOPTS", "BASH_ENV", "CDPATH", "ENV", "GLOBIGNORE", "SHELLOPTS"];
 
 /// Keys of model vendors and of the agents themselves.
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 11] = [
     "ANTHROPIC_AUTH_TOKEN",
     "ANTHROPIC_BASE_URL",
     "OPENAI_BASE_URL",
@@ -35,6 +35,9 @@ const KEYS: [&str; 8] = [
     "CLAUDE_CODE_OAUTH_TOKEN",
     "OLLAMA_HOST",
     "MUSHER_TOKEN",
+    "BRAVE_API_KEY",
+    "TAVILY_API_KEY",
+    "EXA_API_KEY",
 ];
 const VENDORS: [&str; 15] = [
     "ANTHROPIC",
@@ -56,24 +59,32 @@ const VENDORS: [&str; 15] = [
 
 /// Returns the environment for commands, made from the environment of this process.
 ///
-/// `secret` lists more variables to leave out: those that the settings take keys from.
+/// `secret` lists more variables to leave out: those that the settings take keys from. Variables that look like credentials are left out,
+/// too, except those in `allowed`, where a `*` at the end stands for any ending.
 ///
 /// ```
 /// use musher_tools::command_environment;
 ///
-/// let ours = [("HOME", "/home/u"), ("ANTHROPIC_API_KEY", "k"), ("MY_KEY", "k"), ("TERM", "xterm"), ("CDPATH", "/")];
+/// let ours = [("HOME", "/home/u"), ("ANTHROPIC_API_KEY", "k"), ("MINE", "k"), ("NPM_TOKEN", "k"), ("GH_TOKEN", "k"),
+///     ("TERM", "xterm"), ("CDPATH", "/"), ("SSH_AUTH_SOCK", "/s"), ("CACHE_URL", "redis://u:p@h")];
 /// let ours = ours.map(|(name, value)| (name.into(), value.into()));
-/// let theirs = command_environment(ours, &["MY_KEY".to_owned()]);
-/// assert!(theirs.contains(&("HOME".into(), "/home/u".into())) && theirs.contains(&("TERM".into(), "dumb".into())));
-/// assert!(!theirs.iter().any(|(name, _)| name == "ANTHROPIC_API_KEY" || name == "MY_KEY" || name == "CDPATH"));
+/// let theirs = command_environment(ours, &["MINE".to_owned()], &["GH_*".to_owned()]);
+/// let has = |name: &str| theirs.iter().any(|(theirs, _)| theirs == name);
+/// assert!(has("HOME") && has("GH_TOKEN") && has("SSH_AUTH_SOCK") && theirs.contains(&("TERM".into(), "dumb".into())));
+/// for name in ["ANTHROPIC_API_KEY", "MINE", "NPM_TOKEN", "CACHE_URL", "CDPATH"] {
+///     assert!(!has(name), "{name}");
+/// }
 /// ```
 pub fn command_environment(
     ours: impl IntoIterator<Item = (OsString, OsString)>,
     secret: &[String],
+    allowed: &[String],
 ) -> Vec<(OsString, OsString)> {
     let is_ours = |name: &OsStr| NON_INTERACTIVE.iter().any(|(ours, _)| name == *ours);
     let is_left_out = |name: &OsStr| is_secret(name, secret) || is_ours(name) || changes_shell(name);
-    let kept = ours.into_iter().filter(|(name, _)| !is_left_out(name));
+    let is_credential =
+        |name: &OsStr, value: &OsStr| looks_like_credential(name, value) && !is_allowed(name, allowed);
+    let kept = ours.into_iter().filter(|(name, value)| !is_left_out(name) && !is_credential(name, value));
     kept.chain(NON_INTERACTIVE.map(|(name, value)| (name.into(), value.into()))).collect()
 }
 
@@ -87,4 +98,61 @@ fn is_secret(name: &OsStr, secret: &[String]) -> bool {
     let Some(text) = name.to_str() else { return false };
     let is_vendors = || VENDORS.iter().any(|vendor| text.strip_prefix(vendor) == Some("_API_KEY"));
     secret.iter().any(|secret| secret == text) || KEYS.contains(&text) || is_vendors()
+}
+
+/// Whether a variable looks like a credential, by its name, or because its value is an address with a password.
+fn looks_like_credential(name: &OsStr, value: &OsStr) -> bool {
+    const WORDS: [&str; 20] = [
+        "TOKEN",
+        "TOKENS",
+        "SECRET",
+        "SECRETS",
+        "KEY",
+        "KEYS",
+        "APIKEY",
+        "PASSWORD",
+        "PASSWD",
+        "PASSPHRASE",
+        "PASS",
+        "PWD",
+        "CREDENTIAL",
+        "CREDENTIALS",
+        "PAT",
+        "DSN",
+        "AUTHTOKEN",
+        "JWT",
+        "COOKIE",
+        "SECRETKEY",
+    ];
+    let Some(name) = name.to_str().map(str::to_ascii_uppercase) else { return false };
+    // the directories of the shell
+    if ["PWD", "OLDPWD"].contains(&&*name) {
+        return false;
+    }
+    let has_word =
+        name.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|word| WORDS.contains(&word));
+    // commands need their proxy, also one with a password
+    let is_address = !name.ends_with("_PROXY") && value.to_str().is_some_and(has_password);
+    has_word
+        || is_address
+        || name.contains("PASSWORD")
+        || name.contains("SECRET")
+        || name.ends_with("_AUTH")
+        || ["DATABASE_URL", "CONNECTION_STRING"].iter().any(|end| name.ends_with(end))
+}
+
+/// Whether a text is an address with a password: `scheme://user:password@host`.
+fn has_password(text: &str) -> bool {
+    let Some((_, rest)) = text.split_once("://") else { return false };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    authority
+        .rsplit_once('@')
+        .is_some_and(|(user, _)| user.split_once(':').is_some_and(|(_, word)| !word.is_empty()))
+}
+
+fn is_allowed(name: &OsStr, allowed: &[String]) -> bool {
+    allowed.iter().any(|allowed| match allowed.strip_suffix('*') {
+        Some(start) => name.to_str().is_some_and(|name| name.starts_with(start)),
+        None => name == allowed.as_str(),
+    })
 }

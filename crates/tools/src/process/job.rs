@@ -55,15 +55,46 @@ impl Job {
 
     /// Whether the command itself still runs.
     pub(super) fn is_running(&self) -> bool {
-        self.process.ended.borrow().is_none()
+        self.handle().ended().is_none()
     }
 
     /// Waits until the command itself has ended. Its background processes may continue.
     pub(super) async fn exited(&self) -> Ended {
-        let mut changes = self.process.ended.subscribe();
+        self.handle().exited().await
+    }
+
+    /// Asks the process group to end, then kills everything.
+    pub(super) async fn end(&self, grace: Duration) {
+        self.handle().end(grace).await;
+    }
+
+    /// Returns another owner of the command. Unlike the job, it does not end the command on drop.
+    pub(super) fn handle(&self) -> Handle {
+        Handle(Arc::clone(&self.process))
+    }
+
+    /// The job is over, or another owner takes care of the remaining processes.
+    pub(super) fn release(&self) {
+        self.is_released.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A command that another owner ends.
+#[derive(Debug, Clone)]
+pub(super) struct Handle(Arc<Process>);
+
+impl Handle {
+    /// How the command has ended; `None` while it runs.
+    pub(super) fn ended(&self) -> Option<Ended> {
+        *self.0.ended.borrow()
+    }
+
+    /// Waits until the command itself has ended. Its background processes may continue.
+    pub(super) async fn exited(&self) -> Ended {
+        let mut changes = self.0.ended.subscribe();
         match changes.wait_for(Option::is_some).await.as_deref() {
             Ok(Some(ended)) => *ended,
-            // not possible: the value was checked, and the sender lives in this job
+            // not possible: the value was checked, and the sender lives in this handle
             Ok(None) | Err(_) => Ended::Cancelled,
         }
     }
@@ -71,18 +102,13 @@ impl Job {
     /// Asks the process group to end, then kills everything.
     pub(super) async fn end(&self, grace: Duration) {
         // both fail only if the runtime is shutting down; then dropping the job kills the command
-        let process = Arc::clone(&self.process);
+        let process = Arc::clone(&self.0);
         tokio::task::spawn_blocking(move || process.child.terminate()).await.ok();
         timeout(grace, self.exited()).await.ok();
-        let process = Arc::clone(&self.process);
+        let process = Arc::clone(&self.0);
         if tokio::task::spawn_blocking(move || process.child.kill()).await.is_ok() {
             timeout(grace, self.exited()).await.ok();
         }
-    }
-
-    /// The job is over, or another owner takes care of the remaining processes.
-    pub(super) fn release(&self) {
-        self.is_released.store(true, Ordering::Relaxed);
     }
 }
 

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
+use musher_process::Sandbox;
 use tokio::net::unix::pipe;
 
 use super::{Ended, GRACE_TIMEOUT, Job, Shell};
@@ -22,11 +23,18 @@ pub struct Piped {
 
 impl Piped {
     /// Starts a shell command. `exec` before a program replaces the shell.
-    pub async fn start(command: &str, cwd: &Path, environment: &[(OsString, OsString)]) -> io::Result<Self> {
+    ///
+    /// Without a sandbox it may change and connect to everything.
+    pub async fn start(
+        command: &str,
+        cwd: &Path,
+        environment: &[(OsString, OsString)],
+        sandbox: Option<&Sandbox>,
+    ) -> io::Result<Self> {
         let (their_input, our_input) = io::pipe()?;
         let (our_output, their_output) = io::pipe()?;
         let (our_errors, their_errors) = io::pipe()?;
-        let shell = Shell { command, cwd, environment };
+        let shell = Shell { command, cwd, environment, sandbox, launcher: None };
         let input = Some(their_input.into());
         let job = Job::start(shell, input, their_output.into(), their_errors.into()).await?;
         Ok(Self {
@@ -64,7 +72,7 @@ mod tests {
     async fn command_reads_its_input_and_ends_with_its_children() {
         let environment = [("PATH".into(), "/usr/bin:/bin".into())];
         let command = "read line; echo got $line; echo bad >&2; sleep 1000 & echo $!; wait";
-        let mut piped = Piped::start(command, Path::new("/"), &environment).await.unwrap();
+        let mut piped = Piped::start(command, Path::new("/"), &environment, None).await.unwrap();
         piped.stdin.take().unwrap().write_all(b"hello\n").await.unwrap();
         let mut output = piped.stdout.take().unwrap();
         let mut text = String::new();
@@ -81,7 +89,7 @@ mod tests {
 
     #[tokio::test]
     async fn exited_returns_the_exit_code() {
-        let piped = Piped::start("exec false", Path::new("/"), &[]).await.unwrap();
+        let piped = Piped::start("exec false", Path::new("/"), &[], None).await.unwrap();
         assert_eq!(piped.exited().await, Ended::Exited(1));
     }
 }

@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use musher_process::{Mark, kill_marked};
 use tokio::net::unix::pipe;
 
-use super::Job;
+use super::commands::{Commands, RunningCommand};
+use super::{Job, Shell};
 
 /// The processes of a session. They are ended when this is dropped.
 #[derive(Default)]
@@ -18,6 +19,8 @@ pub struct Processes {
     kept: Mutex<Vec<Kept>>,
     /// The marks of commands that have ended. Processes they may have left are searched for only when the session ends.
     over: Mutex<VecDeque<Mark>>,
+    /// The background commands by id; held like the others.
+    commands: Mutex<Commands>,
 }
 
 /// A background command.
@@ -70,10 +73,28 @@ impl Processes {
         tokio::task::spawn_blocking(move || kill_marked(&marks)).await.ok();
     }
 
-    pub(super) fn keep(&self, job: Job, command: &str, output: Option<PathBuf>) -> Background {
-        let background = Background { pid: job.id(), command: command.to_owned(), output, is_running: true };
-        self.add(Kept { background: background.clone(), mark: job.mark().clone(), job: Some(job) });
-        background
+    /// Returns a background command by its id.
+    pub(crate) fn command(&self, id: &str) -> Option<Arc<RunningCommand>> {
+        self.commands().find(id)
+    }
+
+    /// Tracks a background command, which gets an id.
+    pub(super) fn keep(
+        &self,
+        job: Job,
+        shell: Shell<'_>,
+        output: PathBuf,
+        input: pipe::Sender,
+    ) -> Arc<RunningCommand> {
+        let Shell { command, sandbox, .. } = shell;
+        let (pid, handle) = (job.id(), job.handle());
+        let background =
+            Background { pid, command: command.to_owned(), output: Some(output.clone()), is_running: true };
+        self.add(Kept { background, mark: job.mark().clone(), job: Some(job) });
+        let mut commands = self.commands();
+        let id = commands.next_id();
+        let (input, returned) = (Mutex::new(Some(Arc::new(input))), Mutex::default());
+        commands.add(RunningCommand { id, pid, handle, output, input, sandbox: sandbox.cloned(), returned })
     }
 
     /// Tracks what a command left running, and keeps reading its output: writing to a closed pipe would kill it.
@@ -120,6 +141,7 @@ impl Processes {
     }
 
     fn forget(&self) -> Vec<Mark> {
+        self.commands().clear();
         let kept: Vec<Kept> = std::mem::take(&mut *self.kept());
         kept.iter().filter_map(|one| one.job.as_ref()).for_each(Job::release);
         let over = std::mem::take(&mut *self.over());
@@ -128,6 +150,10 @@ impl Processes {
 
     fn over(&self) -> MutexGuard<'_, VecDeque<Mark>> {
         self.over.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn commands(&self) -> MutexGuard<'_, Commands> {
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {

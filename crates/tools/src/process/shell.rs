@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use musher_process::Command;
+use musher_process::{Command, Sandbox};
 
 /// A command for the shell.
 #[derive(Debug, Clone, Copy)]
@@ -11,6 +11,10 @@ pub(crate) struct Shell<'a> {
     pub(crate) command: &'a str,
     pub(crate) cwd: &'a Path,
     pub(crate) environment: &'a [(OsString, OsString)],
+    /// What the command may change and connect to; `None` if everything.
+    pub(crate) sandbox: Option<&'a Sandbox>,
+    /// What starts it in the editor's terminal if it has a sandbox.
+    pub(crate) launcher: Option<&'a Path>,
 }
 
 impl Shell<'_> {
@@ -22,6 +26,7 @@ impl Shell<'_> {
             .cwd(self.cwd)
             .env_clear()
             .envs(environment)
+            .sandbox(self.sandbox.cloned())
             .no_core_dumps()
             .adopt_orphans()
             .keep_descendants()

@@ -90,12 +90,14 @@ mod tests {
         let scratch = tempfile::tempdir().unwrap();
         let ours = [("PATH", "/usr/bin:/bin"), ("QUOTED", "it's $HOME\n`x`"), ("UID", "7"), ("1X", "no")];
         let ours = ours.map(|(name, value)| (name.into(), value.into()));
-        let environment = crate::command_environment(ours, &[]);
+        let environment = crate::command_environment(ours, &[], &[]);
         let mark = Mark::random();
         let command = "read x; echo \"$x|$SECRET|$TERM|${BASH_ENV-none}|$(type -t trick)|$0|$(ulimit -S -x)|$(ulimit -H -x)|$QUOTED\"";
-        let shell = Shell { command, cwd: Path::new("/"), environment: &environment };
+        let shell =
+            Shell { command, cwd: Path::new("/"), environment: &environment, sandbox: None, launcher: None };
         let prelude = ShellPrelude::write(scratch.path(), &environment, &mark).unwrap();
-        let order = terminal::order(shell, &mark, prelude.path());
+        let launch = terminal::Launch::of(shell).unwrap();
+        let order = terminal::order(shell, launch, &mark, prelude.path());
         #[expect(clippy::disallowed_methods, reason = "the test plays the editor")]
         let mut editors = std::process::Command::new(&order.program);
         editors.args(&order.arguments).env_clear().env("SECRET", "key").env("BASH_FUNC_trick%%", "() { :; }");

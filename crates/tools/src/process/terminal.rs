@@ -4,12 +4,13 @@
 //! carries musher's marks in its environment and its limits, so it is ended with all its descendants, also if this process is killed, wherever the
 //! editor started it. One guarantee is missing: an editor keeps only the end of a very long output.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use musher_process::{Mark, kill_marked, start_guard};
+use musher_process::{Mark, Sandbox, kill_marked, start_guard};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -19,6 +20,9 @@ use super::environment::NON_INTERACTIVE;
 use super::shell_prelude::ShellPrelude;
 use super::{Ended, Finished, GRACE_TIMEOUT, Processes, Shell, plain, shell};
 use crate::{Editor, TerminalExit, TerminalOrder};
+
+/// The command of the launcher; the arguments of [`Sandbox::launch`] follow.
+pub const LAUNCH_COMMAND: &str = "sandbox-launch";
 
 /// How long the editor may take to open a terminal.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -41,15 +45,20 @@ pub(crate) async fn run_in_terminal(
     cancel: &CancellationToken,
     on_start: impl FnOnce(&str),
 ) -> io::Result<Option<Finished>> {
+    let Some(launch) = Launch::of(shell) else {
+        tracing::debug!("nothing can start the sandbox in a terminal: the command runs without one");
+        return Ok(None);
+    };
     let mark = Mark::random();
-    let prelude = match ShellPrelude::write(scratch, shell.environment, &mark) {
+    let environment = environment(shell);
+    let prelude = match ShellPrelude::write(scratch, &environment, &mark) {
         Ok(prelude) => prelude,
         Err(error) => {
             tracing::warn!(%error, "cannot prepare a terminal: the command runs without one");
             return Ok(None);
         }
     };
-    let order = order(shell, &mark, prelude.path());
+    let order = order(shell, launch, &mark, prelude.path());
     // if this process is killed, everything that carries the mark is ended
     tokio::task::spawn_blocking(start_guard).await.ok();
     let mut terminal =
@@ -105,7 +114,42 @@ fn lost(reason: &str) -> io::Error {
     io::Error::other(format!("the editor lost the terminal: {reason}"))
 }
 
-pub(super) fn order(shell: Shell<'_>, mark: &Mark, prelude: &Path) -> TerminalOrder {
+/// The program that the editor starts, with its arguments: the shell, or the launcher of its sandbox.
+#[derive(Debug)]
+pub(super) struct Launch {
+    program: String,
+    arguments: Vec<String>,
+}
+
+impl Launch {
+    /// Returns `None` if the shell needs a sandbox and there is no launcher for it.
+    pub(super) fn of(shell: Shell<'_>) -> Option<Self> {
+        let words = shell.arguments().map(str::to_owned);
+        let Some(sandbox) = shell.sandbox else {
+            return Some(Self { program: shell::path().to_owned(), arguments: words.into() });
+        };
+        let sandbox = sandbox.arguments().into_iter().map(OsString::into_string);
+        let mut arguments = vec![LAUNCH_COMMAND.to_owned()];
+        // editors take text only
+        arguments.extend(sandbox.collect::<Result<Vec<_>, _>>().ok()?);
+        arguments.push(shell::path().to_owned());
+        arguments.extend(words);
+        Some(Self { program: shell.launcher?.to_str()?.to_owned(), arguments })
+    }
+}
+
+/// Returns the environment of the shell: its sandbox has a directory for temporary files.
+fn environment(shell: Shell<'_>) -> Vec<(OsString, OsString)> {
+    let temp = shell.sandbox.and_then(Sandbox::temp_folder);
+    let mut environment = shell.environment.to_vec();
+    if let Some(temp) = temp {
+        environment.retain(|(name, _)| name != "TMPDIR");
+        environment.push(("TMPDIR".into(), temp.into()));
+    }
+    environment
+}
+
+pub(super) fn order(shell: Shell<'_>, launch: Launch, mark: &Mark, prelude: &Path) -> TerminalOrder {
     let (name, value) = mark.variable();
     let ours = [
         (name.to_owned(), value),
@@ -114,8 +158,8 @@ pub(super) fn order(shell: Shell<'_>, mark: &Mark, prelude: &Path) -> TerminalOr
     ];
     let non_interactive = NON_INTERACTIVE.map(|(name, value)| (name.to_owned(), value.to_owned()));
     TerminalOrder {
-        program: shell::path().to_owned(),
-        arguments: shell.arguments().map(str::to_owned).into(),
+        program: launch.program,
+        arguments: launch.arguments,
         // all other variables are in the file
         variables: ours.into_iter().chain(non_interactive).collect(),
         cwd: shell.cwd.to_owned(),

@@ -37,7 +37,8 @@ async fn left_behind(sleeper: &str) {
     let folder = std::env::temp_dir();
     let environment: Vec<_> = std::env::vars_os().collect();
     let command = format!("{sleeper} & {TELL}");
-    let shell = Shell { command: &command, cwd: &folder, environment: &environment };
+    let shell =
+        Shell { command: &command, cwd: &folder, environment: &environment, sandbox: None, launcher: None };
     let processes = Processes::default();
     let cancel = CancellationToken::new();
     let ran = run(shell, Duration::from_hours(1), &folder, &processes, &cancel, drop).await.unwrap();

@@ -56,6 +56,10 @@ object! {
         comment: String = "comment",
         /// The plan as edited by the user, with `proceed_edit`.
         edited_spec_content: String = "editedSpecContent",
+        /// With `cancel`: whether the turn continues, and the model reads the comment. musher only.
+        continue_turn: bool = "musher.continueTurn",
+        /// With `cancel`: the input that the one tool call gets instead; the call is checked again. musher only.
+        rewritten_input: Json = "musher.rewrittenInput",
         /// Index of the selected alternative plan; daemon only.
         selected_exit_spec_mode_option_index: Count = "selectedExitSpecModeOptionIndex",
     }
@@ -79,16 +83,27 @@ object! {
 tagged! {
     /// The effect that a tool call would have, by kind.
     pub enum PermissionDetails by "type" {
+        /// Running a command.
         Exec(ExecDetails) = "exec",
+        /// Creating a file.
         Create(CreateDetails) = "create",
+        /// Editing a file.
         Edit(EditDetails) = "edit",
+        /// Applying a patch to files.
         ApplyPatch(ApplyPatchDetails) = "apply_patch",
+        /// Calling a tool of an MCP server.
         McpTool(McpToolDetails) = "mcp_tool",
+        /// Leaving spec mode with a plan.
         ExitSpecMode(ExitSpecModeDetails) = "exit_spec_mode",
+        /// Questions to the user. 0.225 sends `droid.ask_user` instead.
         AskUser(AskUserDetails) = "ask_user",
+        /// Accepting the plan of a mission.
         ProposeMission(ProposeMissionDetails) = "propose_mission",
+        /// Starting the workers of a mission.
         StartMissionRun(StartMissionRunDetails) = "start_mission_run",
+        /// An operation that the sandbox blocked.
         SandboxViolation(SandboxViolationDetails) = "sandbox_violation",
+        /// A command that the secret scanner blocked.
         DroidShieldViolation(DroidShieldViolationDetails) = "droid_shield_violation",
     }
 }

@@ -21,6 +21,8 @@ object! {
         user_message_source: SessionOrigin = "userMessageSource",
         /// When to process the message if a turn is running; a daemon adds `end_of_turn` if absent.
         queue_placement: String = "queuePlacement",
+        /// Whether to wait while another process runs a turn of the session, instead of refusing the message. Musher's engine only.
+        wait_for_session: bool = "waitForSession",
         /// Whether to add the message without starting a turn; declared for daemons. Default: false.
         skip_agent_loop: bool = "skipAgentLoop",
         /// Role of the message; declared for daemons. Default: `user`.

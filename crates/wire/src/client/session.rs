@@ -50,6 +50,8 @@ object! {
         auto_reject_permission_requests: bool = "autoRejectPermissionRequests",
         /// Run every tool call without a permission request. Default: false.
         skip_permissions_unsafe: bool = "skipPermissionsUnsafe",
+        /// Sandbox of commands, as in the settings of musher's engine; read by the engine only.
+        sandbox: Json = "sandbox",
         /// Whether to compact the conversation when it exceeds the limit.
         compaction_threshold_check_enabled: bool = "compactionThresholdCheckEnabled",
         /// Whether to leave out the built-in skills. Default: false.
@@ -134,6 +136,8 @@ object! {
         auto_reject_permission_requests: bool = "autoRejectPermissionRequests",
         /// Run every tool call without a permission request. Default: false.
         skip_permissions_unsafe: bool = "skipPermissionsUnsafe",
+        /// Sandbox of commands, as in the settings of musher's engine; read by the engine only.
+        sandbox: Json = "sandbox",
         /// Whether to leave out the built-in skills. Default: false.
         disable_builtin_skills: bool = "disableBuiltinSkills",
         /// Meaning not documented; declared in the Python SDK.

@@ -8,12 +8,19 @@ use crate::{Audit, Count, Findings, Json};
 tagged! {
     /// A content block of a message.
     pub enum ContentBlock by "type" {
+        /// Text.
         Text(TextBlock) = "text",
+        /// Reasoning of the model, readable.
         Thinking(ThinkingBlock) = "thinking",
+        /// Reasoning of the model, encrypted by its provider.
         RedactedThinking(RedactedThinkingBlock) = "redacted_thinking",
+        /// A tool call of the model.
         ToolUse(ToolUse) = "tool_use",
+        /// The result of a tool call.
         ToolResult(ToolResultBlock) = "tool_result",
+        /// A picture.
         Image(ImageBlock) = "image",
+        /// A file, such as a PDF.
         Document(DocumentBlock) = "document",
     }
 }

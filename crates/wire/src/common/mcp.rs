@@ -77,6 +77,10 @@ object! {
         requires_auth: bool = "requiresAuth",
         /// URL of a login that was started and is not complete.
         pending_auth_url: String = "pendingAuthUrl",
+        /// Text for display of that login.
+        pending_auth_message: String = "pendingAuthMessage",
+        /// OAuth `state` parameter of that login.
+        pending_auth_state: String = "pendingAuthState",
     }
 }
 

@@ -32,6 +32,10 @@ object! {
         cumulative_child_token_usage: TokenUsage = "cumulativeChildTokenUsage",
         /// Duration of the turn in milliseconds.
         duration_ms: Count = "durationMs",
+        /// Cost of this turn with its subagents in US dollars, a number. musher only, and only if a price is known.
+        cost_usd: Json = "musher.costUsd",
+        /// Tokens of this turn that the cost does not include, because their price is unknown. musher only.
+        unpriced_tokens: Count = "musher.unpricedTokens",
     }
 }
 
@@ -94,6 +98,10 @@ object! {
     } optional {
         /// Number of the retry, counted from 1.
         attempt: Count = "attempt",
+        /// Time until the retry, in milliseconds. Only musher sends it.
+        delay_ms: Count = "delayMs",
+        /// Error of the failed attempt. Only musher sends it.
+        message: String = "message",
     }
 }
 

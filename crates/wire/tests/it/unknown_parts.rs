@@ -13,7 +13,7 @@ fn round_trip<T: serde::Serialize + serde::de::DeserializeOwned>(value: &Value) 
 }
 
 #[test]
-fn an_unknown_notification_keeps_its_fields() {
+fn unknown_notification_keeps_its_fields() {
     let read: SessionNotification =
         round_trip(&json!({"type": "nap_taken", "minutes": 20, "deep": {"er": [1]}}));
     let SessionNotification::Unknown(unknown) = read else { panic!("the tag is known") };
@@ -22,14 +22,14 @@ fn an_unknown_notification_keeps_its_fields() {
 }
 
 #[test]
-fn an_unknown_enum_value_is_kept() {
+fn unknown_enum_value_is_kept() {
     let read: InitializeSessionParams =
         round_trip(&json!({"machineId": "m", "cwd": "/", "autonomyLevel": "galactic"}));
     assert_eq!(read.autonomy_level, Some(AutonomyLevel::Unrecognized("galactic".into())));
 }
 
 #[test]
-fn an_unknown_content_block_does_not_fail_the_message() {
+fn unknown_content_block_does_not_fail_the_message() {
     let read: CreateMessage = round_trip(&json!({"message": {"id": "m", "role": "assistant", "content": [
         {"type": "hologram", "data": "..."}, {"type": "text", "text": "Hi", "new": null},
     ]}}));
@@ -45,7 +45,7 @@ fn null_and_absent_stay_distinct() {
 }
 
 #[test]
-fn the_tag_may_be_any_key() {
+fn tag_may_be_any_key() {
     let text =
         r#"{"minutes":1,"textDelta":"Hi","blockIndex":0,"messageId":"m","type":"assistant_text_delta"}"#;
     let read: SessionNotification = serde_json::from_str(text).unwrap();

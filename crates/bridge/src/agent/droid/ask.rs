@@ -32,6 +32,13 @@ pub(super) fn permission(asked: &PermissionToolUse) -> Extra {
     let told = told(asked);
     let mut payload = payload(&told);
     let (reason, path) = match &asked.details {
+        PermissionDetails::Exec(exec) if tools::shown_command(asked).is_none() => {
+            let text = format!(
+                "The agent describes another command than the one it would run: {}",
+                exec.full_command
+            );
+            (Some(text), None)
+        }
         PermissionDetails::Exec(exec) => (exec.risk_level_reason.clone(), None),
         PermissionDetails::Create(create) => (None, Some(&create.file_path)),
         PermissionDetails::Edit(edit) => (None, Some(&edit.file_path)),
@@ -103,9 +110,12 @@ fn suggestions(asked: &PermissionToolUse, name: &str) -> Value {
     let rule = |rule: Value| json!({"type": "addRules", "rules": [rule], "behavior": "allow", "destination": "session"});
     let mode = |mode: Mode| json!({"type": "setMode", "mode": mode.as_str(), "destination": "session"});
     match &asked.details {
-        PermissionDetails::Exec(exec) => {
-            json!([rule(json!({"toolName": name, "ruleContent": exec.full_command})), mode(Mode::Auto)])
-        }
+        PermissionDetails::Exec(_) => match tools::shown_command(asked) {
+            Some(command) => {
+                json!([rule(json!({"toolName": name, "ruleContent": command})), mode(Mode::Auto)])
+            }
+            None => json!([]),
+        },
         PermissionDetails::ExitSpecMode(_) => json!([mode(Mode::AcceptEdits), mode(Mode::Auto)]),
         PermissionDetails::Create(_) | PermissionDetails::Edit(_) | PermissionDetails::ApplyPatch(_) => {
             json!([mode(Mode::AcceptEdits)])

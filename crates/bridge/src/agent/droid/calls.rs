@@ -1,7 +1,10 @@
 //! Calls of the front end, carried out with the SDK. Each runs in a task of its own.
 
 use musher::Session;
-use musher::wire::{ExecuteRewindParams, GetRewindInfoParams, McpServerConfig, UpdateSessionSettingsParams};
+use musher::wire::{
+    ExecuteRewindParams, GetRewindInfoParams, ListModelsParams, McpServerConfig, ModelInfo,
+    UpdateSessionSettingsParams,
+};
 use musher_claude::{Call, Json, PermissionMode as Mode};
 use serde_json::json;
 
@@ -59,12 +62,7 @@ async fn outcome(call: Call, basis: &Basis) -> Result<Json, String> {
         }
         Call::SetModel(model) => {
             let model = model.unwrap_or_else(|| basis.first_model.clone());
-            check_model(session, &model)?;
-            let change = UpdateSessionSettingsParams {
-                model_id: Some(model),
-                ..UpdateSessionSettingsParams::default()
-            };
-            session.update_settings(change).await.map_err(failed).map(|_| Json::null())
+            set_model(session, model).await.map(|()| Json::null())
         }
         Call::SetPermissionMode(mode) => {
             if mode == Mode::BypassPermissions && !basis.may_bypass {
@@ -79,15 +77,34 @@ async fn outcome(call: Call, basis: &Basis) -> Result<Json, String> {
     }
 }
 
-/// The agent stores any name, and only the next turn would fail.
-fn check_model(session: &Session, wanted: &str) -> Result<(), String> {
-    let models = session.state().models;
-    let is_known = models.iter().any(|model| model.id == wanted || model.model_id.as_deref() == Some(wanted));
+/// Sets the model. The agent stores any name, and only the next turn would fail.
+async fn set_model(session: &Session, wanted: String) -> Result<(), String> {
+    let failed = |error: musher::Error| describe(&error);
+    let change = |model: String| {
+        let model_id = Some(model);
+        session.update_settings(UpdateSessionSettingsParams {
+            model_id,
+            ..UpdateSessionSettingsParams::default()
+        })
+    };
+    let state = session.state();
+    let is_listed = |models: &[ModelInfo]| {
+        models.iter().any(|model| model.id == wanted || model.model_id.as_deref() == Some(&wanted))
+    };
     // a custom model has more names than the listed one
-    if is_known || wanted.starts_with("custom:") || models.is_empty() {
+    if is_listed(&state.models) || wanted.starts_with("custom:") || state.models.is_empty() {
+        return change(wanted).await.map_err(failed).map(drop);
+    }
+    let unknown = format!("unknown model `{wanted}`");
+    let Some(before) = state.settings.model_id.filter(|_| wanted.contains('/')) else { return Err(unknown) };
+    // an agent lists a model that is known by its vendor only while it is in use
+    change(wanted.clone()).await.map_err(failed)?;
+    let listed = session.client().list_models(ListModelsParams::default()).await.map_err(failed)?;
+    if is_listed(&listed.models) {
         return Ok(());
     }
-    Err(format!("there is no model `{wanted}`"))
+    change(before).await.map_err(failed)?;
+    Err(unknown)
 }
 
 async fn rewind(session: &Session, message_id: String, dry_run: bool) -> Result<Json, String> {

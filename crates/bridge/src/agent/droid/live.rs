@@ -28,7 +28,7 @@ use super::tools::Rules;
 use super::translate::{OutputOptions, SessionInfo, Stopped, Translator};
 use super::user_message::UserMessage;
 use crate::agent::{Event, Gone, ended_details};
-use crate::wire::request::Said;
+use crate::wire::request::PromptContent;
 use questions::Open;
 
 /// Maximum number of messages that wait for the running turn, and of their bytes.
@@ -146,8 +146,8 @@ impl Live {
         self.ready.pop_front()
     }
 
-    pub(super) fn user(&mut self, said: Said) -> Result<(), String> {
-        let message = UserMessage::new(said)?;
+    pub(super) fn user(&mut self, content: PromptContent) -> Result<(), String> {
+        let message = UserMessage::new(content)?;
         let bytes: usize = self.waiting.iter().map(UserMessage::size).sum();
         if self.waiting.len() >= MAX_WAITING || bytes.saturating_add(message.size()) > MAX_WAITING_BYTES {
             return Err("too many messages wait for the running turn".to_owned());

@@ -11,6 +11,7 @@ mod live;
 mod modes;
 mod open;
 mod plan;
+mod sandbox;
 mod stream;
 mod tools;
 mod translate;
@@ -25,7 +26,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::{Agent, Answer, Event, Failure, Gone, Greeting};
-use crate::wire::request::Said;
+use crate::wire::request::PromptContent;
 use live::Live;
 use open::{Opened, open, too_slow};
 pub(crate) use plan::Plan;
@@ -108,8 +109,8 @@ impl Agent for Droid {
         self.live().ok()?.more()
     }
 
-    fn user(&mut self, said: Said) -> Result<(), String> {
-        self.live()?.user(said)
+    fn user(&mut self, content: PromptContent) -> Result<(), String> {
+        self.live()?.user(content)
     }
 
     fn call(&mut self, call: &Call) -> Result<u64, String> {

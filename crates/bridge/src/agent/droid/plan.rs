@@ -12,8 +12,8 @@ use musher_claude::PermissionMode as Mode;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::modes;
 use super::tools::{self, Rules};
+use super::{modes, sandbox};
 use crate::options::mode;
 use crate::wire::payload::{self, SessionOptions, SystemPrompt};
 
@@ -34,6 +34,8 @@ pub(crate) struct Plan {
     pub(super) servers: Vec<McpServerConfig>,
     pub(super) schema: Option<Value>,
     pub(super) max_turns: Option<u64>,
+    /// The sandbox of commands, as the engine reads it.
+    sandbox: Option<Value>,
     pub(super) is_partial: bool,
     pub(super) echoes_user: bool,
     /// Requested options without a meaning here.
@@ -51,6 +53,8 @@ impl Plan {
     pub(crate) fn new(it: SessionOptions, cwd: &str) -> Result<Self, String> {
         refuse_unsupported_restrictions(&it)?;
         let mut notes = notes(&it);
+        let sandbox = it.sandbox.as_ref().and_then(|sandbox| sandbox.0.to_value().ok());
+        let sandbox = sandbox.map_or(Ok(None), |sandbox| sandbox::of_engine(&sandbox, &mut notes))?;
         let mut rules = Rules::default();
         for rule in it.allowed_tools.unwrap_or_default() {
             if !rules.add(&rule) {
@@ -102,10 +106,23 @@ impl Plan {
             servers: servers.collect::<Result<_, _>>()?,
             schema: it.output_format.and_then(|format| format.schema.0.to_value().ok()),
             max_turns: it.max_turns.filter(|turns| *turns > 0),
+            sandbox,
             is_partial: it.include_partial_messages.unwrap_or_default(),
             echoes_user: it.enable_file_checkpointing.unwrap_or_default(),
             notes,
         })
+    }
+
+    /// Whether the session asks for a sandbox.
+    pub(crate) fn has_sandbox(&self) -> bool {
+        self.sandbox.is_some()
+    }
+
+    /// Sets the sandbox of a session that asks for none.
+    pub(crate) fn default_sandbox(&mut self, sandbox: Option<&Value>) {
+        if self.sandbox.is_none() {
+            self.sandbox = sandbox.cloned();
+        }
     }
 
     /// The folder a program for this session starts in.
@@ -133,12 +150,16 @@ impl Plan {
         if let Some(only) = &self.only {
             builder = builder.restrict_tools(only.clone());
         }
+        if let Some(sandbox) = &self.sandbox {
+            builder = builder.sandbox(sandbox.clone());
+        }
         self.servers.iter().cloned().fold(builder, SessionBuilder::mcp_server)
     }
 
     /// The options of a resumed session.
     pub(super) fn resume_builder(&self, id: &str) -> ResumeBuilder {
         let mut builder = Session::resume(id);
+        builder.params_mut().sandbox = self.sandbox.clone().map(musher::wire::Json::from);
         if !self.disabled.is_empty() {
             builder = builder.disabled_tools(self.disabled.clone());
         }
@@ -161,10 +182,6 @@ fn refuse_unsupported_restrictions(it: &SessionOptions) -> Result<(), String> {
     let refused = |what: &str| Err(format!("this agent cannot do `{what}`"));
     if it.hooks.as_ref().is_some_and(|hooks| !hooks.is_empty()) {
         return refused("hooks");
-    }
-    let sandbox = it.sandbox.as_ref().and_then(|sandbox| sandbox.0.to_value().ok());
-    if sandbox.is_some_and(|sandbox| sandbox["enabled"] == true) {
-        return refused("sandbox");
     }
     if it.max_budget_usd.is_some() {
         return refused("max_budget_usd");
@@ -269,7 +286,7 @@ mod tests {
     fn a_restriction_that_cannot_be_enforced_is_refused_and_the_rest_is_noted() {
         for lock in [
             json!({"hooks": {"PreToolUse": [{}]}}),
-            json!({"sandbox": {"enabled": true}}),
+            json!({"sandbox": {"enabled": true, "allow_unsandboxed_commands": false}}),
             json!({"max_budget_usd": 1.0}),
             json!({"resume": "s", "resume_session_at": "m"}),
             json!({"disallowed_tools": ["Bash(rm:*)"]}),

@@ -50,8 +50,8 @@ async fn droid(name: &str, options: Value) -> (Droid, Greeting) {
     (droid, greeting)
 }
 
-fn go() -> Said {
-    Said::Text("Go.".to_owned())
+fn go() -> PromptContent {
+    PromptContent::Text("Go.".to_owned())
 }
 
 /// The next message that is of this type; what comes before is dropped.
@@ -212,7 +212,7 @@ async fn unsupported_calls_and_content_are_refused() {
             }
         }
     }
-    let odd = Said::Blocks(vec![json!({"type": "tool_result"}).into()]);
+    let odd = PromptContent::Blocks(vec![json!({"type": "tool_result"}).into()]);
     assert!(droid.user(odd).is_err());
     droid.end().await;
 }

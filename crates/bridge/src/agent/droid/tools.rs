@@ -133,6 +133,11 @@ impl Rules {
         is_understood
     }
 
+    /// Adds a rule for one command, word for word, whatever characters it ends with.
+    pub(super) fn add_command(&mut self, tool: &str, command: &str) {
+        self.0.push(Rule { tool: name(tool), what: What::Command(command.to_owned()) });
+    }
+
     /// Whether one of them allows this call.
     pub(super) fn allow(&self, asked: &PermissionToolUse) -> bool {
         self.0.iter().any(|rule| rule.allows(asked))
@@ -146,11 +151,13 @@ impl Rule {
         if *tool != self.tool && !is_of_server {
             return false;
         }
-        let PermissionDetails::Exec(exec) = &asked.details else { return self.what == What::Everything };
-        let command = exec.full_command.trim();
+        let PermissionDetails::Exec(_) = &asked.details else { return self.what == What::Everything };
+        // a rule is about what runs: it says nothing about a call that is described otherwise
+        let Some(command) = shown_command(asked) else { return false };
+        let command = command.trim();
         match &self.what {
             What::Everything => true,
-            What::Command(allowed) => command == allowed,
+            What::Command(allowed) => command == allowed.trim(),
             What::Commands(prefix) => {
                 let rest = command.strip_prefix(prefix.as_str());
                 // more than one command could hide behind the first
@@ -159,6 +166,14 @@ impl Rule {
             What::Nothing => false,
         }
     }
+}
+
+/// Returns the command of a request, if its details show the command of the call itself.
+pub(super) fn shown_command(asked: &PermissionToolUse) -> Option<&str> {
+    let PermissionDetails::Exec(exec) = &asked.details else { return None };
+    let input = asked.tool_use.input.to_value().unwrap_or_default();
+    let is_same = input["command"].as_str().is_none_or(|command| command == exec.full_command);
+    is_same.then_some(exec.full_command.as_str())
 }
 
 fn is_one_command(command: &str) -> bool {
@@ -194,6 +209,23 @@ mod tests {
             rules.add(text);
         }
         rules
+    }
+
+    #[test]
+    fn command_with_a_pattern_at_its_end_stays_exact() {
+        let mut rules = Rules::default();
+        rules.add_command("Bash", "rm *");
+        assert!(rules.allow(&runs("rm *")));
+        for command in ["rm -rf x", "rm x", "rm"] {
+            assert!(!rules.allow(&runs(command)), "{command}");
+        }
+    }
+
+    #[test]
+    fn call_that_is_described_otherwise_is_covered_by_no_rule() {
+        let mut asked = runs("ls");
+        asked.tool_use = ToolUse::new("c", "Execute", json!({"command": "rm x"}));
+        assert!(!rules(&["Bash", "Bash(ls)", "Bash(rm x)"]).allow(&asked));
     }
 
     #[test]

@@ -114,7 +114,7 @@ impl Translator {
                     _ => "unknown",
                 };
                 let fields = json!({
-                    "attempt": retry.attempt, "max_retries": null, "retry_delay_ms": null, "error_status": null, "error": error,
+                    "attempt": retry.attempt, "max_retries": null, "retry_delay_ms": retry.delay.map(|delay| delay.as_millis()), "error_status": null, "error": error,
                 });
                 vec![self.system("api_retry", fields)]
             }

@@ -6,7 +6,7 @@ use musher_claude::Json;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::wire::request::Said;
+use crate::wire::request::PromptContent;
 
 /// A message that waits for its turn.
 #[derive(Debug)]
@@ -20,12 +20,12 @@ pub(super) struct UserMessage {
 
 impl UserMessage {
     /// Reads content blocks; the error is for the front end.
-    pub(super) fn new(said: Said) -> Result<Self, String> {
+    pub(super) fn new(content: PromptContent) -> Result<Self, String> {
         let id = Uuid::new_v4().to_string();
         let mut message = Self { id, text: String::new(), images: Vec::new(), files: Vec::new() };
-        match said {
-            Said::Text(text) => message.text = text,
-            Said::Blocks(blocks) => blocks.iter().try_for_each(|block| message.add(block))?,
+        match content {
+            PromptContent::Text(text) => message.text = text,
+            PromptContent::Blocks(blocks) => blocks.iter().try_for_each(|block| message.add(block))?,
         }
         Ok(message)
     }
@@ -114,7 +114,7 @@ mod tests {
 
     fn message(blocks: Value) -> Result<UserMessage, String> {
         let Value::Array(blocks) = blocks else { panic!("not a list") };
-        UserMessage::new(Said::Blocks(blocks.into_iter().map(Json::from).collect()))
+        UserMessage::new(PromptContent::Blocks(blocks.into_iter().map(Json::from).collect()))
     }
 
     #[test]

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_test_fails_until_the_fault_is_fixed() {
+    fn test_fails_until_the_fault_is_fixed() {
         let repository = Repository::create().unwrap();
         let before = repository.test().unwrap();
         assert!(!before.passed, "{}", before.output);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_goes_away() {
+    fn folder_goes_away() {
         let repository = Repository::create().unwrap();
         let path = repository.path();
         assert!(path.is_dir());

@@ -33,7 +33,7 @@ const PROGRAMS: [Program; 2] = [
     Program {
         name: "claude",
         variable: CLAUDE_VARIABLE,
-        wanted_by: "`musher bridge`",
+        wanted_by: "Claude Code sessions of `musher bridge`",
         source: "https://code.claude.com",
     },
 ];
@@ -55,17 +55,16 @@ pub(super) async fn checks() -> Vec<Check> {
 async fn look_at(program: &Program, named: Option<OsString>, path: Option<&OsStr>) -> Check {
     let wanted = named.clone().unwrap_or_else(|| program.name.into());
     let Some(found) = resolve::program(&wanted, path) else {
-        return match named {
-            Some(named) => {
-                let text = format!("cannot find the program `{}` of {}", named.display(), program.variable);
-                Check::error(AREA, program.name, text)
-                    .advice(format!("correct or unset {}", program.variable))
-            }
-            None => {
-                Check::warning(AREA, program.name, format!("not in PATH; needed for {}", program.wanted_by))
-                    .advice(format!("see {}, or set {} to its path", program.source, program.variable))
-            }
+        let check = if let Some(named) = named {
+            let text = format!("cannot find the program `{}` of {}", named.display(), program.variable);
+            Check::error(AREA, program.name, text).advice(format!("correct or unset {}", program.variable))
+        } else {
+            // not a warning: the built-in agent needs none of them
+            let text = format!("not in PATH; needed only for {}", program.wanted_by);
+            let advice = format!("see {}, or set {} to its path", program.source, program.variable);
+            Check::ok(AREA, program.name, text).advice(advice)
         };
+        return check;
     };
     let place = found.display();
     match version(&found).await {

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_report_has_areas_states_and_what_to_do() {
+    fn report_has_areas_states_and_what_to_do() {
         let checks = [
             Check::ok("agents", "engine", "built in"),
             Check::warning("agents", "droid", "not\u{1b} there").advice("install it"),

@@ -1,5 +1,6 @@
 //! Checks the home: it exists, is writable, and is private.
 
+use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
@@ -17,12 +18,8 @@ pub(super) fn checks(home: &Path) -> Vec<Check> {
             let check = Check::error(AREA, "folder", format!("{shown} is not a directory"));
             return vec![check.advice("move it, or set MUSHER_HOME to a directory")];
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return vec![Check::ok(
-                AREA,
-                "folder",
-                format!("{shown} does not exist yet; created when needed"),
-            )];
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return vec![missing(home)];
         }
         Err(error) => {
             return vec![
@@ -54,6 +51,23 @@ pub(super) fn checks(home: &Path) -> Vec<Check> {
         checks.push(Check::ok(AREA, "folder", format!("{shown} is private")));
     }
     checks
+}
+
+/// Checks whether a home that does not exist can be created: in its nearest parent that exists.
+fn missing(home: &Path) -> Check {
+    let shown = home.display();
+    let parent = home.ancestors().skip(1).find(|parent| fs_err::symlink_metadata(parent).is_ok());
+    let can_write = |parent: &Path| {
+        // a file system such as /proc claims to be writable, but has no room for files of users
+        let has_room = rustix::fs::statvfs(parent).is_ok_and(|file_system| file_system.f_blocks > 0);
+        let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+        has_room && parent.is_dir() && rustix::fs::access(parent, access).is_ok()
+    };
+    if parent.is_some_and(can_write) {
+        return Check::ok(AREA, "folder", format!("{shown} does not exist yet; created when needed"));
+    }
+    Check::error(AREA, "folder", format!("{shown} cannot be created: sessions cannot be saved"))
+        .advice("set MUSHER_HOME to a directory you can write to")
 }
 
 /// Warns about a file that other users can access.

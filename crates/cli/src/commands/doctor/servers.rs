@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 
 use musher_engine::config::{Config, McpServer, Problem, Transport};
+use musher_engine::{Environment, LoginState};
 
 use super::check::Check;
 use super::settings;
@@ -10,10 +11,13 @@ use crate::resolve;
 
 const AREA: &str = "servers";
 
-pub(super) fn checks(config: &Config, problems: &[Problem]) -> Vec<Check> {
+pub(super) fn checks(environment: &Environment, config: &Config, problems: &[Problem]) -> Vec<Check> {
     let path = std::env::var_os("PATH");
-    let mut checks: Vec<Check> =
-        config.mcp_servers.iter().map(|server| check(server, path.as_deref())).collect();
+    let mut checks: Vec<Check> = config
+        .mcp_servers
+        .iter()
+        .map(|server| check(server, path.as_deref(), environment.login_of(server)))
+        .collect();
     let mistakes = problems.iter().filter(|problem| is_of_servers(problem));
     checks.extend(mistakes.map(|problem| {
         let name = problem
@@ -34,7 +38,7 @@ pub(super) fn is_of_servers(problem: &Problem) -> bool {
     problem.file.file_name() == Some(OsStr::new("mcp.json"))
 }
 
-fn check(server: &McpServer, path: Option<&OsStr>) -> Check {
+fn check(server: &McpServer, path: Option<&OsStr>, login: LoginState) -> Check {
     let level = server.level.map_or("session", |level| level.name());
     if server.is_disabled {
         return Check::ok(AREA, &server.name, format!("disabled ({level})"));
@@ -48,15 +52,21 @@ fn check(server: &McpServer, path: Option<&OsStr>) -> Check {
             }
         },
         Transport::Http { url, .. } | Transport::Sse { url, .. } => {
-            if url.starts_with("http://") || url.starts_with("https://") {
-                return Check::ok(
-                    AREA,
-                    &server.name,
-                    format!("{}, not contacted ({level})", server.transport.name()),
-                );
+            let name = server.transport.name();
+            if !(url.starts_with("http://") || url.starts_with("https://")) {
+                return Check::error(AREA, &server.name, format!("invalid `url`: not an HTTP URL ({level})"))
+                    .advice("correct `url` in mcp.json");
             }
-            Check::error(AREA, &server.name, format!("invalid `url`: not an HTTP URL ({level})"))
-                .advice("correct `url` in mcp.json")
+            match login {
+                LoginState::Needed => {
+                    Check::error(AREA, &server.name, format!("{name}, needs login ({level})"))
+                        .advice(format!("run `musher mcp login {}`", server.name))
+                }
+                LoginState::LoggedIn => {
+                    Check::ok(AREA, &server.name, format!("{name}, logged in, not contacted ({level})"))
+                }
+                LoginState::None => Check::ok(AREA, &server.name, format!("{name}, not contacted ({level})")),
+            }
         }
     }
 }

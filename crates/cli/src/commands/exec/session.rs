@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
-use musher::wire::{InteractionMode, ReasoningEffort, SessionOrigin, Tag, UpdateSessionSettingsParams};
+use musher::wire::{SessionOrigin, Tag, UpdateSessionSettingsParams};
 use musher::{Agent, Session};
 use musher_engine::Environment;
 
@@ -12,7 +12,8 @@ use crate::args::Exec;
 use crate::embedded;
 use crate::exit::Failure;
 use crate::printer::Printer;
-use crate::{models, resolve};
+use crate::resolve::Choice;
+use crate::{models, resolve, task};
 
 /// A tool that is disabled, since no user could answer.
 pub(super) const NO_QUESTIONS: &str = "ask-user";
@@ -23,9 +24,13 @@ pub(super) async fn open(
     environment: Arc<Environment>,
     printer: Printer,
 ) -> Result<Session, Failure> {
-    let is_new = args.session_id.is_none() && args.fork.is_none();
-    let session = open_with_any_model(args, environment, printer).await?;
-    if is_new { models::checked(args.model.as_deref(), session, true).await } else { Ok(session) }
+    let is_new = args.session_id.is_none() && args.fork.is_none() && !args.continue_session;
+    let session = open_with_any_model(args, Arc::clone(&environment), printer).await?;
+    if is_new {
+        models::checked(args.model.as_deref(), session, Some(&environment)).await
+    } else {
+        Ok(session)
+    }
 }
 
 /// Opens the session, with or without a model; sends no prompt.
@@ -43,10 +48,15 @@ pub(super) async fn open_with_any_model(
             original.close().await?;
             copy
         }
+        (None, None) if args.continue_session => {
+            let id = task::newest(args.cwd.as_deref(), &Choice::Engine).await?;
+            resume(args, agent, &id).await?
+        }
         (None, None) => return create(args, &environment, agent, printer).await,
     };
     if let Some(cwd) = session.state().cwd {
         embedded::check_settings(&environment, Path::new(&cwd), printer)?;
+        task::check_tools(&args.mode, &environment, Path::new(&cwd))?;
     }
     let settings = changed(args)?;
     if settings != UpdateSessionSettingsParams::default() {
@@ -63,6 +73,7 @@ async fn create(
 ) -> Result<Session, Failure> {
     let cwd = resolve::working_directory(args.cwd.as_deref())?;
     embedded::check_settings(environment, &cwd, printer)?;
+    task::check_tools(&args.mode, environment, &cwd)?;
     let mut builder = Session::builder()
         .agent(agent)
         .cwd(cwd)
@@ -103,35 +114,16 @@ async fn resume(args: &Exec, agent: Agent, id: &str) -> Result<Session, Failure>
 
 /// The settings of the arguments.
 fn changed(args: &Exec) -> Result<UpdateSessionSettingsParams, Failure> {
-    let list = |ids: &[String]| (!ids.is_empty()).then(|| ids.to_vec());
     let tags: Vec<_> = args.tags.iter().map(|text| tag(text)).collect::<Result<_, _>>()?;
-    Ok(UpdateSessionSettingsParams {
-        model_id: args.model.clone(),
-        reasoning_effort: args.reasoning_effort.as_deref().map(effort).transpose()?,
-        autonomy_level: args.auto.map(Into::into),
-        interaction_mode: args.use_spec.then_some(InteractionMode::Spec),
-        spec_mode_model_id: args.spec_model.clone(),
-        spec_mode_reasoning_effort: args.spec_reasoning_effort.as_deref().map(effort).transpose()?,
-        restrict_tool_ids: list(&args.only_tools),
-        enabled_tool_ids: list(&args.add_tools),
-        disabled_tool_ids: Some(disabled(args)),
-        tags: (!tags.is_empty()).then_some(tags),
-        ..UpdateSessionSettingsParams::default()
-    })
+    let mut settings = task::settings(&args.mode, args.model.as_deref(), args.auto)?;
+    settings.disabled_tool_ids = Some(disabled(args));
+    settings.tags = (!tags.is_empty()).then_some(tags);
+    Ok(settings)
 }
 
 fn disabled(args: &Exec) -> Vec<String> {
-    args.remove_tools.iter().map(String::as_str).chain([NO_QUESTIONS]).map(str::to_owned).collect()
-}
-
-fn effort(word: &str) -> Result<ReasoningEffort, Failure> {
-    match ReasoningEffort::from(word) {
-        ReasoningEffort::Unrecognized(_) => {
-            let failure = Failure::setup(anyhow!("unknown reasoning effort `{word}`"));
-            Err(failure.hint(format!("use one of {}", ReasoningEffort::KNOWN.join(", "))))
-        }
-        known => Ok(known),
-    }
+    let removed = args.mode.remove_tools.iter().map(String::as_str);
+    removed.chain([NO_QUESTIONS]).map(str::to_owned).collect()
 }
 
 /// A name, or a JSON object.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
-use musher::{CancellationToken, Event, Session, TurnEnd, TurnResult};
+use musher::{CancellationToken, Event, Prompt, TurnEnd, TurnResult};
 use musher_engine::Environment;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -11,10 +11,13 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use super::session;
 use crate::args::{Exec, InputFormat};
 use crate::commands::stop::Stop;
+use crate::drive::{NO_ANSWER, has_no_answer};
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 use crate::prompt;
 use crate::report::Report;
+use crate::resolve::trace_parent;
+use crate::task::{Deadline, refused};
 
 pub(super) async fn run(
     args: Exec,
@@ -43,10 +46,12 @@ async fn one(
     printer: Printer,
     is_stopped: &CancellationToken,
 ) -> Result<Exit, Failure> {
+    let deadline = Deadline::start(&args.limits);
     let prompt = prompt::read(&args.prompt, args.file.as_deref())?;
-    let session = session::open(args, environment, printer).await?;
+    let session = deadline.opening(session::open(args, environment, printer)).await?;
     let mut report = Report::begin(args.output_format, &session, printer).await?;
-    let outcome = turn(&session, prompt, &mut report, is_stopped).await;
+    let prompt = deadline.limited(session.send(prompt), &args.limits);
+    let outcome = turn(prompt, &mut report, is_stopped).await;
     session.close().await?;
     outcome
 }
@@ -58,7 +63,8 @@ async fn many(
     printer: Printer,
     is_stopped: &CancellationToken,
 ) -> Result<Exit, Failure> {
-    let session = session::open(args, environment, printer).await?;
+    let opening = session::open(args, environment, printer);
+    let session = Deadline::start(&args.limits).opening(opening).await?;
     let mut report = Report::begin(args.output_format, &session, printer).await?;
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     let mut exit = Exit::Done;
@@ -75,7 +81,10 @@ async fn many(
             continue;
         }
         match said(&line) {
-            Some(prompt) => exit = turn(&session, prompt, &mut report, is_stopped).await?,
+            Some(prompt) => {
+                let prompt = Deadline::start(&args.limits).limited(session.send(prompt), &args.limits);
+                exit = turn(prompt, &mut report, is_stopped).await?;
+            }
             None => {
                 report.error("cli", "invalid input line: expected a JSON object with text in `content`")?;
             }
@@ -100,20 +109,22 @@ fn said(line: &str) -> Option<String> {
     Some(blocks.collect::<Vec<_>>().join("\n")).filter(|text| !text.is_empty())
 }
 
-async fn turn(
-    session: &Session,
-    prompt: String,
-    report: &mut Report,
-    is_stopped: &CancellationToken,
-) -> Result<Exit, Failure> {
-    let mut turn = session.send(prompt).cancel_token(is_stopped.clone()).start().await?;
+async fn turn(prompt: Prompt, report: &mut Report, is_stopped: &CancellationToken) -> Result<Exit, Failure> {
+    let prompt = prompt.cancel_token(is_stopped.clone());
+    let prompt = match trace_parent() {
+        Some(parent) => prompt.trace_parent(parent),
+        None => prompt,
+    };
+    let mut turn = prompt.start().await.map_err(refused)?;
     while let Some(event) = turn.next().await {
         match event? {
             Event::Result(result) => {
                 report.end(&result, failure(&result).as_deref())?;
                 return Ok(match result.end {
+                    TurnEnd::Completed if has_no_answer(&result) => Exit::Failed,
                     TurnEnd::Completed | TurnEnd::HandedOver => Exit::Done,
                     TurnEnd::Interrupted(_) if is_stopped.is_cancelled() => Exit::Interrupted,
+                    TurnEnd::Failed(musher::FailureKind::Refusal) => Exit::ModelRefused,
                     _ => Exit::Failed,
                 });
             }
@@ -126,8 +137,15 @@ async fn turn(
 /// Returns why the task was not done, with a hint.
 fn failure(result: &TurnResult) -> Option<String> {
     let reason = match &result.end {
+        TurnEnd::Completed if has_no_answer(result) => return Some(NO_ANSWER.to_owned()),
         TurnEnd::Completed | TurnEnd::HandedOver => return None,
         TurnEnd::Interrupted(musher::StoppedBy::Denied) => Some("permission_rejected"),
+        TurnEnd::Interrupted(musher::StoppedBy::Timeout) => {
+            return Some("stopped: exceeded `--timeout`".to_owned());
+        }
+        TurnEnd::Interrupted(musher::StoppedBy::Budget) => {
+            return Some("stopped: exceeded `--budget-tokens`".to_owned());
+        }
         TurnEnd::Interrupted(_) => return Some("the task was interrupted".to_owned()),
         TurnEnd::Failed(
             musher::FailureKind::Execution(reason) | musher::FailureKind::StructuredOutput(reason),
@@ -149,7 +167,7 @@ mod tests {
     use super::said;
 
     #[test]
-    fn a_line_of_input_is_text_in_one_of_the_known_places() {
+    fn line_of_input_is_text_in_one_of_the_known_places() {
         for line in [
             r#"{"role":"user","content":"Hello"}"#,
             r#"{"type":"user","message":{"role":"user","content":"Hello"}}"#,

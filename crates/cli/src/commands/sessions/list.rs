@@ -3,11 +3,15 @@
 use std::path::Path;
 use std::time::SystemTime;
 
+use musher::SessionInfo;
+use musher::wire::DroidWorkingState;
 use serde_json::Value;
 
+use super::super::usage::cost;
 use super::stores::{Found, SessionStores};
 use super::timestamp;
 use crate::args::sessions::List;
+use crate::daemon_client::states;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 use crate::sanitize::sanitized;
@@ -19,18 +23,20 @@ const MAX_TITLE_LENGTH: usize = 200;
 /// Minimum length of a shown id.
 const MIN_ID_LENGTH: usize = 8;
 
-pub(super) fn run(stores: &SessionStores, args: &List, printer: Printer) -> Result<Exit, Failure> {
+pub(super) async fn run(stores: &SessionStores, args: &List, printer: Printer) -> Result<Exit, Failure> {
     let cwd = args.cwd.as_deref().unwrap_or(Path::new("."));
     let mut found = stores.all((!args.all).then_some(cwd), args.filter.owner, args.filter.archived);
+    found.retain(|session| !session.summary.is_unused);
+    let states = states().await;
     let more = found.len().saturating_sub(args.limit);
     found.truncate(args.limit);
     if args.filter.json {
-        let list: Vec<Value> = found.iter().map(Found::json).collect();
+        let list: Vec<Value> = found.iter().map(|session| with_state(session, &states)).collect();
         printer.json(&serde_json::to_string_pretty(&list)?)?;
         return Ok(Exit::Done);
     }
     let everywhere = stores.all(None, None, true);
-    for line in table(&found, &everywhere, args.all, Style::of_stdout(), SystemTime::now()) {
+    for line in table(&found, &everywhere, &states, args.all, Style::of_stdout(), SystemTime::now()) {
         printer.data(line)?;
     }
     if let Some(note) = note(args, &found, more, everywhere.len()) {
@@ -39,10 +45,14 @@ pub(super) fn run(stores: &SessionStores, args: &List, printer: Printer) -> Resu
     Ok(Exit::Done)
 }
 
+/// Id, time of last use, cost, and the session.
+type Row<'a> = (String, String, String, &'a Found);
+
 /// One line for each session.
 fn table(
     found: &[Found],
     everywhere: &[Found],
+    states: &[SessionInfo],
     with_cwd: bool,
     style: Style,
     now: SystemTime,
@@ -53,25 +63,54 @@ fn table(
         .map(|session| {
             let summary = &session.summary;
             let id = shortened(summary.id.as_str(), &ids).to_owned();
-            (id, timestamp::ago(summary.modified, now), session)
+            let spent = session.spending().map(|spending| cost(&spending)).unwrap_or_default();
+            (id, timestamp::ago(summary.modified, now), spent, session)
         })
         .collect();
-    let widest = |column: fn(&(String, String, &Found)) -> usize| rows.iter().map(column).max().unwrap_or(0);
-    let (ids, times) = (widest(|row| row.0.len()), widest(|row| row.1.len()));
-    let line = |(id, time, session): &(String, String, &Found)| {
+    let widest = |column: fn(&Row<'_>) -> usize| rows.iter().map(column).max().unwrap_or(0);
+    let (ids, times, costs) =
+        (widest(|row| row.0.len()), widest(|row| row.1.len()), widest(|row| row.2.len()));
+    let line = |(id, time, spent, session): &Row<'_>| {
         let owner = padded(session.owner.name(), 6);
         let mut rest = sanitized(session.title(), MAX_TITLE_LENGTH);
+        if let Some(state) = state(session, states) {
+            rest = format!("[{}]  {rest}", state_name(state));
+        }
         if session.summary.is_archived {
             rest.push_str(" (archived)");
         }
         if let Some(cwd) = session.summary.cwd.as_ref().filter(|_| with_cwd) {
             rest = format!("{}  {rest}", sanitized(&cwd.to_string_lossy(), MAX_TITLE_LENGTH));
         }
-        let rest = style.fitted(&rest, ids + times + 6 + 6);
+        let spent = if costs > 0 { format!("  {spent:>costs$}") } else { String::new() };
+        let rest = style.fitted(&rest, ids + times + 6 + 6 + spent.len());
         let (id, time) = (padded(id, ids), padded(time, times));
-        style.notable(&id) + "  " + style.dim(&time) + format!("  {owner}  {rest}")
+        style.notable(&id) + "  " + style.dim(&time) + format!("  {owner}{spent}  {rest}")
     };
     rows.iter().map(line).collect()
+}
+
+/// Returns the state of a session that is open in the daemon.
+fn state<'a>(session: &Found, states: &'a [SessionInfo]) -> Option<&'a DroidWorkingState> {
+    let open = states.iter().find(|open| open.session_id == session.summary.id.as_str())?;
+    open.working_state.as_ref()
+}
+
+fn state_name(state: &DroidWorkingState) -> String {
+    match state {
+        DroidWorkingState::Idle => "open".to_owned(),
+        DroidWorkingState::WaitingForToolConfirmation => "waits for you".to_owned(),
+        DroidWorkingState::Unrecognized(name) => sanitized(name, MAX_TITLE_LENGTH),
+        _ => "works".to_owned(),
+    }
+}
+
+fn with_state(session: &Found, states: &[SessionInfo]) -> Value {
+    let mut value = session.json();
+    if let Some(state) = state(session, states) {
+        value["state"] = serde_json::to_value(state).unwrap_or_default();
+    }
+    value
 }
 
 /// Returns the shortest prefix of an id that no other session has.
@@ -111,7 +150,7 @@ mod tests {
     use crate::args::sessions::Owner;
 
     #[test]
-    fn a_line_is_at_most_as_wide_as_the_terminal() {
+    fn line_is_at_most_as_wide_as_the_terminal() {
         let summary = Summary {
             id: SessionId::new("12345678-aa").unwrap(),
             title: "\u{1b}[2J a long title that runs on and on".to_owned(),
@@ -122,11 +161,12 @@ mod tests {
             modified: SystemTime::UNIX_EPOCH,
             created: SystemTime::UNIX_EPOCH,
             is_archived: false,
+            is_unused: false,
             additional_directories: Vec::new(),
             log: PathBuf::new(),
         };
         let found = [Found { owner: Owner::Musher, summary }];
-        let lines = |style| table(&found, &found, true, style, SystemTime::UNIX_EPOCH);
+        let lines = |style| table(&found, &found, &[], true, style, SystemTime::UNIX_EPOCH);
         assert_eq!(lines(Style::plain(Some(40))), ["12345678  now  musher  /work   [2J a lo…"]);
         assert_eq!(
             lines(Style::plain(None)),

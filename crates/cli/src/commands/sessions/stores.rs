@@ -4,10 +4,11 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use musher_engine::SessionId;
 use musher_engine::store::{Store, StoreError, Summary};
+use musher_engine::{SessionId, Spending, Usage};
 use serde_json::{Value, json};
 
+use super::super::usage::figures;
 use super::timestamp;
 use crate::args::sessions::Owner;
 use crate::embedded;
@@ -160,7 +161,14 @@ impl Found {
             "created": timestamp::utc(summary.created),
             "modified": timestamp::utc(summary.modified),
             "isArchived": summary.is_archived,
+            "usage": self.spending().map(|spending| figures(&spending)),
         })
+    }
+
+    /// Returns what the session and its subagents have spent, if anything.
+    pub(super) fn spending(&self) -> Option<Spending> {
+        let spending = Spending::of_session(&self.summary.settings());
+        (spending.usage != Usage::default()).then_some(spending)
     }
 }
 
@@ -177,7 +185,7 @@ impl Owner {
 pub(super) fn explained(error: StoreError) -> Failure {
     match &error {
         StoreError::Locked { .. } => Failure { exit: Exit::Failed, ..Failure::setup(error) }
-            .hint("close it there first; it can still be read"),
+            .hint("wait until its turn has ended; it can be read and forked meanwhile"),
         StoreError::NoMessage { .. } => {
             Failure::setup(error).hint("`musher sessions show ID --json` lists the message ids")
         }

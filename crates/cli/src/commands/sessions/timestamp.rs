@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 
 /// Formats a timestamp for programs: `2026-11-15T21:20:58.769Z`.
-pub(super) fn utc(at: SystemTime) -> Option<String> {
+pub(crate) fn utc(at: SystemTime) -> Option<String> {
     Timestamp::try_from(at).ok().map(|at| format!("{at:.3}"))
 }
 
@@ -15,7 +15,7 @@ pub(super) fn utc_of_ms(at: i64) -> Option<String> {
 }
 
 /// Formats a timestamp for users: `5 min ago`. A moment in the future counts as now, because clocks differ.
-pub(super) fn ago(at: SystemTime, now: SystemTime) -> String {
+pub(crate) fn ago(at: SystemTime, now: SystemTime) -> String {
     let seconds = now.duration_since(at).unwrap_or(Duration::ZERO).as_secs();
     match seconds {
         0..60 => "now".to_owned(),

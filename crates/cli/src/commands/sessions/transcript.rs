@@ -11,26 +11,30 @@ pub(super) use json::role;
 use std::collections::HashMap;
 
 use musher_engine::store::Stored;
-use musher_engine::{Content, Message, Part, Role, ToolUse, Visibility};
+use musher_engine::{Content, Message, Part, Role, Spending, ToolUse, Visibility};
 use serde_json::Value;
 
+use super::super::usage::cost;
 use super::stores::Found;
 use super::timestamp;
 use crate::sanitize::sanitized;
+use crate::view::{self, grouped};
 
 /// The input fields that describe a tool call, best first.
 const SUBJECT_FIELDS: [&str; 10] = [
     "command",
-    "file_path",
-    "path",
     "pattern",
     "patterns",
     "query",
+    "file_path",
+    "path",
     "url",
     "prompt",
     "description",
     "directory_path",
 ];
+/// The input field of a to-do list.
+const TODOS: &str = "todos";
 /// Maximum length of the description of a tool call, in characters.
 const MAX_CALL_LENGTH: usize = 160;
 
@@ -54,8 +58,8 @@ enum Item<'a> {
     },
     /// An image or a document, described.
     Attachment(String),
-    /// The number of messages before this that were compacted.
-    Compacted(usize),
+    /// The number of messages before this that were compacted, and their summary.
+    Compacted(usize, &'a str),
 }
 
 impl Transcript {
@@ -73,6 +77,7 @@ impl Transcript {
         let summary = &self.found.summary;
         let messages = self.stored.messages.iter().filter(|message| is_visible(message)).count();
         let cwd = summary.cwd.as_ref().map(|cwd| sanitized(&cwd.to_string_lossy(), 500));
+        let spending = self.found.spending();
         let noun = if messages == 1 { "message" } else { "messages" };
         let facts = [
             Some(summary.id.to_string()),
@@ -81,6 +86,8 @@ impl Transcript {
             Some(format!("{messages} {noun}")),
             timestamp::utc(summary.modified),
             summary.is_archived.then(|| "archived".to_owned()),
+            spending.map(|spending| format!("{} tokens", grouped(tokens(&spending)))),
+            spending.map(|spending| format!("cost {}", cost(&spending))),
         ];
         facts.into_iter().flatten().collect()
     }
@@ -88,12 +95,15 @@ impl Transcript {
     /// Returns the entries; results follow their calls.
     fn items(&self) -> Vec<Item<'_>> {
         let results = results(&self.stored.messages);
-        let removed = self.stored.compaction.as_ref().map(|compaction| compaction.removed);
+        let compaction = self.stored.compaction.as_ref();
+        let removed = compaction.map(|compaction| compaction.removed);
+        let summary = compaction.map_or("", |compaction| compaction.summary.summary.as_str());
+        let last = self.stored.messages.len();
         let mut items = Vec::new();
         let mut speaker = None;
         for (index, message) in self.stored.messages.iter().enumerate() {
-            if removed == Some(index) && index > 0 {
-                items.push(Item::Compacted(index));
+            if removed == Some(index) {
+                items.push(Item::Compacted(index, summary));
             }
             // results follow their calls
             if !is_visible(message) || message.role == Role::Tool {
@@ -104,6 +114,9 @@ impl Transcript {
                 items.push(Item::Speaker(message.role));
             }
             items.extend(message.content.iter().filter_map(|content| item(content, &results)));
+        }
+        if removed == Some(last) {
+            items.push(Item::Compacted(last, summary));
         }
         items
     }
@@ -129,6 +142,7 @@ pub(super) fn text_of(parts: &[Part]) -> String {
     let texts = parts.iter().map(|part| match part {
         Part::Text(text) => text.clone(),
         Part::Image { media_type, data } => describe_attachment("image", media_type, data),
+        Part::Document(media) => describe_attachment("document", &media.media_type, &media.data),
     });
     texts.collect::<Vec<_>>().join("\n")
 }
@@ -138,7 +152,11 @@ fn item<'a>(content: &'a Content, results: &HashMap<&str, (String, bool)>) -> Op
         Content::Text(text) if text.trim().is_empty() => return None,
         Content::Text(text) => Item::Text(text),
         Content::Thinking(thinking) => Item::Thinking(&thinking.text),
-        Content::ToolUse(call) => Item::Call { call, result: results.get(call.id.as_str()).cloned() },
+        Content::ToolUse(call) => {
+            let result = results.get(call.id.as_str());
+            let result = result.map(|(text, is_error)| (readable(call, text, *is_error), *is_error));
+            Item::Call { call, result }
+        }
         Content::Image(media) => {
             Item::Attachment(describe_attachment("image", &media.media_type, &media.data))
         }
@@ -161,13 +179,52 @@ fn describe_attachment(what: &str, media_type: &str, base64: &str) -> String {
 pub(super) fn call_line(call: &ToolUse) -> (String, String) {
     let telling = SUBJECT_FIELDS.iter().find_map(|field| match call.input.get(*field)? {
         Value::String(text) => Some(text.clone()),
+        Value::Array(list) => Some(list.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")),
         Value::Null => None,
         other => Some(other.to_string()),
     });
+    let telling = telling.or_else(|| patched_files(call));
     let about = telling.unwrap_or_else(|| {
-        if call.input.is_empty() { String::new() } else { Value::Object(call.input.clone()).to_string() }
+        if call.input.is_empty() || call.input.contains_key(TODOS) {
+            String::new()
+        } else {
+            Value::Object(call.input.clone()).to_string()
+        }
     });
     (sanitized(&call.name, 60), sanitized(&about, MAX_CALL_LENGTH))
+}
+
+/// The files of a patch.
+fn patched_files(call: &ToolUse) -> Option<String> {
+    let patch = call.input.get("input")?.as_str().filter(|text| text.starts_with("*** Begin Patch"))?;
+    Some(view::patched(patch))
+}
+
+/// Returns a result for people: a change as its lines, a to-do list as its steps, everything else as it is.
+fn readable(call: &ToolUse, text: &str, is_error: bool) -> String {
+    if is_error {
+        return text.to_owned();
+    }
+    if let Some(todos) = call.input.get(TODOS) {
+        return todos.as_str().map_or_else(|| steps(todos), str::to_owned);
+    }
+    let lines = view::change_lines(text);
+    if lines.is_empty() { text.to_owned() } else { lines }
+}
+
+/// The steps of a to-do list in its older form, one per line.
+fn steps(todos: &Value) -> String {
+    let lines = todos.as_array().into_iter().flatten().map(|step| {
+        let text = |key: &str| step.get(key).and_then(Value::as_str).unwrap_or_default();
+        format!("[{}] {}", text("status"), text("content"))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// All tokens, cached or not.
+fn tokens(spending: &Spending) -> u64 {
+    let usage = spending.usage;
+    [usage.input, usage.cache_read, usage.cache_write, usage.output].into_iter().fold(0, u64::saturating_add)
 }
 
 /// Lines without control characters.

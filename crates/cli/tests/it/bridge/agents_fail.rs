@@ -5,7 +5,7 @@ use serde_json::json;
 use super::stage::Stage;
 
 #[tokio::test]
-async fn an_agent_that_exits_is_reported_with_its_code_and_last_stderr_lines() -> anyhow::Result<()> {
+async fn agent_that_exits_is_reported_with_its_code_and_last_stderr_lines() -> anyhow::Result<()> {
     let mut stage = Stage::fake(&[], &[])?;
     let app = &mut stage.app;
     let other = app.create("", json!({})).await?;
@@ -61,7 +61,7 @@ async fn lines_that_are_not_messages_are_skipped_or_reported_and_the_stream_cont
 }
 
 #[tokio::test]
-async fn an_agent_that_exits_at_once_or_is_not_there_is_no_session() -> anyhow::Result<()> {
+async fn agent_that_exits_at_once_or_is_not_there_is_no_session() -> anyhow::Result<()> {
     let mut stage = Stage::fake(&[], &[("FAKE_EXIT", "3")])?;
     let id = stage.app.ask_for_session("p", json!({})).await?;
     let error = stage.app.reply(&id).await?;
@@ -81,7 +81,7 @@ async fn an_agent_that_exits_at_once_or_is_not_there_is_no_session() -> anyhow::
 }
 
 #[tokio::test]
-async fn an_agent_that_is_not_ready_in_time_is_ended_whichever_it_is() -> anyhow::Result<()> {
+async fn agent_that_is_not_ready_in_time_is_ended_whichever_it_is() -> anyhow::Result<()> {
     let mut stage = Stage::fake(&["--agent-timeout", "1"], &[("FAKE_NEVER_READY", "1")])?;
     let deaf = stage.sandbox.home().join("droid");
     fs_err::write(&deaf, "#!/bin/sh\nexec cat > /dev/null\n")?;
@@ -97,7 +97,7 @@ async fn an_agent_that_is_not_ready_in_time_is_ended_whichever_it_is() -> anyhow
 }
 
 #[tokio::test]
-async fn a_call_that_is_not_answered_in_time_is_given_up() -> anyhow::Result<()> {
+async fn call_that_is_not_answered_in_time_is_given_up() -> anyhow::Result<()> {
     let mut stage = Stage::fake(&["--agent-timeout", "1"], &[])?;
     let app = &mut stage.app;
     let session = app.create("silent", json!({})).await?;

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::stage::{Stage, eventually};
 
 #[tokio::test]
-async fn the_small_program_serves_sessions() -> anyhow::Result<()> {
+async fn small_program_serves_sessions() -> anyhow::Result<()> {
     let mut stage = Stage::alone(&[])?;
     let app = &mut stage.app;
     let session = app.create("say hello", json!({})).await?;
@@ -29,7 +29,7 @@ async fn without_an_engine_the_app_gets_an_error_and_other_sessions_continue() -
 }
 
 #[tokio::test]
-async fn the_engine_it_started_ends_with_a_killed_bridge() -> anyhow::Result<()> {
+async fn engine_it_started_ends_with_a_killed_bridge() -> anyhow::Result<()> {
     let mut stage = Stage::alone(&[])?;
     stage.app.create("", json!({"agent": "engine"})).await?;
     let is_bridge = |command: &str| command.contains("musher-bridge");
@@ -43,7 +43,7 @@ async fn the_engine_it_started_ends_with_a_killed_bridge() -> anyhow::Result<()>
 
 /// Code that can panic names its file, so the files of the engine tell whether it was linked. Debug information names folders only.
 #[test]
-fn the_engine_is_not_in_it() {
+fn engine_is_not_in_it() {
     let is_named = |program: &str| {
         let bytes = fs_err::read(program).unwrap();
         String::from_utf8_lossy(&bytes).contains("crates/engine/src/session/actor.rs")

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::stage::Stage;
 
 #[tokio::test]
-async fn a_thousand_lines_of_garbage_and_then_a_good_session() -> anyhow::Result<()> {
+async fn thousand_lines_of_garbage_and_then_a_good_session() -> anyhow::Result<()> {
     let mut stage = Stage::fake(&[], &[])?;
     let garbage =
         ["rubbish", "{", "[]", "{}", "\u{fffd}", "{\"type\":\"x\"}", "null", "{\"type\":\"session.kill\"}"];
@@ -87,7 +87,7 @@ async fn unknown_sessions_and_callbacks_are_errors() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_session_that_cannot_be_is_refused_and_no_process_is_started() -> anyhow::Result<()> {
+async fn session_that_cannot_be_is_refused_and_no_process_is_started() -> anyhow::Result<()> {
     let mut stage = Stage::fake(&[], &[])?;
     let app = &mut stage.app;
     let id = app.ask_for_session("p", json!({"max_turns": "many", "surprise": 1})).await?;

@@ -11,7 +11,7 @@ fn pid_of_bridge(stage: &Stage) -> Pid {
 }
 
 #[tokio::test]
-async fn the_end_of_its_input_ends_all_sessions_and_all_output() -> anyhow::Result<()> {
+async fn end_of_its_input_ends_all_sessions_and_all_output() -> anyhow::Result<()> {
     let mut stage = Stage::fake(&[], &[])?;
     for _ in 0..3 {
         stage.app.create("", json!({})).await?;
@@ -41,7 +41,7 @@ async fn signals_end_it_as_well_even_without_a_reader() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn an_app_that_closes_only_its_reading_side_ends_it() -> anyhow::Result<()> {
+async fn app_that_closes_only_its_reading_side_ends_it() -> anyhow::Result<()> {
     let stage = Stage::fake(&[], &[])?;
     let claude = stage.sandbox.home().join("claude");
     let create = json!({"type": "session.create", "id": "1",
@@ -58,7 +58,7 @@ async fn an_app_that_closes_only_its_reading_side_ends_it() -> anyhow::Result<()
 }
 
 #[tokio::test]
-async fn a_killed_bridge_leaves_no_agent() -> anyhow::Result<()> {
+async fn killed_bridge_leaves_no_agent() -> anyhow::Result<()> {
     let mut stage = Stage::fake(&[], &[])?;
     for _ in 0..3 {
         stage.app.create("say hello", json!({})).await?;
@@ -69,7 +69,7 @@ async fn a_killed_bridge_leaves_no_agent() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn an_agent_that_ignores_every_signal_is_killed_in_the_end() -> anyhow::Result<()> {
+async fn agent_that_ignores_every_signal_is_killed_in_the_end() -> anyhow::Result<()> {
     let mut stage = Stage::fake(&[], &[("FAKE_IGNORE_SIGNALS", "1")])?;
     let session = stage.app.create("deaf", json!({})).await?;
     stage.app.message(&session, "deaf").await?;

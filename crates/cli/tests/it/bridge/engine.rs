@@ -16,14 +16,15 @@ fn options(more: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_session_with_the_engine_is_like_one_with_any_agent() -> Result<()> {
-    greets(Stage::engine, &["musher bridge"]).await
+async fn session_with_the_engine_is_like_one_with_any_agent() -> Result<()> {
+    // git, which reports the uncommitted changes, has a guard
+    greets(Stage::engine, &["musher bridge", "musher-guard"]).await
 }
 
 #[tokio::test]
-async fn a_session_with_the_engine_of_another_program_is_the_same() -> Result<()> {
-    // the last one ends the engine if the bridge cannot
-    greets(Stage::engine_beside, &["musher-bridge", "musher exec", "musher-guard"]).await
+async fn session_with_the_engine_of_another_program_is_the_same() -> Result<()> {
+    // the guard of the bridge ends the engine if the bridge cannot
+    greets(Stage::engine_beside, &["musher-bridge", "musher exec", "musher-guard", "musher-guard"]).await
 }
 
 async fn greets(stage: fn(Script) -> Result<Stage>, programs: &[&str]) -> Result<()> {
@@ -69,12 +70,12 @@ async fn greets(stage: fn(Script) -> Result<Stage>, programs: &[&str]) -> Result
 }
 
 #[tokio::test]
-async fn the_engine_asks_before_a_tool_runs() -> Result<()> {
+async fn engine_asks_before_a_tool_runs() -> Result<()> {
     asks(Stage::engine).await
 }
 
 #[tokio::test]
-async fn the_engine_of_another_program_asks_before_a_tool_runs() -> Result<()> {
+async fn engine_of_another_program_asks_before_a_tool_runs() -> Result<()> {
     asks(Stage::engine_beside).await
 }
 
@@ -117,7 +118,7 @@ async fn asks(stage: fn(Script) -> Result<Stage>) -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_killed_session_leaves_nothing_that_its_commands_have_started() -> Result<()> {
+async fn killed_session_leaves_nothing_that_its_commands_have_started() -> Result<()> {
     // it holds on to nothing of ours
     let arguments = json!({
         "command": "setsid sleep 1000 <&- >&- 2>&- &", "summary": "Leave it", "timeout": 60,

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::stage::Stage;
 
 #[tokio::test]
-async fn a_message_of_the_agent_is_passed_on_letter_for_letter() -> anyhow::Result<()> {
+async fn message_of_the_agent_is_passed_on_letter_for_letter() -> anyhow::Result<()> {
     let stage = Stage::fake(&[], &[])?;
     let odd = r#"{"z":1.50,"type":"odd","a":123456789012345678901234567890,"a":"\u00e9"}"#;
     let create = json!({"type": "session.create", "id": "1",
@@ -24,7 +24,7 @@ async fn a_message_of_the_agent_is_passed_on_letter_for_letter() -> anyhow::Resu
 }
 
 #[tokio::test]
-async fn a_session_that_waits_for_an_answer_does_not_hold_up_another() -> anyhow::Result<()> {
+async fn session_that_waits_for_an_answer_does_not_hold_up_another() -> anyhow::Result<()> {
     let mut stage = Stage::fake(&[], &[])?;
     let app = &mut stage.app;
     let first = app.ask_for_session("ask\nsay asked", json!({})).await?;
@@ -73,7 +73,7 @@ async fn messages_before_hello_come_after_the_session_was_created() -> anyhow::R
 }
 
 #[tokio::test]
-async fn a_callback_that_is_not_answered_in_time_is_answered_for_the_app() -> anyhow::Result<()> {
+async fn callback_that_is_not_answered_in_time_is_answered_for_the_app() -> anyhow::Result<()> {
     let mut stage = Stage::fake(&["--callback-timeout", "1"], &[])?;
     let app = &mut stage.app;
     let session = app.create("ask", json!({})).await?;
@@ -94,7 +94,7 @@ async fn a_callback_that_is_not_answered_in_time_is_answered_for_the_app() -> an
 }
 
 #[tokio::test]
-async fn an_app_that_stops_reading_loses_nothing_and_memory_stays_bounded() -> anyhow::Result<()> {
+async fn app_that_stops_reading_loses_nothing_and_memory_stays_bounded() -> anyhow::Result<()> {
     const MESSAGES: usize = 25_000;
     let mut stage = Stage::fake(&[], &[])?;
     let session = stage.app.create("", json!({})).await?;
@@ -124,7 +124,7 @@ async fn an_app_that_stops_reading_loses_nothing_and_memory_stays_bounded() -> a
 }
 
 #[tokio::test]
-async fn a_very_long_prompt_reaches_the_agent_whole_and_blocks_pass_through() -> anyhow::Result<()> {
+async fn very_long_prompt_reaches_the_agent_whole_and_blocks_pass_through() -> anyhow::Result<()> {
     let mut stage = Stage::fake(&[], &[])?;
     let app = &mut stage.app;
     let long = format!("length\n{}", "é".repeat(2_500_000));
@@ -137,7 +137,7 @@ async fn a_very_long_prompt_reaches_the_agent_whole_and_blocks_pass_through() ->
 }
 
 #[tokio::test]
-async fn an_agent_that_does_not_read_holds_up_no_other_session() -> anyhow::Result<()> {
+async fn agent_that_does_not_read_holds_up_no_other_session() -> anyhow::Result<()> {
     let mut stage = Stage::fake(&[], &[])?;
     let app = &mut stage.app;
     let deaf = app.create("deaf", json!({})).await?;

@@ -61,7 +61,7 @@ fn every_link_leads_somewhere() {
 }
 
 #[test]
-fn the_book_has_all_pages_of_the_docs() {
+fn book_has_all_pages_of_the_docs() {
     let summary = root().join("docs/SUMMARY.md");
     let listed = links(&fs_err::read_to_string(&summary).unwrap());
     let listed: Vec<_> = listed.iter().map(|link| name(&summary.with_file_name(link))).collect();
@@ -71,7 +71,7 @@ fn the_book_has_all_pages_of_the_docs() {
 }
 
 #[test]
-fn a_dead_link_would_be_found() {
+fn dead_link_would_be_found() {
     let readme = root().join("README.md");
     assert!(is_dead(&readme, "no/such.md") && is_dead(&readme, "#no-such-heading"));
     assert!(!is_dead(&readme, "docs/guide/start.md#start-here"));

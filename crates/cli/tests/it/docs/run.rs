@@ -61,12 +61,12 @@ fn run(page: &Path) -> usize {
 }
 
 #[test]
-fn the_lines_of_the_readme_work() {
+fn lines_of_the_readme_work() {
     assert!(run(&root().join("README.md")) > 0);
 }
 
 #[test]
-fn the_lines_of_the_guide_work() {
+fn lines_of_the_guide_work() {
     let guide = pages().into_iter().filter(|page| name(page).starts_with("docs/"));
     let count: usize = guide.map(|page| run(&page)).sum();
     assert!(count > 5, "{count}");

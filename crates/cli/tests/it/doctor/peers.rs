@@ -4,7 +4,7 @@ use serde_json::Value;
 use testkit::Sandbox;
 
 #[tokio::test]
-async fn the_real_agents_are_listed_with_their_versions() -> anyhow::Result<()> {
+async fn real_agents_are_listed_with_their_versions() -> anyhow::Result<()> {
     let droid = testkit::require_peer!(testkit::peers::DROID);
     let claude = testkit::require_peer!(testkit::peers::CLAUDE);
     let sandbox = Sandbox::new()?;

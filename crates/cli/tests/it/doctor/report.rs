@@ -15,34 +15,40 @@ fn where_nothing_is_set_up_nothing_is_broken_and_it_says_what_to_do() {
     let expected = format!(
         "\
 agents
-  ok       engine           built in, version {version}
-  warning  droid            not in PATH; needed for `--agent droid` and for droid sessions of `musher bridge`
+  ok       engine      built in, version {version}
+  ok       droid       not in PATH; needed only for `--agent droid` and for droid sessions of `musher bridge`
            -> see https://docs.factory.ai, or set MUSHER_DROID to its path
-  warning  claude           not in PATH; needed for `musher bridge`
+  ok       claude      not in PATH; needed only for Claude Code sessions of `musher bridge`
            -> see https://code.claude.com, or set MUSHER_CLAUDE to its path
 
 models
-  warning  engine           no model configured
+  warning  engine      no model configured
            -> set ANTHROPIC_API_KEY, OPENAI_API_KEY or another vendor's key, or add `customModels` to settings.json; \
          `musher run -m rehearsal` needs no model
 
 servers
-  ok       mcp.json         no MCP servers configured
+  ok       mcp.json    no MCP servers configured
 
 settings
-  ok       files            no settings files found; using defaults
+  ok       files       no settings files found; using defaults
 
 trust
-  ok       repository       {repo} has no settings, hooks or MCP servers of its own
+  ok       repository  {repo} has no settings, hooks or MCP servers of its own
 
 home
-  ok       folder           {home} does not exist yet; created when needed
+  ok       folder      {home} does not exist yet; created when needed
 
 sandbox
 "
     );
     // the rest is about the machine
     assert!(run.stdout.starts_with(&expected), "{}\n--- expected:\n{expected}", run.stdout);
+    let commands = "read-only commands and writes outside of the workspace: ";
+    assert!(
+        run.stdout.contains(commands) && run.stdout.contains("mode: by autonomy level"),
+        "{}",
+        run.stdout
+    );
     assert!(run.stdout.contains("\ndaemon\n") && run.stdout.contains("\n0 errors, "), "{}", run.stdout);
     assert!(!world.path(".musher").exists(), "looking changes nothing");
 }
@@ -149,7 +155,18 @@ fn unknown_keys_are_warnings() {
 }
 
 #[test]
-fn a_home_that_others_can_read_is_a_warning() {
+fn home_that_cannot_be_created_is_an_error() {
+    let world = World::new();
+    for home in ["/proc/nope", "/dev/null/home"] {
+        let (code, checks) = world.checks(&[("MUSHER_HOME", home)]);
+        let home_check = &area(&checks, "home")[0];
+        assert_eq!((code, &home_check["state"]), (Some(1), &json!("error")), "{home_check}");
+        assert_eq!(home_check["text"], format!("{home} cannot be created: sessions cannot be saved"));
+    }
+}
+
+#[test]
+fn home_that_others_can_read_is_a_warning() {
     let world = World::new();
     world.write(".musher/settings.json", "{}");
     world.private(".musher");
@@ -194,7 +211,7 @@ NO_COLOR is set: disables colors, whatever its value (default: colors on a termi
 }
 
 #[test]
-fn a_directory_that_is_not_there_is_wrong_usage() {
+fn directory_that_is_not_there_is_wrong_usage() {
     let run = World::new().musher(&["doctor", "--cwd", "/no/such/place"]);
     assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""));
     assert!(run.stderr.starts_with("error: cannot open `/no/such/place`\n"), "{}", run.stderr);

@@ -6,7 +6,7 @@ use super::stage::{World, area};
 use crate::program::Run;
 
 #[test]
-fn a_repository_is_trusted_with_the_files_it_has() {
+fn repository_is_trusted_with_the_files_it_has() {
     let world = World::new();
     world.write("repo/.musher/settings.json", json!({"commandAllowlist": ["make"]}));
     let repo = world.path("repo").display().to_string();
@@ -15,8 +15,9 @@ fn a_repository_is_trusted_with_the_files_it_has() {
     assert_eq!(told["state"], "warning");
     assert_eq!(told["text"], format!("{repo} is not trusted; ignored: commandAllowlist"));
 
-    let wishes =
-        format!("trusting this repository would enable:\n  {repo}/.musher/settings.json: commandAllowlist\n");
+    let wishes = format!(
+        "trusting this repository would enable:\n  {repo}/.musher/settings.json: commandAllowlist\n    make\n"
+    );
     let run = world.musher(&["trust"]);
     let stderr = format!(
         "{wishes}error: cannot ask for confirmation: stdin is not a terminal\n\n\
@@ -37,7 +38,26 @@ fn a_repository_is_trusted_with_the_files_it_has() {
 }
 
 #[test]
-fn a_repository_without_files_needs_no_trust() {
+fn commands_that_trust_would_enable_are_shown_without_their_keys() {
+    let world = World::new();
+    let hook = json!({"type": "command", "command": "make  check"});
+    world.write("repo/.musher/hooks.json", json!({"hooks": {"Stop": [{"hooks": [hook]}]}}));
+    let servers = json!({
+        "a": {"command": "npx", "args": ["-y", "server"], "env": {"KEY": "secret"}},
+        "b": {"type": "http", "url": "https://example.com/mcp", "headers": {"Authorization": "secret"}},
+    });
+    world.write("repo/.musher/mcp.json", json!({ "mcpServers": servers }));
+    let run = world.musher(&["trust"]);
+    for expected in
+        ["    runs: make  check\n", "    runs: npx -y server\n", "    connects to: https://example.com/mcp\n"]
+    {
+        assert!(run.stderr.contains(expected), "{expected}: {}", run.stderr);
+    }
+    assert!(!run.stderr.contains("secret"), "{}", run.stderr);
+}
+
+#[test]
+fn repository_without_files_needs_no_trust() {
     let world = World::new();
     let expected =
         format!("{} has no settings, hooks or MCP servers of its own\n", world.path("repo").display());
@@ -46,7 +66,7 @@ fn a_repository_without_files_needs_no_trust() {
 }
 
 #[test]
-fn a_repository_whose_files_cannot_be_understood_cannot_be_trusted() {
+fn repository_whose_files_cannot_be_understood_cannot_be_trusted() {
     let world = World::new();
     world.write("repo/.musher/mcp.json", "{\"mcpServers\": ");
     let run = world.musher(&["trust", "--yes"]);

@@ -58,7 +58,7 @@ async fn whatever_a_line_is_it_gets_one_answer_and_the_next_one_works() -> Resul
 }
 
 #[tokio::test]
-async fn a_line_beyond_the_limit_is_thrown_away_while_it_is_read() -> Result<()> {
+async fn line_beyond_the_limit_is_thrown_away_while_it_is_read() -> Result<()> {
     let stage = Stage::new(Script::new())?;
     let mut client = stage.opened().await?;
     let before = client.memory()?;
@@ -105,7 +105,7 @@ async fn one_byte_at_a_time_is_like_all_at_once_and_the_last_line_needs_no_end()
 }
 
 #[tokio::test]
-async fn a_burst_of_requests_is_answered_whole_and_in_order() -> Result<()> {
+async fn burst_of_requests_is_answered_whole_and_in_order() -> Result<()> {
     let stage = Stage::new(Script::new())?;
     let mut client = stage.opened().await?;
     let all: Vec<String> = (0..2000).map(|number| format!("burst-{number}")).collect();

@@ -12,13 +12,13 @@ fn hello() -> Script {
 
 /// The texts of all errors so far.
 fn errors(client: &Client) -> Vec<String> {
-    let news = client.seen.iter().map(|message| &message["params"]["notification"]);
-    let errors = news.filter(|news| news["type"] == "error");
+    let notification = client.seen.iter().map(|message| &message["params"]["notification"]);
+    let errors = notification.filter(|notification| notification["type"] == "error");
     errors.map(|error| error["message"].as_str().unwrap_or_default().to_owned()).collect()
 }
 
 #[tokio::test]
-async fn a_settings_file_that_cannot_be_parsed_refuses_sessions_until_it_is_fixed() -> Result<()> {
+async fn settings_file_that_cannot_be_parsed_refuses_sessions_until_it_is_fixed() -> Result<()> {
     let stage = Stage::new(hello())?;
     let home = stage.sandbox.home().join(".musher");
     fs_err::create_dir_all(&home)?;
@@ -73,7 +73,7 @@ async fn settings_that_cannot_be_read_refuse_sessions() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_missing_folder_and_an_unknown_session_are_errors_and_then_all_works() -> Result<()> {
+async fn missing_folder_and_an_unknown_session_are_errors_and_then_all_works() -> Result<()> {
     let stage = Stage::new(hello())?;
     let mut client = stage.client()?;
     let mut session = stage.session();
@@ -96,7 +96,7 @@ async fn a_missing_folder_and_an_unknown_session_are_errors_and_then_all_works()
 }
 
 #[tokio::test]
-async fn an_unknown_model_is_replaced_by_the_default_one_and_the_client_is_notified() -> Result<()> {
+async fn unknown_model_is_replaced_by_the_default_one_and_the_client_is_notified() -> Result<()> {
     let stage = Stage::new(hello())?;
     let mut client = stage.client()?;
     let mut session = stage.session();
@@ -112,7 +112,7 @@ async fn an_unknown_model_is_replaced_by_the_default_one_and_the_client_is_notif
 }
 
 #[tokio::test]
-async fn a_damaged_session_opens_and_says_so() -> Result<()> {
+async fn damaged_session_opens_and_says_so() -> Result<()> {
     let stage = Stage::new(hello())?;
     let mut client = stage.client()?;
     let opened = client.call("droid.initialize_session", stage.session()).await?;

@@ -16,9 +16,14 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new(script: Script) -> Result<Self> {
-        let sandbox = Sandbox::new()?;
+        Self::begin(Sandbox::new()?, |_| script)
+    }
+
+    /// The same in a sandbox whose paths the script uses.
+    pub(crate) fn begin(sandbox: Sandbox, script: impl FnOnce(&Sandbox) -> Script) -> Result<Self> {
         // side calls, such as for titles, must not fail
-        let model = sandbox.model(script.otherwise(Reply::text("A title")))?;
+        let script = script(&sandbox).otherwise(Reply::text("A title"));
+        let model = sandbox.model(script)?;
         // the engine reads these settings, too
         droid::configure(&sandbox, &model.url())?;
         Ok(Self { sandbox, model })
@@ -31,7 +36,7 @@ impl Stage {
     }
 
     pub(crate) fn client(&self) -> Result<Client> {
-        Ok(Client { program: self.sandbox.spawn(&self.launch())?, asked: 0, seen: Vec::new() })
+        Client::start(self, &self.launch())
     }
 
     /// A client with a session that needs no permission requests.
@@ -78,12 +83,26 @@ pub(crate) struct Client {
 }
 
 impl Client {
+    /// Starts the program.
+    pub(crate) fn start(stage: &Stage, launch: &Launch) -> Result<Self> {
+        Ok(Self { program: stage.sandbox.spawn(launch)?, asked: 0, seen: Vec::new() })
+    }
+
     /// Sends a request; returns its id.
     pub(crate) async fn ask(&mut self, method: &str, params: Value) -> Result<String> {
         self.asked += 1;
         let id = self.asked.to_string();
         self.program.send_line(&request(&id, method, params)).await?;
         Ok(id)
+    }
+
+    /// Loads a session, which starts at the autonomy level of this process, and lets it run everything. Returns the answer.
+    pub(crate) async fn loaded(&mut self, id: &str) -> Result<Value> {
+        let answer = self.call("droid.load_session", json!({"sessionId": id})).await?;
+        let settings = json!({"autonomyLevel": "high"});
+        let set = self.call("droid.update_session_settings", settings).await?;
+        ensure!(set.get("error").is_none() || answer.get("error").is_some(), "{set}");
+        Ok(answer)
     }
 
     /// Sends a request and waits for its response.

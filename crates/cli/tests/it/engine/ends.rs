@@ -19,7 +19,7 @@ fn long_command() -> Script {
 }
 
 #[tokio::test]
-async fn the_end_of_the_input_ends_an_idle_program_at_once() -> Result<()> {
+async fn end_of_the_input_ends_an_idle_program_at_once() -> Result<()> {
     let stage = Stage::new(Script::new())?;
     for opens in [false, true] {
         let client = if opens { stage.opened().await? } else { stage.client()? };
@@ -35,7 +35,7 @@ async fn the_end_of_the_input_ends_an_idle_program_at_once() -> Result<()> {
 const SLACK: Duration = Duration::from_secs(3);
 
 #[tokio::test]
-async fn the_end_of_the_input_lets_a_turn_finish() -> Result<()> {
+async fn end_of_the_input_lets_a_turn_finish() -> Result<()> {
     let stage = Stage::new(long_command())?;
     let mut client = stage.opened().await?;
     client.say("Work.").await?;
@@ -47,7 +47,7 @@ async fn the_end_of_the_input_lets_a_turn_finish() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_end_of_the_input_refuses_what_is_asked() -> Result<()> {
+async fn end_of_the_input_refuses_what_is_asked() -> Result<()> {
     let stage = Stage::new(long_command())?;
     let mut client = stage.client()?;
     let mut session = stage.session();
@@ -94,7 +94,7 @@ async fn signals_end_it_with_all_its_commands_and_the_session_is_whole() -> Resu
 }
 
 #[tokio::test]
-async fn a_client_that_closes_the_output_ends_it_with_all_its_commands() -> Result<()> {
+async fn client_that_closes_the_output_ends_it_with_all_its_commands() -> Result<()> {
     let stage = Stage::new(long_command())?;
     let launch = stage.launch();
     // `head` goes away after the first lines, in the middle of the turn, and leaves the input open
@@ -114,7 +114,7 @@ async fn a_client_that_closes_the_output_ends_it_with_all_its_commands() -> Resu
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_while_idle_ends_it_too() -> Result<()> {
+async fn client_that_goes_away_while_idle_ends_it_too() -> Result<()> {
     let stage = Stage::new(long_command())?;
     let launch = stage.launch();
     // `grep` goes away with the last line before the long silence, and leaves the input open

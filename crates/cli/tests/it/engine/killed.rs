@@ -79,13 +79,7 @@ async fn kill_again_and_again() -> Result<()> {
                 session = Some(answer["result"]["sessionId"].as_str().context("a session id")?.to_owned());
             }
             Some(id) => {
-                let answer = client.call("droid.load_session", json!({"sessionId": id})).await?;
-                // a kill before the first prompt was acknowledged leaves no session
-                if announced.is_empty() && answer["error"].is_object() {
-                    session = None;
-                    stage.client_gone(client).await?;
-                    continue;
-                }
+                let answer = client.loaded(id).await?;
                 announced.check(&answer).with_context(|| format!("after kill {kill}"))?;
                 announced = Announced::default();
                 announced.take(&answer);
@@ -116,21 +110,14 @@ async fn kill_again_and_again() -> Result<()> {
     stage.finish().await
 }
 
-impl Stage {
-    async fn client_gone(&self, client: Client) -> Result<()> {
-        client.program.end().await?;
-        self.until_empty(Duration::from_secs(5)).await
-    }
-}
-
-fn random() -> u64 {
+pub(super) fn random() -> u64 {
     // each has other keys
     RandomState::new().hash_one(0)
 }
 
 /// The messages of a conversation that a client received.
 #[derive(Debug, Default)]
-struct Announced {
+pub(super) struct Announced {
     /// Content by id of the message; `None` for internal ones, which are not shown.
     messages: BTreeMap<String, Option<Value>>,
     /// Content by id of the call.
@@ -140,22 +127,18 @@ struct Announced {
 }
 
 impl Announced {
-    fn is_empty(&self) -> bool {
-        self.messages.is_empty() && self.results.is_empty() && self.prompts.is_empty()
-    }
-
     /// Records the announcements of a run.
-    fn see(&mut self, messages: &[Value], prompt: &str) {
+    pub(super) fn see(&mut self, messages: &[Value], prompt: &str) {
         for message in messages {
-            let news = &message["params"]["notification"];
-            match news["type"].as_str() {
+            let notification = &message["params"]["notification"];
+            match notification["type"].as_str() {
                 Some("create_message") => {
-                    let is_visible = news["message"]["visibility"] != "llm_only";
-                    let content = is_visible.then(|| news["message"]["content"].clone());
-                    self.messages.insert(text(&news["message"]["id"]), content);
+                    let is_visible = notification["message"]["visibility"] != "llm_only";
+                    let content = is_visible.then(|| notification["message"]["content"].clone());
+                    self.messages.insert(text(&notification["message"]["id"]), content);
                 }
                 Some("tool_result") => {
-                    self.results.insert(text(&news["toolUseId"]), news["content"].clone());
+                    self.results.insert(text(&notification["toolUseId"]), notification["content"].clone());
                 }
                 _ if message["type"] == "response" && message["result"].is_object() => {
                     self.prompts.push(prompt.to_owned());
@@ -173,7 +156,7 @@ impl Announced {
     }
 
     /// Fails if anything is missing in a loaded session, or if a call is without its result.
-    fn check(&self, answer: &Value) -> Result<()> {
+    pub(super) fn check(&self, answer: &Value) -> Result<()> {
         ensure!(answer["result"].is_object(), "it does not load: {answer}");
         let loaded: BTreeMap<_, _> =
             messages(answer).iter().map(|message| (text(&message["id"]), &message["content"])).collect();
@@ -197,7 +180,7 @@ impl Announced {
     }
 }
 
-fn messages(answer: &Value) -> &[Value] {
+pub(super) fn messages(answer: &Value) -> &[Value] {
     answer["result"]["session"]["messages"].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
@@ -215,7 +198,7 @@ fn results(messages: &[Value]) -> BTreeMap<String, Value> {
 }
 
 /// Every call has exactly one result, before the next answer of the model.
-fn are_paired(messages: &[Value]) -> Result<()> {
+pub(super) fn are_paired(messages: &[Value]) -> Result<()> {
     let mut open: Vec<String> = Vec::new();
     for message in messages {
         if message["role"] == "assistant" {

@@ -27,7 +27,7 @@ async fn until_it_waits(client: &Client) -> Result<usize> {
 }
 
 #[tokio::test]
-async fn a_flood_of_text_waits_for_its_reader_and_arrives_whole() -> Result<()> {
+async fn flood_of_text_waits_for_its_reader_and_arrives_whole() -> Result<()> {
     let pieces: Vec<String> = (0..PIECES).map(|number| format!("{number} ")).collect();
     let whole = pieces.concat();
     let script = Script::new().reply(Reply::text(Pieces::Explicit(pieces)).when(on("Flood", 1)));
@@ -43,10 +43,12 @@ async fn a_flood_of_text_waits_for_its_reader_and_arrives_whole() -> Result<()> 
     let mut last = String::new();
     loop {
         let Some(message) = client.program.next().await? else { break };
-        let news = &message["params"]["notification"];
-        match news["type"].as_str() {
-            Some("assistant_text_delta") => text.push_str(news["textDelta"].as_str().unwrap_or_default()),
-            Some("create_message") => news["message"]["content"].to_string().clone_into(&mut last),
+        let notification = &message["params"]["notification"];
+        match notification["type"].as_str() {
+            Some("assistant_text_delta") => {
+                text.push_str(notification["textDelta"].as_str().unwrap_or_default());
+            }
+            Some("create_message") => notification["message"]["content"].to_string().clone_into(&mut last),
             Some("agent_turn_completed") => break,
             _ => {}
         }
@@ -59,7 +61,7 @@ async fn a_flood_of_text_waits_for_its_reader_and_arrives_whole() -> Result<()> 
 }
 
 #[tokio::test]
-async fn a_flood_of_output_of_a_command_waits_too_and_can_be_interrupted() -> Result<()> {
+async fn flood_of_output_of_a_command_waits_too_and_can_be_interrupted() -> Result<()> {
     let script = Script::new().reply(execute("yes flood").when(on("Flood", 1)));
     let stage = Stage::new(script)?;
     let mut client = stage.opened().await?;

@@ -14,7 +14,7 @@ fn answers(text: &str) -> Stage {
 }
 
 #[test]
-fn a_picture_and_a_file_reach_the_model() {
+fn picture_and_a_file_reach_the_model() {
     let stage = answers("Seen.");
     let (picture, file) = (stage.file("dot.png", PIXEL), stage.file("notes.txt", "the secret word is mango"));
     let ran = stage.run(&["--image", &picture, "--attach", &file, "look at these"]);
@@ -37,7 +37,7 @@ fn what_is_neither_is_refused_before_anything_is_asked() {
 }
 
 #[test]
-fn an_answer_in_the_form_of_a_schema_is_printed_as_json() {
+fn answer_in_the_form_of_a_schema_is_printed_as_json() {
     let stage = answers(r#"{"count": 7}"#);
     let schema = stage.file("schema.json", SCHEMA);
     let ran = stage.run(&["--schema", &schema, "count"]);
@@ -50,7 +50,7 @@ fn an_answer_in_the_form_of_a_schema_is_printed_as_json() {
 }
 
 #[test]
-fn an_answer_of_another_form_fails_the_task() {
+fn answer_of_another_form_fails_the_task() {
     let script = (1..10).fold(Script::new(), |script, call| {
         script.reply(Reply::text(r#"{"count": "many"}"#).when(step(call)))
     });
@@ -62,7 +62,7 @@ fn an_answer_of_another_form_fails_the_task() {
 }
 
 #[test]
-fn a_schema_that_is_none_is_refused() {
+fn schema_that_is_none_is_refused() {
     let stage = answers("Never.");
     for (content, error) in
         [("not json", "invalid JSON in"), (r#"{"type": 7}"#, "the output schema is invalid")]

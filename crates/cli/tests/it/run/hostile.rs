@@ -69,7 +69,7 @@ fn assert_safe(text: &str) {
 }
 
 #[test]
-fn an_error_of_the_agent_is_spelled_out() {
+fn error_of_the_agent_is_spelled_out() {
     for way in ["refuses", "complains"] {
         let stage = Stage::new(Script::new());
         let agent = agent(&stage, way);
@@ -83,7 +83,7 @@ fn an_error_of_the_agent_is_spelled_out() {
 }
 
 #[test]
-fn the_last_words_of_an_agent_on_stderr_are_spelled_out() {
+fn last_words_of_an_agent_on_stderr_are_spelled_out() {
     let stage = Stage::new(Script::new());
     let agent = agent(&stage, "dies");
     let text = on_a_terminal(&stage, &["--agent", &agent, "hello"]);
@@ -92,7 +92,7 @@ fn the_last_words_of_an_agent_on_stderr_are_spelled_out() {
 }
 
 #[test]
-fn a_session_id_is_spelled_out() {
+fn session_id_is_spelled_out() {
     let stage = Stage::new(Script::new());
     let agent = agent(&stage, "names");
     let text = on_a_terminal(&stage, &["--agent", &agent, "hello"]);
@@ -105,7 +105,7 @@ fn a_session_id_is_spelled_out() {
 }
 
 #[test]
-fn the_body_of_a_model_servers_error_is_spelled_out() {
+fn body_of_a_model_servers_error_is_spelled_out() {
     let error = || Reply::error(HttpError::new(400).message(HOSTILE)).when(step(1));
     let stage = Stage::new(Script::new().reply(error()));
     let terminal = on_a_terminal(&stage, &["hello"]);
@@ -118,7 +118,7 @@ fn the_body_of_a_model_servers_error_is_spelled_out() {
 }
 
 #[test]
-fn an_argument_that_is_quoted_in_an_error_is_spelled_out() {
+fn argument_that_is_quoted_in_an_error_is_spelled_out() {
     let stage = Stage::new(Script::new());
     let text = on_a_terminal(&stage, &[&format!("--{HOSTILE}")]);
     assert_safe(&text);
@@ -144,7 +144,7 @@ fn json_on_a_terminal_has_escapes_and_the_same_meaning() {
 }
 
 #[test]
-fn a_pipe_gets_answers_and_json_as_they_are() {
+fn pipe_gets_answers_and_json_as_they_are() {
     let script = || Script::new().reply(Reply::text(HOSTILE).when(step(1)));
     let run = ended(Stage::new(script()).command(&["hello"]));
     assert_eq!((run.code, run.stdout), (Some(0), format!("{HOSTILE}\n")));

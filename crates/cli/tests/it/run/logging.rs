@@ -35,7 +35,7 @@ fn is_whole(log: &str) -> bool {
 }
 
 #[test]
-fn a_turn_is_logged_with_its_tool_calls_requests_and_children() {
+fn turn_is_logged_with_its_tool_calls_requests_and_children() {
     let stage = Stage::new(makes_a_file());
     let (command, log) = with_log(&stage, "info", &["--auto", "medium", "make a file"]);
     let ran = ended(command);
@@ -55,7 +55,7 @@ fn a_turn_is_logged_with_its_tool_calls_requests_and_children() {
 }
 
 #[test]
-fn a_permission_request_and_its_decision_are_logged() {
+fn permission_request_and_its_decision_are_logged() {
     let stage = Stage::new(makes_a_file());
     let (command, log) = with_log(&stage, "info", &["make a file"]);
     assert_eq!(ended(command).code, Some(3));
@@ -122,7 +122,7 @@ fn processes_that_share_a_log_append_whole_lines() {
 }
 
 #[test]
-fn a_log_on_stderr_leaves_stdout_alone() {
+fn log_on_stderr_leaves_stdout_alone() {
     let stage = Stage::new(Script::new().reply(Reply::text("Yes.").when(step(1))));
     let ran = ended(stage.command(&["--log", "stderr", "hello"]));
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "Yes.\n"), "{}", ran.stderr);
@@ -130,7 +130,7 @@ fn a_log_on_stderr_leaves_stdout_alone() {
 }
 
 #[test]
-fn a_log_that_cannot_be_opened_is_an_error_with_a_hint() {
+fn log_that_cannot_be_opened_is_an_error_with_a_hint() {
     let stage = Stage::new(Script::new());
     let ran = stage.run(&["--log", "/nowhere/musher.log", "hello"]);
     let expected = "\
@@ -156,7 +156,7 @@ fn stdout_is_refused_as_a_log() {
 }
 
 #[test]
-fn a_wrong_level_is_an_error() {
+fn wrong_level_is_an_error() {
     let stage = Stage::new(Script::new());
     let ran = stage.run(&["--log", "stderr", "--log-level", "loud", "hello"]);
     assert!(ran.code == Some(2) && ran.stderr.contains("unknown level `loud`"), "{}", ran.stderr);

@@ -8,7 +8,7 @@ use testkit::{Backend, Ended, Launch, Sandbox, droid};
 use super::stage::{execute, step};
 
 #[tokio::test]
-async fn the_real_droid_is_run_as_the_engine_is() -> Result<()> {
+async fn real_droid_is_run_as_the_engine_is() -> Result<()> {
     let installed = testkit::require_peer!(testkit::peers::DROID);
     let sandbox = Sandbox::new()?;
     let backend = Backend::start(&sandbox)?;

@@ -27,7 +27,7 @@ fn json_is_one_result_object() {
 }
 
 #[test]
-fn a_denial_is_reported_to_programs_with_its_reason() {
+fn denial_is_reported_to_programs_with_its_reason() {
     let stage = Stage::new(makes_a_file());
     let ran = stage.run(&["--json", "make a file"]);
     let result = &lines(&ran.stdout)[0];

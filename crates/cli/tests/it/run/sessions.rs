@@ -27,7 +27,7 @@ fn continue_resumes_the_newest_session_of_the_folder() {
 }
 
 #[test]
-fn a_session_is_named_in_the_summary_and_resumes_by_that_name() {
+fn session_is_named_in_the_summary_and_resumes_by_that_name() {
     let stage = two_turns();
     let first = crate::program::ended(stage.command(&["remember mango"]));
     let id = first.stderr.trim_end().rsplit(' ').next().unwrap().to_owned();

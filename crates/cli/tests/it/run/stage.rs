@@ -65,7 +65,12 @@ impl Stage {
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = program::command(&[&["run"], arguments].concat());
+        self.musher(&[&["run"], arguments].concat())
+    }
+
+    /// Another command of the program.
+    pub(crate) fn musher(&self, arguments: &[&str]) -> Command {
+        let mut command = program::command(arguments);
         command
             .env("HOME", self.folder.path())
             .env("MUSHER_HOME", self.home())
@@ -79,6 +84,11 @@ impl Stage {
     pub(crate) fn run(&self, arguments: &[&str]) -> Run {
         let run = ended(self.command(arguments));
         Run { stdout: self.same(&run.stdout), stderr: self.same(&run.stderr), ..run }
+    }
+
+    /// Runs another command in the same home and workspace to its end.
+    pub(crate) fn run_musher(&self, arguments: &[&str]) -> Run {
+        ended(self.musher(arguments))
     }
 
     /// Starts it without a terminal.

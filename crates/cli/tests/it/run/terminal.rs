@@ -71,7 +71,7 @@ fn consent_that_is_refused_ends_it() {
 }
 
 #[test]
-fn a_yes_typed_before_the_question_approves_nothing() {
+fn yes_typed_before_the_question_approves_nothing() {
     let slow = execute("touch made.txt").delay_ms(700, 0).when(step(1));
     let stage = Stage::new(Script::new().reply(slow).reply(Reply::text("Made.").when(step(2))));
     let mut terminal = stage.terminal(&["make a file"]);
@@ -95,7 +95,7 @@ fn ctrl_c_at_a_question_is_a_no_and_stops_the_turn() {
 }
 
 #[test]
-fn a_question_is_answered_by_number_or_free_text() {
+fn question_is_answered_by_number_or_free_text() {
     for (typed, said) in [("2\n", "blue"), ("a light green\n", "a light green")] {
         let stage = Stage::new(asks());
         let mut terminal = stage.terminal(&["ask me"]);
@@ -111,7 +111,7 @@ fn a_question_is_answered_by_number_or_free_text() {
 }
 
 #[test]
-fn the_terminal_is_asked_also_if_the_prompt_came_from_a_pipe() {
+fn terminal_is_asked_also_if_the_prompt_came_from_a_pipe() {
     let stage = Stage::new(makes_a_file());
     let prompt = File::open(stage.file("prompt.md", "make a file")).unwrap();
     let mut terminal = Terminal::start_with(stage.command(&[]), Some(Stdio::from(prompt.into_parts().0)));
@@ -122,7 +122,7 @@ fn the_terminal_is_asked_also_if_the_prompt_came_from_a_pipe() {
 }
 
 #[test]
-fn a_second_ctrl_c_leaves_at_once() {
+fn second_ctrl_c_leaves_at_once() {
     let stage = Stage::new(Script::new());
     let agent = stage.file("agent", format!("#!/usr/bin/env python3\n{DEAF}"));
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -182,6 +182,19 @@ fn colours_can_be_switched_off() {
     let (with, without) = (painted("OTHER"), painted("NO_COLOR"));
     assert!(with.contains("\u{1b}[32m     1 + one\u{1b}[0m"), "{with}");
     assert!(!without.replace("\r\u{1b}[2K", "").contains('\u{1b}'), "{without:?}");
+}
+
+#[test]
+fn answer_is_rendered_as_markdown_and_a_pipe_gets_it_as_it_is() {
+    let text = "# Title\n\nSome **strong** words.\n\n- one\n";
+    let script = || Script::new().reply(Reply::text(text).when(step(1)));
+    let stage = Stage::new(script());
+    let mut terminal = stage.terminal(&["speak"]);
+    terminal.until("• one");
+    assert_eq!(terminal.end(), Some(0));
+    assert!(terminal.shown().starts_with("Title\n\nSome strong words.\n\n• one\n"), "{}", terminal.shown());
+    let run = Stage::new(script()).run(&["speak"]);
+    assert_eq!(run.stdout.trim_end(), text.trim_end());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use fs_err::File;
-use musher_rehearse::{HttpError, Reply, Script};
+use musher_rehearse::{Finish, HttpError, Reply, Script};
 use serde_json::json;
 
 use super::stage::{Stage, asks, execute, makes_a_file, step};
@@ -18,7 +18,7 @@ fn says(text: &str) -> Stage {
 }
 
 #[test]
-fn the_answer_is_on_stdout_and_the_rest_on_stderr() {
+fn answer_is_on_stdout_and_the_rest_on_stderr() {
     let script = Script::new()
         .reply(Reply::text("I look.").and_tool("LS", json!({"directory_path": "."})).when(step(1)))
         .reply(Reply::text("It is empty.").when(step(2)));
@@ -30,7 +30,7 @@ fn the_answer_is_on_stdout_and_the_rest_on_stderr() {
 }
 
 #[test]
-fn the_prompt_comes_from_stdin_or_a_file() {
+fn prompt_comes_from_stdin_or_a_file() {
     let stage = says("Yes.");
     let file = stage.file("prompt.md", "from a file");
     let ran = stage.run(&["--prompt-file", &file]);
@@ -65,6 +65,16 @@ hint: run it in a terminal to be asked, or allow more with `--auto low`, `medium
 }
 
 #[test]
+fn refusal_of_the_model_has_its_own_message_and_exit_code() {
+    let reply = Reply::text("I can't help with that.").finish(Finish::ContentFilter);
+    let stage = Stage::new(Script::new().reply(reply.when(step(1))));
+    let ran = stage.run(&["do harm"]);
+    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+    let told = "error: The model refused to answer, or a filter of its vendor blocked the answer.";
+    assert!(ran.stderr.contains(told) && ran.stderr.contains("rephrase the prompt"), "{}", ran.stderr);
+}
+
+#[test]
 fn yes_approves_every_request_and_shows_it() {
     let stage = Stage::new(makes_a_file());
     let ran = stage.run(&["--yes", "make a file"]);
@@ -85,7 +95,7 @@ fn yes_does_not_approve_what_the_settings_block() {
 }
 
 #[test]
-fn a_question_is_declined_without_a_terminal() {
+fn question_is_declined_without_a_terminal() {
     let stage = Stage::new(asks());
     let ran = stage.run(&["ask me"]);
     assert_eq!(ran.code, Some(3), "{}", ran.stderr);
@@ -103,7 +113,7 @@ fn allowed_actions_run_without_a_request() {
 }
 
 #[test]
-fn a_failed_command_and_a_change_are_shown_in_one_line() {
+fn failed_command_and_a_change_are_shown_in_one_line() {
     let edit = json!({"file_path": "a.txt", "old_str": "one", "new_str": "two\nthree"});
     let script = Script::new()
         .reply(execute("echo oh; exit 3").when(step(1)))
@@ -127,7 +137,7 @@ TIME · 3 tool calls · TOKENS · session ID
 }
 
 #[test]
-fn a_model_that_fails_fails_the_task() {
+fn model_that_fails_fails_the_task() {
     let script = Script::new().reply(Reply::error(HttpError::new(400).message("out of credit")));
     let stage = Stage::new(script);
     let ran = stage.run(&["hello"]);
@@ -185,7 +195,7 @@ fn wrong_usage_and_setup_exit_with_2_and_say_what_to_do() {
         ),
         (&["--attach", "-", "-"], "error: cannot read both the prompt and an attachment from stdin"),
         (&[], "error: no prompt given\n\nhint: pass it as an argument, with `--file`, or on stdin"),
-        (&["--partial", "hi"], "error: the following required arguments were not provided:\n  --stream-json"),
+        (&["--partial", "hi"], "error: cannot use `--partial` without `--stream-json`"),
         (
             &["--auto", "all", "hi"],
             "error: invalid value 'all' for '--auto <LEVEL>'\n  [possible values: low, medium, high]",
@@ -205,7 +215,7 @@ fn wrong_usage_and_setup_exit_with_2_and_say_what_to_do() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_not_a_failure() {
+fn reader_that_goes_away_is_not_a_failure() {
     let stage = says("Hello.");
     let mut command = stage.command(&["--stream-json", "hello"]);
     let (reader, writer) = std::io::pipe().unwrap();
@@ -218,7 +228,7 @@ fn a_reader_that_goes_away_is_not_a_failure() {
 #[test]
 fn help_documents_the_exit_codes() {
     let ran = ended(command(&["run", "--help"]));
-    let codes = "Exit codes: 0 done, 1 the task failed, 2 wrong usage or setup, 3 permission denied, 130 interrupted.";
+    let codes = "Exit codes: 0 done, 1 the task failed, 2 wrong usage or setup, 3 permission denied, 4 the model refused, 130 interrupted.";
     assert_eq!(ran.code, Some(0));
     // lines are broken where the terminal ends
     let words: Vec<&str> = ran.stdout.split_whitespace().collect();

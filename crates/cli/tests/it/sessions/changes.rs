@@ -4,7 +4,7 @@ use super::stage::{DROIDS, FIRST, Home, SECOND, fails, notes, session_id};
 use crate::program::musher_with;
 
 #[test]
-fn a_session_gets_another_title() {
+fn session_gets_another_title() {
     let home = Home::new();
     let run = home.musher(&["sessions", "rename", "aaaa1", "Tropical fruit"]);
     assert_eq!(run, notes(format!("renamed {FIRST} to Tropical fruit\n")));
@@ -15,7 +15,24 @@ fn a_session_gets_another_title() {
 }
 
 #[test]
-fn a_fork_has_its_own_id_and_the_conversation() {
+fn renamed_session_keeps_its_place_and_its_time_of_creation() {
+    let home = Home::new();
+    let times = |home: &Home| -> Vec<serde_json::Value> {
+        let run = home.musher(&["sessions", "list", "--json"]);
+        let list: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        let list = list.as_array().unwrap().iter();
+        list.map(|session| serde_json::json!([session["id"], session["created"], session["modified"]]))
+            .collect()
+    };
+    let before = times(&home);
+    for title in ["One", "Two"] {
+        assert_eq!(home.musher(&["sessions", "rename", FIRST, title]).code, Some(0));
+    }
+    assert_eq!(times(&home), before);
+}
+
+#[test]
+fn fork_has_its_own_id_and_the_conversation() {
     let home = Home::new();
     let run = home.musher(&["sessions", "fork", "aaaa1", "--title", "Another way"]);
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
@@ -33,7 +50,7 @@ fn a_fork_has_its_own_id_and_the_conversation() {
 }
 
 #[test]
-fn a_copy_of_droids_session_is_ours_and_droids_files_stay_as_they_are() {
+fn copy_of_droids_session_is_ours_and_droids_files_stay_as_they_are() {
     let home = Home::new();
     let before = home.droids_files();
     let run = home.musher(&["sessions", "fork", "dddd"]);
@@ -99,7 +116,7 @@ fn deleting_needs_a_yes() {
 }
 
 #[test]
-fn a_session_that_is_open_elsewhere_is_left_alone_and_can_be_read() {
+fn session_that_runs_elsewhere_is_left_alone_and_can_be_read() {
     let home = Home::new();
     let _open = home.open(FIRST);
     let pid = std::process::id();
@@ -109,7 +126,7 @@ fn a_session_that_is_open_elsewhere_is_left_alone_and_can_be_read() {
         &["sessions", "delete", "aaaa1", "--yes"],
     ] {
         let expected = format!(
-            "error: session {FIRST} is in use by process {pid}\n\nhint: close it there first; it can still be read\n"
+            "error: session {FIRST} is running in process {pid}\n\nhint: wait until its turn has ended; it can be read and forked meanwhile\n"
         );
         assert_eq!(home.musher(arguments), fails(1, expected), "{arguments:?}");
     }

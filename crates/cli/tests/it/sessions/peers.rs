@@ -18,7 +18,7 @@ async fn musher(sandbox: &Sandbox, arguments: &[&str]) -> Result<String> {
 }
 
 #[tokio::test]
-async fn a_session_of_the_real_droid_is_read_found_and_copied() -> Result<()> {
+async fn session_of_the_real_droid_is_read_found_and_copied() -> Result<()> {
     let installed = require_peer!(DROID);
     let sandbox = Sandbox::new()?;
     let backend = Backend::start(&sandbox)?;

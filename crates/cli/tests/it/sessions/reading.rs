@@ -45,13 +45,13 @@ fn scripts_get_json() {
     assert!(told[2]["created"].take().is_string());
     let expected = json!({
         "id": DROIDS, "title": "Droid's talk", "of": "droid", "cwd": home.work(), "parent": null,
-        "created": null, "modified": "2020-01-01T00:00:00.000Z", "isArchived": false,
+        "created": null, "modified": "2020-01-01T00:00:00.000Z", "isArchived": false, "usage": null,
     });
     assert_eq!((told.as_array().unwrap().len(), &told[2]), (3, &expected));
 }
 
 #[test]
-fn a_session_is_shown_by_the_beginning_of_its_id() {
+fn session_is_shown_by_the_beginning_of_its_id() {
     let home = Home::new();
     let facts =
         format!("{FIRST} · musher · {} · 2 messages · 2020-01-02T00:00:00.000Z", home.work().display());
@@ -67,7 +67,7 @@ fn a_session_is_shown_by_the_beginning_of_its_id() {
 }
 
 #[test]
-fn a_session_that_is_not_there_is_an_error_with_the_closest() {
+fn session_that_is_not_there_is_an_error_with_the_closest() {
     let home = Home::new();
     let run = home.musher(&["sessions", "show", "aaaa3111"]);
     let expected = format!(
@@ -111,7 +111,7 @@ fn text_is_found_across_sessions_of_both() {
 }
 
 #[test]
-fn an_export_does_not_overwrite_a_file_unasked() {
+fn export_does_not_overwrite_a_file_unasked() {
     let home = Home::new();
     let export = |more: &[&str]| {
         let arguments =

@@ -25,7 +25,7 @@ fn deleting_asks_and_only_a_yes_deletes() {
 }
 
 #[test]
-fn a_list_is_coloured_and_no_wider_than_the_terminal() {
+fn list_is_coloured_and_no_wider_than_the_terminal() {
     let home = Home::empty();
     home.add(".musher", FIRST, &"long ".repeat(30), &["Hello.", "Hello."], 2);
     let mut terminal = terminal(&home, &["sessions"]);

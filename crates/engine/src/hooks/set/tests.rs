@@ -30,14 +30,18 @@ const ABOUT: fn() -> About<'static> = || About {
 };
 
 fn place() -> Place {
-    Place { project: "/project".into(), environment: vec![("PATH".into(), "/usr/bin:/bin".into())] }
+    Place {
+        project: "/project".into(),
+        environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
+        ..Place::default()
+    }
 }
 
 async fn fire(hooks: &Hooks, event: &HookEvent<'_>) -> (HookOutcome, Vec<(HookRun, bool)>) {
     let mut told = Vec::new();
     let ids = HookRun { tool_call_id: Some("call".to_owned()), ..HookRun::default() };
-    let listener = |news| {
-        match news {
+    let listener = |notification| {
+        match notification {
             HookProgress::Started(run) => told.push((run, false)),
             HookProgress::Completed(run) => told.push((run, true)),
         }

@@ -9,7 +9,7 @@ use crate::session::subagents::Subagent;
 use crate::skills::Droid;
 use crate::{Error, Mode, ToolSelection};
 
-const SPEC_MODE_LIMIT: &str = "\n\nThe session that started you is in spec mode: do not change anything.";
+const SPEC_MODE_LIMIT: &str = "\n\nThe session that started you is in spec mode: change nothing.";
 
 impl Session {
     /// Makes this session a subagent of `parent`, with these tools. A new subagent gets a title; a resumed one keeps its own.
@@ -31,6 +31,8 @@ impl Session {
         let prompt = format!("{}{limit}", subagent_prompt(&droid.prompt));
         self.set_system_prompt(Some(SystemPrompt::Replace(prompt)));
         self.notes.set_reported_mode(self.settings.mode);
+        // the session that starts it has told it what matters
+        self.notes.begin_working_tree();
         self.policy.grants = parent.policy.grants.clone();
         self.title.fix(title);
         self.subagent = Some(Subagent { droid });

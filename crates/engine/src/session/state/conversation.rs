@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::session::journal::{Journal, record};
 use musher_message::Message;
-use musher_store::{Compacted, Compaction, Log, Record, StoreError};
+use musher_store::{Compacted, Compaction, Log, Purpose, Record, StoreError, Stored};
 
 /// The messages of a session, the log they are in, and the summary that replaces the first of them.
 #[derive(Debug)]
@@ -85,9 +85,29 @@ impl Conversation {
         self.journal.open(settings)
     }
 
-    /// Whether the log has a file.
-    pub(crate) fn is_logged(&self) -> bool {
-        self.journal.is_open()
+    /// Whether this process owns the session, and may write its log.
+    pub(crate) fn is_owned(&self) -> bool {
+        self.journal.is_owned()
+    }
+
+    /// Whether the log has no file yet.
+    pub(crate) fn is_new(&self) -> bool {
+        self.journal.is_new()
+    }
+
+    /// Takes the lease of the session. Returns its content if others have written it since it was released.
+    pub(super) fn acquire(&mut self, purpose: Purpose) -> Result<Option<Stored>, StoreError> {
+        self.journal.acquire(purpose)
+    }
+
+    /// Releases the lease.
+    pub(super) fn release(&mut self) {
+        self.journal.release();
+    }
+
+    /// Continues with a log that was read again.
+    pub(super) fn replace_log(&mut self, journal: Journal) {
+        self.journal = journal;
     }
 
     /// The path of the log, also if there is no file yet.
@@ -177,11 +197,11 @@ mod tests {
     fn parts_with_one_id_become_one_message_and_others_name_their_parent() {
         let home = tempfile::tempdir().unwrap();
         let mut conversation = conversation(home.path());
-        assert!(!conversation.is_logged() && !conversation.has_begun());
+        assert!(conversation.is_new() && !conversation.has_begun());
         say(&mut conversation, "a");
         assert_eq!(say(&mut conversation, "a").content.len(), 2);
         assert_eq!(say(&mut conversation, "b").parent_id.as_deref(), Some("a"));
-        assert!(conversation.is_logged() && conversation.has_begun());
+        assert!(conversation.is_owned() && conversation.has_begun());
         assert_eq!(conversation.messages().len(), 2);
         assert_eq!(conversation.last_id(), Some("b"));
     }

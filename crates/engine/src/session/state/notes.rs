@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
 use crate::Mode;
-use crate::context::{FolderNotes, mode_reminder, note_reminder};
+use crate::context::{FolderNotes, OpenTodos, mode_reminder, note_reminder};
 use crate::session::turn::message;
 use musher_message::{Content, Message, Role, Visibility};
 
@@ -18,11 +18,21 @@ pub(crate) struct Notes {
     folders: FolderNotes,
     /// The mode that was last sent to the model.
     reported_mode: Option<Mode>,
+    /// Whether the model has to get the uncommitted changes.
+    wants_working_tree: bool,
+    /// The to-do list whose open steps the model was reminded of: the id of its call.
+    reminded_todos: Option<String>,
 }
 
 impl Notes {
     pub(super) fn new(cwd: PathBuf) -> Self {
-        Self { pending: Vec::new(), folders: FolderNotes::new(cwd), reported_mode: None }
+        Self {
+            pending: Vec::new(),
+            folders: FolderNotes::new(cwd),
+            reported_mode: None,
+            wants_working_tree: true,
+            reminded_todos: None,
+        }
     }
 
     /// Adds a reminder.
@@ -33,6 +43,21 @@ impl Notes {
     /// Adds the notes of the folders of a path that were not read before. Reads files.
     pub(super) fn read_folders_of(&mut self, path: &Path) {
         self.pending.extend(self.folders.read(path).iter().map(note_reminder));
+    }
+
+    /// The model knows the uncommitted changes, or does not need them. Returns whether that is new.
+    pub(super) fn begin_working_tree(&mut self) -> bool {
+        std::mem::take(&mut self.wants_working_tree)
+    }
+
+    /// Returns the reminder of open steps, unless the model was reminded of this list before.
+    pub(super) fn remind_of_todos(&mut self, todos: OpenTodos) -> Option<String> {
+        if self.reminded_todos.as_ref() == Some(&todos.call) {
+            return None;
+        }
+        let text = todos.reminder();
+        self.reminded_todos = Some(todos.call);
+        Some(text)
     }
 
     /// Takes all reminders as one hidden message.
@@ -69,6 +94,7 @@ mod tests {
         notes.add("two".to_owned());
         assert_eq!(notes.take().map(|message| message.content.len()), Some(2));
         assert!(notes.take().is_none());
+        assert!(notes.begin_working_tree() && !notes.begin_working_tree());
         notes.set_reported_mode(Mode::Auto);
         assert!(notes.report_mode(Mode::Auto).is_none());
         assert!(notes.report_mode(Mode::Spec).is_some());

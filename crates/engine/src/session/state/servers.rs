@@ -1,5 +1,7 @@
 //! The MCP servers of a session, and what clients know of them.
 
+use std::collections::HashSet;
+
 use crate::Event;
 use crate::mcp::{Mcp, ServerView};
 
@@ -10,11 +12,16 @@ pub(crate) struct Servers {
     reported: Option<Vec<ServerView>>,
     /// Whether a turn has waited for the servers to connect.
     was_awaited: bool,
+    /// The tools that are offered without a search, in order; `None` before the first call of the model. They do not change any more:
+    /// the list of tools is at the beginning of every request, and a change would cost the vendor's cache.
+    direct: Option<Vec<String>>,
+    /// The tools whose names the model has.
+    announced: HashSet<String>,
 }
 
 impl Servers {
     pub(super) fn new(mcp: Mcp) -> Self {
-        Self { mcp, reported: None, was_awaited: false }
+        Self { mcp, reported: None, was_awaited: false, direct: None, announced: HashSet::new() }
     }
 
     /// The connections.
@@ -35,5 +42,21 @@ impl Servers {
     /// Returns whether the first call of the model still has to wait for the servers. True once.
     pub(crate) fn begin_wait(&mut self) -> bool {
         !std::mem::replace(&mut self.was_awaited, true)
+    }
+
+    /// The tools that are offered without a search; `None` before the first call of the model.
+    pub(crate) fn direct(&self) -> Option<&[String]> {
+        self.direct.as_deref()
+    }
+
+    /// Sets the tools that are offered without a search.
+    pub(crate) fn set_direct(&mut self, direct: Vec<String>) {
+        self.announced.extend(direct.iter().cloned());
+        self.direct = Some(direct);
+    }
+
+    /// Returns which of these names the model does not have yet, and counts them as sent.
+    pub(crate) fn announce(&mut self, names: Vec<String>) -> Vec<String> {
+        names.into_iter().filter(|name| self.announced.insert(name.clone())).collect()
     }
 }

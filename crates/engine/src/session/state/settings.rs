@@ -1,12 +1,16 @@
 //! The settings of a session, and what follows from them: the permission policy and the stored system prompt.
 
+use std::path::Path;
+
 use super::Session;
 use crate::command::{Attach, SystemPrompt};
-use crate::config::{Config, Problem};
+use crate::config::{Config, Problem, Source, Standing};
+use crate::context::{ModelFamily, system_prompt};
 use crate::permission::{self, Choice, Grant, PermissionRequest, Policy};
 use crate::session::saved_settings;
 use crate::skills::Library;
-use crate::{Event, Mode, Settings, SettingsChange};
+use crate::{Error, Event, Mode, Settings, SettingsChange};
+use musher_store::Purpose;
 use serde_json::{Map, Value};
 
 impl Session {
@@ -32,6 +36,13 @@ impl Session {
         self.system_prompt.as_ref()
     }
 
+    /// Returns the whole system prompt for the model in use.
+    pub(crate) fn system_text(&self) -> String {
+        let model = self.model();
+        let name = model.as_ref().map_or(self.model_id(), |model| &model.name);
+        system_prompt(self.system_prompt(), ModelFamily::of(name))
+    }
+
     /// The settings as they were stored, with fields of other programs.
     pub(crate) fn saved_settings(&self) -> &Map<String, Value> {
         &self.saved
@@ -44,11 +55,22 @@ impl Session {
 
     /// Changes settings, here and in subagents that run. Returns whether anything has changed.
     pub(crate) fn change_settings(&mut self, change: &SettingsChange) -> bool {
+        let was_owned = self.is_owned();
+        let acquired = self.acquire(Purpose::Change);
         let before = self.settings.clone();
         change.apply_to(&mut self.settings);
         self.update_policy();
         self.subagents.follow(self.policy.level(), self.settings.mode);
-        self.save();
+        match acquired {
+            Ok(()) => self.save(),
+            Err(error) => {
+                tracing::debug!(%error, "settings are saved before the next turn");
+                self.keep_unsaved(change);
+            }
+        }
+        if !was_owned {
+            self.release();
+        }
         before != self.settings
     }
 
@@ -69,6 +91,31 @@ impl Session {
             self.settings.effort = self.model().map_or(self.settings.effort, |model| model.default_effort);
         }
         self.update_policy();
+    }
+
+    /// Refuses the model of the settings files if it does not exist and the client names no other. Another one in its place could cost
+    /// more, or read what this one may. Droid's own file may name models that only droid has: it counts as absent then.
+    pub(crate) fn check_configured_model(
+        &self,
+        change: &SettingsChange,
+        factory_home: Option<&Path>,
+    ) -> Result<(), Error> {
+        let Some(wanted) = &self.config.settings.model else { return Ok(()) };
+        if change.model.is_some() || self.models.find(wanted).is_some() {
+            return Ok(());
+        }
+        let is_it = |source: &&Source| {
+            source.setting() == "sessionDefaultSettings.model" && source.standing == Standing::Counts
+        };
+        let file = self.config.sources.iter().rfind(is_it).map(|source| source.file.as_path());
+        if file.zip(factory_home).is_some_and(|(file, home)| file.starts_with(home)) {
+            return Ok(());
+        }
+        let file = file.map_or_else(|| "the settings".to_owned(), |file| format!("`{}`", file.display()));
+        let ids: Vec<String> = self.models.views().into_iter().map(|model| model.id).collect();
+        let available =
+            if ids.is_empty() { String::new() } else { format!("; available models: {}", ids.join(", ")) };
+        Err(Error::Invalid(format!("unknown model `{wanted}` in {file}{available}")))
     }
 
     /// Sets the title of a new session.

@@ -62,7 +62,8 @@ impl ActiveTurn<'_> {
         self.check_can_start(&task)?;
         let session = open::open(self.environment, parent, &task, call_id)?;
         let droid = session.subagent().map(|subagent| subagent.droid.name.clone()).unwrap_or_default();
-        let (id, watch) = (session.id().clone(), Watch::new(session.usage().own()));
+        let (id, watch) =
+            (session.id().clone(), Watch::new(session.usage().own(), session.usage().own_cost()));
         let pictures = Pictures {
             paths: task.images,
             policy: session.policy().clone(),

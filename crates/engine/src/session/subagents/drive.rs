@@ -120,7 +120,7 @@ impl Pictures {
         let output = tool.run(input, &context, CancellationToken::new()).await;
         let picture = output.for_model.into_iter().find_map(|part| match part {
             Part::Image { media_type, data } => Some((media_type, data)),
-            Part::Text(_) => None,
+            Part::Text(_) | Part::Document(_) => None,
         });
         let (media_type, data) = picture.ok_or_else(|| format!("{path} is not a readable image"))?;
         let name = path_given.file_name().map(|name| name.to_string_lossy().into_owned());

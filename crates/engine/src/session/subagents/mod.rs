@@ -104,7 +104,8 @@ impl Subagents {
 
     /// Ends a subagent, for a client.
     pub(crate) fn kill(&self, id: &str) -> Result<Reply, Error> {
-        match self.find(id).filter(|worker| worker.is_running()) {
+        let is_killable = |worker: &&Worker| worker.is_running() && !worker.cancel.is_cancelled();
+        match self.find(id).filter(is_killable) {
             Some(worker) => {
                 worker.cancel.cancel();
                 Ok(Reply::Done)
@@ -162,6 +163,12 @@ impl Subagents {
             Some(message)
         };
         self.workers.iter().filter_map(completion).collect()
+    }
+
+    /// Whether background subagents have ended whose results the model does not know.
+    pub(crate) fn has_completions(&self) -> bool {
+        let is_new = |worker: &Worker| !worker.is_running() && !worker.is_reported.load(Ordering::Relaxed);
+        self.workers.iter().any(|worker| worker.turn.is_none() && is_new(worker))
     }
 
     /// Sets the autonomy level and mode of running subagents. Their own maximum level still applies.

@@ -51,7 +51,7 @@ pub(super) fn open(
     let id = SessionId::parse(resume).ok_or_else(not_there)?;
     let loaded = environment.store().load(&id).map_err(|error| match error {
         StoreError::NotFound(_) | StoreError::InvalidId(_) => not_there(),
-        error => Error::Internal(error.to_string()),
+        error => error.into(),
     })?;
     let stored = loaded.session;
     let link = |key: &str| stored.start.get(key).and_then(Value::as_str);
@@ -59,10 +59,11 @@ pub(super) fn open(
         return Err(not_there());
     }
     let droid = known(link(NAME).unwrap_or(&task.subagent))?;
-    let journal = Journal::Open(Box::new(loaded.log));
+    let journal = Journal::Owned(Box::new(loaded.log));
     let mut session =
         open::begin(environment, id, parent.cwd().to_owned(), journal, parent.attach().clone(), shared)?;
     session.restore(stored);
+    session.restore_seen_files(&environment.tools);
     let tools = tools(&parent.settings().tools, &droid, &environment.tools);
     session.confine(parent, droid, tools, None)?;
     Ok(session)
@@ -103,10 +104,13 @@ mod tests {
         let parent = ToolSelection { disabled: vec![id("Create")], ..ToolSelection::default() };
         let [worker, explorer] = Droid::builtin();
         let of_worker = tools(&parent, &worker, &Registry::builtin());
-        for name in ["Task", "TaskOutput", "TaskStop", "AskUser", "ExitSpecMode", "Create"] {
+        for name in ["Task", "AskUser", "ExitSpecMode", "Create"] {
             assert!(of_worker.disabled.contains(&id(name)), "{name}");
         }
-        assert!(!of_worker.disabled.contains(&id("Edit")));
+        // its own background commands
+        for name in ["Edit", "TaskOutput", "TaskInput", "TaskStop"] {
+            assert!(!of_worker.disabled.contains(&id(name)), "{name}");
+        }
         let of_explorer = tools(&parent, &explorer, &Registry::builtin());
         assert!(of_explorer.disabled.contains(&id("Edit")) && of_explorer.disabled.contains(&id("Execute")));
         assert_eq!(of_explorer.enabled, [id("FetchUrl")]);

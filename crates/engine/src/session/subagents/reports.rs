@@ -5,7 +5,7 @@ use crate::event::WorkingState;
 use crate::session::outbox::Outbox;
 use crate::session::running::Turns;
 use crate::session::state::Session;
-use crate::{Choice, Event, SessionId, Usage, UserRequest};
+use crate::{Choice, Cost, Event, SessionId, Usage, UserRequest};
 
 /// The session, its turn and the way out for events: what reports of subagents change.
 pub(in crate::session) struct SubagentReports<'a> {
@@ -24,7 +24,7 @@ impl SubagentReports<'_> {
             SubagentReport::Resolved { request, tool_use_ids, choice } => {
                 self.resolved(&request, tool_use_ids, choice);
             }
-            SubagentReport::Used(usage) => self.used(id, usage),
+            SubagentReport::Used(usage, cost) => self.used(id, usage, cost),
             SubagentReport::Step(step) => {
                 let worker = self.session.subagents().find(id.as_str());
                 let call = worker.filter(|worker| worker.turn.is_some()).map(|worker| worker.call.clone());
@@ -78,8 +78,8 @@ impl SubagentReports<'_> {
         }
     }
 
-    fn used(&mut self, id: &SessionId, usage: Usage) {
-        let event = self.session.record_subagent(id, usage);
+    fn used(&mut self, id: &SessionId, usage: Usage, cost: Cost) {
+        let event = self.session.record_subagent(id, usage, cost);
         let turn = self.session.subagents().find(id.as_str()).and_then(|worker| worker.turn);
         if let Some(running) = turn.and_then(|turn| self.turns.numbered(turn)) {
             running.turn.add_subagent_usage(usage);

@@ -53,8 +53,7 @@ impl Outcome {
     pub(crate) fn completion(&self, session: &SessionId, name: &str, description: &str) -> String {
         format!(
             "Background task completed.\ntask_id: {}\ntype: {name}\nreason: {}\ndescription: {description}\noutput: {}\n\n\
-             This message is automatic, not from the user: the subagent you started earlier has ended. Continue with its result, or summarize it \
-             briefly for the user.",
+             This message comes from the program, not from the user. Continue with the result, or summarize it for the user.",
             session.as_str(),
             self.status(),
             self.text()
@@ -72,7 +71,7 @@ pub(crate) fn launched(session: &SessionId, name: &str, description: &str) -> To
     let id = session.as_str();
     ToolOutput::text(format!(
         "Task launched in background.\ntask_id: {id}\nsession_id: {id}\nsubagent_type: {name}\ndescription: {description}\n\
-         You will get its result when it has ended. Use TaskOutput to get it earlier, TaskStop to stop it."
+         Its result arrives as a message. Continue with other work; TaskOutput waits for the result, TaskStop stops the task."
     ))
 }
 

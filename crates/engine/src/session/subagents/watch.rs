@@ -3,7 +3,9 @@
 use musher_model::{ToolUse, Usage};
 
 use super::task_result::Outcome;
+use crate::cost::Cost;
 use crate::event::{SubagentStep, ToolPhase, TurnEnd};
+use crate::session::state::difference;
 use crate::{Choice, Event, UserRequest};
 use musher_message::Role;
 
@@ -17,8 +19,8 @@ pub(crate) enum SubagentReport {
     Request(UserRequest),
     /// A request is resolved.
     Resolved { request: String, tool_use_ids: Vec<String>, choice: Choice },
-    /// Tokens used since the last such report.
-    Used(Usage),
+    /// Tokens used since the last such report, and their cost.
+    Used(Usage, Cost),
     /// A step of its work.
     Step(SubagentStep),
     /// Hooks of its session have started or ended.
@@ -40,6 +42,7 @@ pub(crate) enum Seen {
 pub(crate) struct Watch {
     /// What its session had used at the last report.
     used: Usage,
+    spent: Cost,
     last_message: String,
     last_problem: Option<String>,
     is_denied: bool,
@@ -49,8 +52,9 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// Watches a session that has used this much already.
-    pub(crate) fn new(used: Usage) -> Self {
-        Self { used, last_message: String::new(), last_problem: None, is_denied: false, calls: Vec::new() }
+    pub(crate) fn new(used: Usage, spent: Cost) -> Self {
+        let (last_message, calls) = (String::new(), Vec::new());
+        Self { used, spent, last_message, last_problem: None, is_denied: false, calls }
     }
 
     /// Takes in an event.
@@ -68,14 +72,15 @@ impl Watch {
                 self.is_denied |= choice == Choice::Cancel;
                 Seen::Report(SubagentReport::Resolved { request, tool_use_ids, choice })
             }
-            Event::Usage { total, .. } => {
+            Event::Usage { total, cost, .. } => {
                 let before = std::mem::replace(&mut self.used, total);
-                Seen::Report(SubagentReport::Used(difference(total, before)))
+                let spent = std::mem::replace(&mut self.spent, cost);
+                Seen::Report(SubagentReport::Used(difference(total, before), cost.since(spent)))
             }
             Event::ToolCall { id, name, input } => {
                 // emitted twice: first without arguments
                 self.calls.retain(|call| call.id != id);
-                self.calls.push(ToolUse { id, name, input });
+                self.calls.push(ToolUse::new(id, name, input));
                 Seen::Nothing
             }
             Event::ToolPhase { id, name, phase: ToolPhase::Executing } => {
@@ -124,19 +129,9 @@ impl Watch {
 fn snippet(content: &[musher_tools::Part]) -> String {
     let text = content.iter().find_map(|part| match part {
         musher_tools::Part::Text(text) => Some(text.as_str()),
-        musher_tools::Part::Image { .. } => None,
+        musher_tools::Part::Image { .. } | musher_tools::Part::Document(_) => None,
     });
     text.unwrap_or_default().chars().take(MAX_SNIPPET).collect()
-}
-
-fn difference(now: Usage, before: Usage) -> Usage {
-    Usage {
-        input: now.input.saturating_sub(before.input),
-        output: now.output.saturating_sub(before.output),
-        cache_read: now.cache_read.saturating_sub(before.cache_read),
-        cache_write: now.cache_write.saturating_sub(before.cache_write),
-        thinking: now.thinking.saturating_sub(before.thinking),
-    }
 }
 
 #[cfg(test)]
@@ -154,12 +149,13 @@ mod tests {
             cumulative: none,
             child: none,
             cumulative_child: none,
+            cost: Cost::default(),
             took: Duration::ZERO,
         }))
     }
 
     fn end(before: Vec<Event>, reason: TurnEnd) -> Outcome {
-        let mut watch = Watch::new(Usage::default());
+        let mut watch = Watch::new(Usage::default(), Cost::default());
         for event in before {
             watch.take(event);
         }
@@ -172,13 +168,14 @@ mod tests {
     #[test]
     fn usage_since_the_last_report_is_reported() {
         let of = |input| Usage { input, ..Usage::default() };
-        let mut watch = Watch::new(of(100));
+        let mut watch = Watch::new(of(100), Cost::default());
         let mut used = |total| match watch.take(Event::Usage {
             total: of(total),
             inclusive: of(total),
             last_call: None,
+            cost: Cost::default(),
         }) {
-            Seen::Report(SubagentReport::Used(usage)) => usage.input,
+            Seen::Report(SubagentReport::Used(usage, _)) => usage.input,
             other => panic!("{other:?}"),
         };
         assert_eq!((used(130), used(150), used(150)), (30, 20, 0));

@@ -17,7 +17,7 @@ use super::{Effect, message, new_id};
 use crate::event::{RequestedCall, ToolPhase, UserRequest, WorkingState};
 use crate::permission::{Decision, Policy, Verdict};
 use crate::{Choice, Event, PermissionRequest};
-use musher_message::{Content, Role, Visibility};
+use musher_message::{Content, Part, Role, Visibility};
 
 /// The maximum number of tool calls of one response that run. Every further call gets an error result, because vendors require one
 /// result per call. Models that work well make fewer than a hundred calls at once.
@@ -65,7 +65,11 @@ pub(super) struct Call {
     is_parallel: bool,
     /// Whether it changes nothing.
     is_read_only: bool,
+    /// Whether the user has changed its input.
+    is_rewritten: bool,
     stage: Stage,
+    /// The output of a run that the sandbox has most likely made fail: the user is asked whether it runs again without.
+    failed_in_sandbox: Option<ToolOutput>,
     output: Option<ToolOutput>,
 }
 
@@ -122,7 +126,9 @@ impl Batch {
                 is_read_only: info.is_some_and(|info| info.is_read_only),
                 tool: call.to_use(),
                 policy: None,
+                is_rewritten: false,
                 stage,
+                failed_in_sandbox: None,
                 output,
             }
         };
@@ -190,6 +196,18 @@ impl Batch {
             None => {}
         }
         self.cancel_rest(&ToolOutput::cancelled(), out);
+    }
+
+    /// Ends calls that are in no message of the conversation: clients get this result, and the log does not.
+    pub(super) fn close(self, output: &ToolOutput, out: &mut Vec<Effect>) {
+        for call in self.calls {
+            out.push(Effect::Emit(Event::ToolResult {
+                id: call.tool.id,
+                message_id: Arc::clone(&self.results_id),
+                content: output.for_client.clone(),
+                is_error: output.is_error,
+            }));
+        }
     }
 
     /// Gives this result to every call without one.
@@ -272,8 +290,9 @@ impl Batch {
 
     /// Starts a call that may run, or rechecks it if it follows a change. Returns whether it runs.
     fn start(&mut self, index: usize, out: &mut Vec<Effect>) -> bool {
+        let is_again = self.failed_in_sandbox(index).is_some();
         match self.take_stage(index) {
-            Some(Stage::Ready { approval, changes, .. }) if changes != self.changes => {
+            Some(Stage::Ready { approval, changes, .. }) if changes != self.changes && !is_again => {
                 self.recheck(index, approval, out);
                 false
             }
@@ -305,16 +324,25 @@ impl Batch {
     fn ask(&mut self, index: usize, out: &mut Vec<Effect>) {
         let Some(call) = self.calls.get(index) else { return };
         let Stage::NeedsPermission { request, changes } = &call.stage else { return };
-        if *changes != self.changes {
+        // a verdict would let a call that has failed in the sandbox run there again
+        if *changes != self.changes && call.failed_in_sandbox.is_none() {
             return self.recheck(index, None, out);
         }
-        let ToolUse { id, name, input } = call.tool.clone();
+        let ToolUse { id, name, input, .. } = call.tool.clone();
         let choices = request.choices.clone();
         let calls = vec![RequestedCall { id, name, input, request: (**request).clone() }];
         let request = UserRequest::Permission { id: Uuid::new_v4().to_string(), calls, choices };
         self.open = Some(OpenRequest { index, request: request.clone() });
         out.push(Effect::Emit(Event::State(WorkingState::Waiting)));
         out.push(Effect::AskUser(request));
+    }
+
+    /// Checks a call again that the user has changed. Its result tells the model.
+    pub(super) fn check_rewritten(&mut self, index: usize, out: &mut Vec<Effect>) {
+        let Some(call) = self.calls.get_mut(index) else { return };
+        call.is_rewritten = true;
+        out.push(Effect::Check { index, call: call.tool.clone() });
+        self.set_stage(index, Stage::Checking);
     }
 
     fn run(&mut self, index: usize, access: Access, decision: Option<Decision>, out: &mut Vec<Effect>) {
@@ -389,9 +417,37 @@ impl Batch {
         out.push(Effect::Decided { request, choice });
     }
 
-    pub(super) fn done(&mut self, index: usize, output: ToolOutput, out: &mut Vec<Effect>) {
+    /// A call has failed in the sandbox: asks the user whether it may run again without.
+    pub(super) fn ask_again(&mut self, index: usize, request: Box<PermissionRequest>, output: ToolOutput) {
+        let changes = self.changes;
+        let is_running = |call: &Call| {
+            matches!(call.stage, Stage::Started) && call.output.is_none() && call.failed_in_sandbox.is_none()
+        };
+        if !self.calls.get(index).is_some_and(is_running) {
+            return;
+        }
+        self.change(index, |call| {
+            call.failed_in_sandbox = Some(output);
+            call.stage = Stage::NeedsPermission { request, changes };
+        });
+        self.next_to_start = self.next_to_start.min(index);
+    }
+
+    /// Returns the output of a call in the sandbox, if the user is or was asked whether it may run again without.
+    pub(super) fn failed_in_sandbox(&self, index: usize) -> Option<&ToolOutput> {
+        self.calls.get(index)?.failed_in_sandbox.as_ref()
+    }
+
+    pub(super) fn done(&mut self, index: usize, mut output: ToolOutput, out: &mut Vec<Effect>) {
         self.change(index, |call| {
             call.stage = Stage::Started;
+            if call.is_rewritten {
+                let input = serde_json::Value::Object(call.tool.input.clone());
+                let note = format!(
+                    "The user changed the input of this call before it ran. It was called with: {input}"
+                );
+                output.for_model.insert(0, Part::Text(note));
+            }
             call.output.get_or_insert(output);
         });
         self.announce(out);

@@ -8,7 +8,7 @@ use super::{Effect, Next, Phase, Turn, user_note};
 use crate::event::{TurnEnd, UserRequest, WorkingState};
 use crate::permission::{Policy, Refusal, Verdict};
 use crate::session::plan::Plan;
-use crate::{Autonomy, Event};
+use crate::{Autonomy, Event, PermissionRequest};
 
 impl Turn {
     pub(super) fn begin_tools(&mut self, calls: Vec<ToolCall>, out: &mut Vec<Effect>) {
@@ -50,6 +50,32 @@ impl Turn {
         out.push(Effect::AskUser(request));
     }
 
+    /// A call has failed in the sandbox: the user is asked whether it may run again without.
+    pub(crate) fn ask_again(
+        &mut self,
+        index: usize,
+        request: Box<PermissionRequest>,
+        output: ToolOutput,
+        out: &mut Vec<Effect>,
+    ) {
+        let Phase::Tools(batch) = &mut self.phase else { return };
+        batch.ask_again(index, request, output);
+        self.continue_calls(out);
+    }
+
+    /// Whether the user has allowed a call to run without the sandbox after it failed there.
+    pub(crate) fn runs_again(&self, index: usize) -> bool {
+        matches!(&self.phase, Phase::Tools(batch) if batch.failed_in_sandbox(index).is_some())
+    }
+
+    /// Returns the policy for a call, if hooks have changed that of the session.
+    pub(crate) fn call_policy(&self, index: usize) -> Option<&Policy> {
+        match &self.phase {
+            Phase::Tools(batch) => batch.calls.get(index)?.policy.as_deref(),
+            _ => None,
+        }
+    }
+
     /// A call has ended.
     pub(crate) fn done(&mut self, index: usize, output: ToolOutput, out: &mut Vec<Effect>) {
         let Phase::Tools(batch) = &mut self.phase else { return };
@@ -71,7 +97,7 @@ impl Turn {
             && let Some(call) = batch.calls.get_mut(index)
         {
             call.tool.input = input;
-            let ToolUse { id, name, input } = call.tool.clone();
+            let ToolUse { id, name, input, .. } = call.tool.clone();
             out.push(Effect::Emit(Event::ToolCall { id, name, input }));
         }
     }

@@ -48,6 +48,11 @@ impl Turn {
             }
             _ => error.message.clone(),
         };
+        if error.class == ErrorClass::Thinking && !std::mem::replace(&mut self.has_dropped_thinking, true) {
+            tracing::info!(error = %text, "the vendor rejected earlier reasoning; repeating the call without it");
+            out.push(Effect::DropThinking);
+            return self.call_model(out);
+        }
         if error.class == ErrorClass::ContextLength && !std::mem::replace(&mut self.has_overflowed, true) {
             self.phase = Phase::Compacting;
             return out.push(Effect::ContextOverflow { error: text });
@@ -73,6 +78,7 @@ impl Turn {
             cumulative: session.inclusive(),
             child: self.subagent_usage,
             cumulative_child: session.of_subagents(),
+            cost: session.cost_of_turn(),
             took: self.started.elapsed(),
         }
     }
@@ -86,7 +92,9 @@ fn reason(class: ErrorClass) -> TurnEnd {
     match class {
         ErrorClass::Auth | ErrorClass::Permission => TurnEnd::ModelAuthenticationFailed,
         ErrorClass::Billing => TurnEnd::ModelUsageExhausted,
-        ErrorClass::Invalid | ErrorClass::ContextLength => TurnEnd::ModelRequestRejected,
+        ErrorClass::Invalid | ErrorClass::ContextLength | ErrorClass::Thinking => {
+            TurnEnd::ModelRequestRejected
+        }
         ErrorClass::RateLimit
         | ErrorClass::Overloaded
         | ErrorClass::Server

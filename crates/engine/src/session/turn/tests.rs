@@ -178,3 +178,69 @@ fn call_that_needs_permission_after_a_recheck_is_asked_about_before_the_next_sta
     assert_eq!(may_run(&mut turn, 3), ["run 3"]);
     assert_eq!(done(&mut turn, 2), ["judge 4 again"]);
 }
+
+/// Lets the turn ask about a call; returns the id of the request.
+fn asked_about(turn: &mut Turn, index: usize) -> String {
+    let request = PermissionRequest {
+        kind: Kind::Beyond {
+            tool: "Read".to_owned(),
+            target: "/elsewhere".to_owned(),
+            operation: Operation::Read,
+            reason: "a test".to_owned(),
+        },
+        risk: Risk::High,
+        choices: vec![Choice::ProceedOnce, Choice::Cancel],
+        access: Access::Anywhere,
+    };
+    let mut out = Vec::new();
+    turn.apply_verdict(index, Verdict::Ask(Box::new(request)), &mut out);
+    match out.last() {
+        Some(Effect::AskUser(UserRequest::Permission { id, .. })) => id.clone(),
+        _ => panic!("{out:?}"),
+    }
+}
+
+/// The texts for the model among the effects.
+fn results(out: &[Effect]) -> Vec<String> {
+    let one = |effect: &Effect| match effect {
+        Effect::AppendSilently(message) => Some(format!("{:?}", message.content)),
+        _ => None,
+    };
+    out.iter().filter_map(one).collect()
+}
+
+#[test]
+fn denial_for_now_tells_the_model_why_and_the_turn_continues() {
+    let (mut turn, _) = turn(&["Execute", "Read"]);
+    may_run(&mut turn, 1);
+    let request = asked_about(&mut turn, 0);
+    let mut out = Vec::new();
+    let denial = UserResponse::DeniedForNow { reason: "use the other file".to_owned() };
+    turn.respond(&request, denial, &mut out);
+    assert!(results(&out)[0].contains("The user denied this call: use the other file"), "{out:?}");
+    assert_eq!(of_calls(&out), ["run 1"]);
+    assert!(!turn.is_over());
+    assert_eq!(done(&mut turn, 1), ["ask the model"]);
+}
+
+#[test]
+fn rewritten_call_is_checked_anew_and_its_result_tells_the_model() {
+    let (mut turn, _) = turn(&["Execute"]);
+    let request = asked_about(&mut turn, 0);
+    let input = Map::from_iter([("command".to_owned(), "ls".into())]);
+    let rewritten = UserResponse::Rewritten { input };
+    assert_eq!(step(&mut turn, |turn, out| turn.respond(&request, rewritten, out)), ["judge 0"]);
+    // it may be refused, or need permission once more
+    let request = asked_about(&mut turn, 0);
+    let allow = UserResponse::Decision(Choice::ProceedOnce.into());
+    let mut out = Vec::new();
+    turn.respond(&request, allow, &mut out);
+    let ran = out.iter().find_map(|effect| match effect {
+        Effect::Run { call, .. } => Some(call.input.clone()),
+        _ => None,
+    });
+    assert_eq!(ran.unwrap()["command"], "ls");
+    let mut out = Vec::new();
+    turn.done(0, ToolOutput::text("ok"), &mut out);
+    assert!(results(&out)[0].contains("The user changed the input of this call"), "{out:?}");
+}

@@ -122,6 +122,67 @@ async fn background_subagent_is_stopped_by_the_model_or_the_client() {
 }
 
 #[tokio::test]
+async fn client_ends_a_background_subagent_at_any_moment_once_its_id_is_known() {
+    let kill = |stage: &mut Stage, id: &str| stage.submit(Command::KillWorker { session: id.to_owned() });
+    let model = || vec![endless("Well")];
+    let command = || vec![execute("touch started; sleep 60")];
+    // how far it has got when it is ended: nowhere, with the model, with a command, at a permission request
+    for (level, replies, wait_for) in [
+        (Autonomy::High, model(), None),
+        (Autonomy::High, model(), Some("model")),
+        (Autonomy::High, command(), Some("command")),
+        (Autonomy::Off, command(), Some("permission")),
+    ] {
+        let script = [calls("", &[task("worker", &json!({"await": false}))]), endless("I wait")];
+        let mut stage = Stage::open_with(script, at(level)).await;
+        stage.model.tell_subagents(replies);
+        stage.say("Do it.");
+        // the turn of the session continues
+        let seen = stage.until(|event| matches!(event, Event::ToolResult { .. })).await;
+        let id = child(&seen);
+        let unknown = kill(&mut stage, "unknown");
+        // the question of the subagent may come before the reply
+        let is_reply =
+            |event: &Event| matches!(event, Event::Reply { command_id, .. } if *command_id == unknown);
+        let before = stage.until(is_reply).await;
+        let Some(Event::Reply { outcome: Err(error), .. }) = before.last() else { panic!("{before:?}") };
+        assert_eq!(error.to_string(), "No active execution to interrupt");
+        let has_asked = before.iter().any(|event| matches!(event, Event::SubagentRequest { .. }));
+        match wait_for {
+            Some("model") => {
+                until(|| !stage.model.requests_of_subagents().is_empty()).await;
+            }
+            Some("command") => until(|| stage.work.path().join("started").exists()).await,
+            Some("permission") if !has_asked => drop(stage.until_question().await),
+            _ => {}
+        }
+        let killed = kill(&mut stage, &id);
+        assert!(matches!(stage.reply(&killed).await, Reply::Done), "{wait_for:?}");
+        let again = kill(&mut stage, &id);
+        assert!(stage.outcome(&again).await.is_err(), "it was ended: {wait_for:?}");
+        // the report is in the second request, or begins a turn after it
+        let main = |stage: &Stage| {
+            let all = stage.model.requests().into_iter();
+            all.filter(|request| !request.system[0].starts_with("You are a subagent")).collect::<Vec<_>>()
+        };
+        until(|| main(&stage).len() == 2).await;
+        stage.model.tell([text("I see."), text("I see.")]);
+        stage.submit(Command::Interrupt);
+        stage.say("And?");
+        stage.until(|event| line(event).contains("message assistant: I see.")).await;
+        until(|| format!("{:?}", main(&stage)).contains("\\nreason: stopped\\n")).await;
+        stage.submit(Command::Close { reason: None });
+        stage.until_end().await;
+    }
+}
+
+async fn until(is_so: impl Fn() -> bool) {
+    while !is_so() {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
 async fn background_subagents_end_with_the_session() {
     let script = [calls("", &[task("worker", &json!({"await": false}))]), text("Started.")];
     let mut stage = Stage::open_with(script, at(Autonomy::High)).await;

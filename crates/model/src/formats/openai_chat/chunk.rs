@@ -23,6 +23,8 @@ pub(super) struct Choice<'a> {
     pub(super) delta: Option<Delta<'a>>,
     #[serde(borrow)]
     pub(super) finish_reason: Option<Cow<'a, str>>,
+    /// Moonshot reports the counts here.
+    pub(super) usage: Option<Counts>,
 }
 
 #[derive(Deserialize)]
@@ -35,18 +37,35 @@ pub(super) struct Delta<'a> {
     pub(super) reasoning_content: Option<Cow<'a, str>>,
     #[serde(borrow)]
     pub(super) reasoning: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(super) reasoning_details: Option<Vec<Detail<'a>>>,
+    pub(super) reasoning_details: Option<Vec<Value>>,
+    pub(super) extra_content: Option<ExtraContent>,
     #[serde(borrow)]
     pub(super) tool_calls: Option<Vec<CallDelta<'a>>>,
 }
 
+/// Additional fields of Google's models.
 #[derive(Deserialize)]
-pub(super) struct Detail<'a> {
-    #[serde(borrow)]
-    pub(super) text: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(super) summary: Option<Cow<'a, str>>,
+pub(super) struct ExtraContent {
+    google: Option<Google>,
+}
+
+#[derive(Deserialize)]
+struct Google {
+    thought_signature: Option<String>,
+    #[serde(default)]
+    thought: bool,
+}
+
+impl ExtraContent {
+    /// Whether the content is a thought.
+    pub(super) fn is_thought(&self) -> bool {
+        self.google.as_ref().is_some_and(|google| google.thought)
+    }
+
+    /// Returns the signature of the reasoning.
+    pub(super) fn thought_signature(&self) -> Option<&str> {
+        self.google.as_ref()?.thought_signature.as_deref().filter(|signature| !signature.is_empty())
+    }
 }
 
 #[derive(Deserialize)]
@@ -56,6 +75,7 @@ pub(super) struct CallDelta<'a> {
     pub(super) id: Option<Cow<'a, str>>,
     #[serde(borrow)]
     pub(super) function: Option<FunctionDelta<'a>>,
+    pub(super) extra_content: Option<ExtraContent>,
 }
 
 #[derive(Deserialize)]

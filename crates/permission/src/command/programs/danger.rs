@@ -3,6 +3,7 @@
 use crate::command::Word;
 use crate::command::place::Place;
 use crate::files::Finding;
+use crate::glob;
 
 /// Whether a command always needs permission. Deliberately broad: an argument that may have the dangerous meaning counts.
 pub(super) fn judge(name: &str, arguments: &[Word], place: &Place<'_>) -> Finding {
@@ -52,16 +53,14 @@ fn on_folders(name: &str, arguments: &[Word], place: &Place<'_>) -> Finding {
             "chmod" | "chown" | "chgrp" => place.is_precious(text) && !is_root(text, place),
             _ => place.is_precious(text),
         },
-        // all entries of a directory
+        // entries of a directory: all of them, or any of the home directory
         Word::Pattern { text, prefix } => {
-            let is_all =
-                text.trim_end_matches('/').ends_with('*') && text[*prefix..].trim_end_matches('/') == "*";
-            let folder = text[..*prefix].trim_end_matches('/');
-            let folder = if folder.is_empty() && text.starts_with('/') { "/" } else { folder };
-            is_all
-                && name == "rm"
-                && text[..*prefix].is_empty() | text[..*prefix].ends_with('/')
-                && place.is_precious(if folder.is_empty() { "." } else { folder })
+            let start = text[..*prefix].rfind('/').map_or(0, |slash| slash + 1);
+            let (folder, entry) = text.split_at(start);
+            let entry = entry.split('/').next().unwrap_or_default();
+            let folder = if folder.is_empty() { "." } else { folder };
+            let is_all = !entry.is_empty() && glob::matches_without_letters(entry);
+            name == "rm" && (place.is_precious(folder) && is_all || place.is_home(folder))
         }
         Word::Unknown => false,
     };

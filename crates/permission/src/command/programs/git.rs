@@ -1,12 +1,15 @@
 //! git: commands that only read, commands that change the repository, and commands that reach beyond it.
 
+mod settings;
+
 use crate::{FileKind, Risk};
 
 use super::is_listed;
 use super::options::{Given, Options};
 use crate::command::Word;
 use crate::command::place::Place;
-use crate::files::Finding;
+use crate::files::{Extent, Finding};
+use crate::secrets::Recursion;
 
 /// Options that select and format commits and changes. None of them runs a program or writes a file.
 const SHOWN: &str = "patch no-patch unified=? raw stat=? numstat shortstat dirstat=? summary patch-with-stat name-only \
@@ -14,7 +17,7 @@ const SHOWN: &str = "patch no-patch unified=? raw stat=? numstat shortstat dirst
     diff-filter= ignore-space-at-eol ignore-space-change ignore-all-space ignore-blank-lines \
     ignore-cr-at-eol function-context inter-hunk-context= minimal patience histogram diff-algorithm= \
     full-index abbrev=? no-prefix relative=? text exit-code quiet no-ext-diff no-textconv check \
-    compact-summary pickaxe-regex pickaxe-all submodule=? oneline pretty=? format= graph decorate=? \
+    compact-summary pickaxe-regex pickaxe-all oneline pretty=? format= graph decorate=? \
     no-decorate all branches=? tags=? remotes=? glob= max-count= skip= since= after= until= before= \
     author= committer= grep= all-match invert-grep regexp-ignore-case extended-regexp fixed-strings \
     perl-regexp merges no-merges first-parent reverse follow date= abbrev-commit no-abbrev-commit \
@@ -142,9 +145,14 @@ pub(super) fn judge(words: &[Word], place: &Place<'_>) -> Finding {
             Repository::Missing => command != "diff",
             Repository::Unknown => false,
         };
+        let finding = finding.and(shown(command, words, &place));
         return if is_proven { finding } else { finding.at_least(Risk::High) };
     }
-    changing(command, words)
+    // a repository outside of the workspace is as far away as a file there
+    let is_inside =
+        place.folders().is_some_and(|folders| folders.iter().all(|folder| place.workspace.holds(folder)));
+    let found = changing(command, words);
+    if is_inside { found } else { found.at_least(Risk::High) }
 }
 
 fn reading(command: &str, words: &[Word]) -> Option<Finding> {
@@ -169,6 +177,31 @@ fn reading(command: &str, words: &[Word]) -> Option<Finding> {
     let leads_out = given.operands.iter().any(|word| word.literal().is_none_or(is_elsewhere));
     let is_shown = known.has_operands || given.operands.is_empty() || lists;
     (is_shown && !verifies(&given) && !leads_out).then_some(Finding::NOTHING)
+}
+
+/// Returns the effect of showing the content of files that the operands name, in the worktree or in a commit.
+fn shown(command: &str, words: &[Word], place: &Place<'_>) -> Finding {
+    if !["show", "log", "diff", "whatchanged", "blame", "cat-file", "grep", "stash"].contains(&command) {
+        return Finding::NOTHING;
+    }
+    let texts = words.iter().filter_map(Word::literal).filter(|text| !text.starts_with('-'));
+    let paths = texts.flat_map(|text| [Some(text), text.split_once(':').map(|(_, path)| path)]).flatten();
+    let named = paths.filter(|path| !path.is_empty()).map(|path| place.read(path, Extent::File));
+    let found = named.fold(Finding::NOTHING, Finding::and);
+    if command != "grep" {
+        return found;
+    }
+    let untracked = Recursion { hidden: true, obeys_ignore_files: true, ..Recursion::default() };
+    let secrets = place.policy.secret_files();
+    let may_show = |folder: &std::path::PathBuf| {
+        let worktree = folder.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok());
+        worktree.is_some_and(|worktree| settings::may_track(worktree, |path| secrets.holds(path)))
+    };
+    let found = found.and(place.read(".", Extent::Below(&untracked)));
+    if place.folders().unwrap_or_default().iter().any(may_show) {
+        return found.and(Finding::ask("It also reads tracked files that may hold credentials."));
+    }
+    found
 }
 
 /// Whether a command that lists records (such as the stash or the reflog) changes them.
@@ -232,6 +265,13 @@ fn changing(command: &str, words: &[Word]) -> Finding {
     Finding::of(risk)
 }
 
+/// Whether a command may replace files of the worktree by those of a commit, links among them.
+pub(super) fn brings_files(words: &[Word]) -> bool {
+    const BRINGING: &str = "am apply checkout cherry-pick clone merge pull rebase reset restore revert stash submodule switch worktree";
+    let literals = || words.iter().filter_map(Word::literal);
+    literals().any(|word| is_listed(BRINGING, word)) && !literals().any(|word| ["-b", "-c"].contains(&word))
+}
+
 /// Whether a word of a fetching command is safe: some options and some URLs can run programs.
 fn is_plain_source(word: &Word) -> bool {
     const KNOWN: &str = "--all --tags --prune -p --depth --ff-only --rebase --no-rebase -q --quiet -v --verbose \
@@ -249,7 +289,7 @@ enum Repository {
     Own,
     /// No repository, neither here nor above.
     Missing,
-    /// Possibly a directory that imitates a bare repository, or an unknown directory.
+    /// Possibly a directory that imitates a bare repository, an unknown directory, or settings that run programs.
     Unknown,
 }
 
@@ -262,7 +302,10 @@ fn repository(place: &Place<'_>) -> Repository {
         }
         for folder in folder.ancestors() {
             match (kind(folder.join(".git")), kind(folder.join("HEAD"))) {
-                (Some(FileKind::Folder | FileKind::File), _) => return Repository::Own,
+                (Some(FileKind::Folder | FileKind::File), _) if settings::run_nothing(folder) => {
+                    return Repository::Own;
+                }
+                (Some(FileKind::Folder | FileKind::File), _) => return Repository::Unknown,
                 (_, Some(FileKind::Missing)) => {}
                 _ => return Repository::Unknown,
             }

@@ -17,7 +17,8 @@ use crate::{FileKind, Risk};
 pub(crate) use self::options::Takes;
 use super::Word;
 use super::place::Place;
-use crate::files::Finding;
+use crate::files::{Extent, Finding};
+use crate::secrets::Recursion;
 
 /// Judges one command. Commands that it runs are added to `inner`.
 pub(super) fn judge(
@@ -34,13 +35,15 @@ pub(super) fn judge(
     let name = base_name(path);
     let finding = danger::judge(name, arguments, place);
     if path.contains('/') && !is_system_program(path) || is_shadowed(path, place) {
-        return finding.at_least(Risk::High);
+        return finding.at_least(Risk::High).and(named(arguments, place));
     }
     if let Some(found) = change_folder(name, arguments, is_repeated, place) {
         return finding.and(found);
     }
     if let Some(found) = wrappers::judge(name, arguments, is_repeated, place, inner, depth) {
-        return finding.and(found);
+        place.has_written |= found.risk >= Risk::Low;
+        let is_proven = found.risk < Risk::Medium;
+        return finding.and(if is_proven { found } else { found.and(named(arguments, place)) });
     }
     let proven = match name {
         "git" => Some(git::judge(arguments, place)),
@@ -51,11 +54,61 @@ pub(super) fn judge(
     };
     let proven =
         proven.or_else(|| writers::judge(name, arguments, place)).or_else(|| tools::judge(name, arguments));
-    let known = proven.unwrap_or_else(|| Finding::of(unproven(name)));
-    if known.risk >= Risk::Medium {
-        place.has_new_files = true;
+    let known = proven.unwrap_or_else(|| Finding::of(unproven(name)).and(below(name, arguments, place)));
+    place.has_written |= known.risk >= Risk::Low;
+    if known.risk < Risk::Medium {
+        return finding.and(known);
     }
-    finding.and(known)
+    place.has_new_files = true;
+    place.has_new_links |= name == "git" && git::brings_files(arguments);
+    finding.and(known).and(named(arguments, place))
+}
+
+/// Returns the effect of an unproven form of a program that may print the content of directories.
+fn below(name: &str, arguments: &[Word], place: &Place<'_>) -> Finding {
+    let all = Recursion::all();
+    let may_recurse = |text: &str| text.starts_with('-') && text.contains(['r', 'R', 'd']);
+    let is_recursive = match name {
+        "rg" => true,
+        "grep" | "egrep" | "fgrep" | "diff" => arguments.iter().filter_map(Word::literal).any(may_recurse),
+        _ => false,
+    };
+    if !is_recursive {
+        return Finding::NOTHING;
+    }
+    let named = arguments.iter().filter_map(Word::literal).filter(|text| !text.starts_with('-'));
+    let read = named.chain(["."]).map(|path| place.read(path, Extent::Below(&all)));
+    Finding { risk: Risk::None, ..read.fold(Finding::NOTHING, Finding::and) }
+}
+
+/// Whether a command of unknown behaviour is given a file that holds secrets, or one that may only be written with permission.
+fn named(arguments: &[Word], place: &Place<'_>) -> Finding {
+    let mut found = Finding::NOTHING;
+    for word in arguments {
+        found = found.and(match word {
+            Word::Literal(text) => {
+                paths_in(text).map(|path| place.named(path)).fold(Finding::NOTHING, Finding::and)
+            }
+            Word::Pattern { text, .. } => place.named_pattern(text),
+            Word::Unknown => Finding::NOTHING,
+        });
+        if found.always_ask.is_some() {
+            break;
+        }
+    }
+    found
+}
+
+/// The parts of a word that may be paths: `--file=.env`, `-o.env`, `-d@.env`, `.env:/run/secrets`.
+fn paths_in(text: &str) -> impl Iterator<Item = &str> {
+    let attached = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+    let attached = attached.and_then(|rest| rest.char_indices().nth(1).map(|(at, _)| &rest[at..]));
+    let parts = text.split(['=', ':', ',', '@']).filter(|part| part.len() < text.len());
+    // longer words are texts
+    let is_path = |part: &&str| {
+        !part.is_empty() && part.len() <= 4096 && !part.starts_with('-') && !part.contains('\n')
+    };
+    std::iter::once(text).chain(attached).chain(parts).filter(is_path)
 }
 
 /// The risk of a reading program in an unproven form. With unknown words it most likely still reads; with unknown options it may do more.
@@ -130,6 +183,10 @@ fn is_shadowed(name: &str, place: &Place<'_>) -> bool {
     }
     for folder in &place.policy.search_path {
         if !folder.is_absolute() {
+            return true;
+        }
+        // an earlier command of the line may have put a program of this name there
+        if place.has_written && place.workspace.resolve(folder).is_ok_and(|folder| folder.is_inside) {
             return true;
         }
         match place.workspace.resolve(folder.join(name)) {

@@ -56,6 +56,12 @@ impl Given<'_> {
     pub(super) fn has(&self, names: &[&str]) -> bool {
         self.options.iter().any(|(name, _)| names.contains(&name.as_str()))
     }
+
+    /// Returns the values of options.
+    pub(super) fn values(&self, names: &[&str]) -> impl Iterator<Item = &str> {
+        let given = self.options.iter().filter(|(name, _)| names.contains(&name.as_str()));
+        given.filter_map(|(_, value)| value.as_deref())
+    }
 }
 
 impl Options {

@@ -2,10 +2,11 @@
 
 use crate::Risk;
 
-use super::options::Options;
+use super::options::{Given, Options};
 use crate::command::Word;
 use crate::command::place::Place;
-use crate::files::Finding;
+use crate::files::{Extent, Finding};
+use crate::secrets::Recursion;
 
 /// The meaning of a program's operands.
 #[derive(Clone, Copy)]
@@ -197,6 +198,18 @@ const READERS: &[Reader] = &[
     row(&["printenv"], "0", "null", Operands::Text),
 ];
 
+/// Whether a program prints the content of its operands.
+pub(super) fn prints_content(name: &str) -> bool {
+    let is_reader = |reader: &Reader| {
+        reader.names.contains(&name)
+            && matches!(
+                reader.operands,
+                Operands::Contents | Operands::OneFile | Operands::PatternThenContents
+            )
+    };
+    matches!(name, "sed" | "awk" | "gawk" | "mawk" | "jq") || READERS.iter().any(is_reader)
+}
+
 /// Judges a command that may be a reader. `None` if it is not one, or has an unlisted form.
 pub(super) fn judge(name: &str, words: &[Word], place: &Place<'_>) -> Option<Finding> {
     match name {
@@ -241,13 +254,12 @@ pub(super) fn judge(name: &str, words: &[Word], place: &Place<'_>) -> Option<Fin
     };
     let given = reader.options.read(words)?;
     let operands = given.operands.as_slice();
-    let is_recursive = match name {
-        "rg" => true,
-        "grep" | "egrep" | "fgrep" | "diff" => {
-            given.has(&["-r", "-R", "--recursive", "--dereference-recursive"])
-        }
-        _ => false,
+    let recursion = match name {
+        "rg" => Some(ripgrep(&given)),
+        "grep" | "egrep" | "fgrep" | "diff" => grep(&given),
+        _ => None,
     };
+    let extent = recursion.as_ref().map_or(Extent::File, Extent::Below);
     match reader.operands {
         Operands::None if !operands.is_empty() => None,
         Operands::Text if !operands.iter().all(|word| word.literal().is_some()) => None,
@@ -257,7 +269,7 @@ pub(super) fn judge(name: &str, words: &[Word], place: &Place<'_>) -> Option<Fin
             Some(if is_known { Finding::NOTHING } else { Finding::of(Risk::Medium) })
         }
         Operands::OneFile if operands.len() > 1 => None,
-        Operands::OneFile | Operands::Contents => Some(contents(operands, is_recursive, place)),
+        Operands::OneFile | Operands::Contents => Some(contents(operands, extent, place)),
         Operands::PatternThenContents => {
             let has_pattern = given.has(&["-e", "--regexp", "--files", "--type-list"]);
             let files = if has_pattern { operands } else { operands.get(1..).unwrap_or_default() };
@@ -265,16 +277,46 @@ pub(super) fn judge(name: &str, words: &[Word], place: &Place<'_>) -> Option<Fin
                 return None;
             }
             // without a file operand, the directory itself is searched
-            let here =
-                if is_recursive && files.is_empty() { place.read(".", true) } else { Finding::NOTHING };
-            Some(contents(files, is_recursive, place).and(here))
+            let is_here = recursion.is_some() && files.is_empty();
+            let here = if is_here { place.read(".", extent) } else { Finding::NOTHING };
+            Some(contents(files, extent, place).and(here))
         }
     }
 }
 
-fn contents(files: &[&Word], is_recursive: bool, place: &Place<'_>) -> Finding {
+fn contents(files: &[&Word], extent: Extent<'_>, place: &Place<'_>) -> Finding {
     let read = files.iter().filter(|file| file.literal() != Some("-"));
-    read.map(|file| place.read_word(file, is_recursive)).fold(Finding::NOTHING, Finding::and)
+    read.map(|file| place.read_word(file, extent)).fold(Finding::NOTHING, Finding::and)
+}
+
+/// What `grep` or `diff` reads below a directory; `None` if only files.
+fn grep(given: &Given<'_>) -> Option<Recursion> {
+    let follows_links = given.has(&["-R", "--dereference-recursive"]);
+    let is_recursive = follows_links
+        || given.has(&["-r", "--recursive"])
+        || given.values(&["-d", "--directories"]).any(|value| value == "recurse");
+    let texts = |names: &[&str]| given.values(names).map(str::to_owned).collect();
+    is_recursive.then(|| Recursion {
+        follows_links,
+        included: texts(&["--include"]),
+        excluded: texts(&["--exclude", "--exclude-dir"]),
+        ..Recursion::all()
+    })
+}
+
+/// What `rg` reads below a directory.
+fn ripgrep(given: &Given<'_>) -> Recursion {
+    let unrestricted =
+        given.options.iter().filter(|(name, _)| name == "-u" || name == "--unrestricted").count();
+    let texts = |names: &[&str]| given.values(names).map(str::to_owned).collect();
+    Recursion {
+        hidden: unrestricted > 1 || given.has(&["--hidden", "-."]),
+        obeys_ignore_files: unrestricted == 0 && !given.has(&["--no-ignore", "--no-ignore-vcs"]),
+        follows_links: given.has(&["-L", "--follow"]),
+        overrides: texts(&["-g", "--glob", "--iglob"]),
+        types: texts(&["-t", "--type"]),
+        ..Recursion::default()
+    }
 }
 
 fn is_known(words: &[Word]) -> bool {
@@ -314,7 +356,7 @@ fn jq(words: &[Word], place: &Place<'_>) -> Option<Finding> {
     let (program, files) = given.operands.split_first()?;
     let program = program.literal()?;
     let loads = ["import", "include", "modulemeta"].iter().any(|word| program.contains(word));
-    (!loads).then(|| contents(files, false, place))
+    (!loads).then(|| contents(files, Extent::File, place))
 }
 
 /// The programs whose options are listed, for the test that compares them with the real ones.

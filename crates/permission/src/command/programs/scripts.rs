@@ -9,7 +9,7 @@ use super::is_listed;
 use super::options::Options;
 use crate::command::Word;
 use crate::command::place::Place;
-use crate::files::Finding;
+use crate::files::{Extent, Finding};
 
 /// Judges `find` with tests, and with no action but printing.
 pub(super) fn find(words: &[Word], place: &Place<'_>) -> Option<Finding> {
@@ -76,7 +76,8 @@ pub(super) fn sed(words: &[Word], place: &Place<'_>) -> Option<Finding> {
     if !scripts.iter().all(|script| is_plain_sed(script)) {
         return None;
     }
-    let read = files.iter().map(|file| place.read_word(file, false)).fold(Finding::NOTHING, Finding::and);
+    let read =
+        files.iter().map(|file| place.read_word(file, Extent::File)).fold(Finding::NOTHING, Finding::and);
     if !given.has(&["-i", "--in-place"]) {
         return Some(read);
     }
@@ -132,5 +133,5 @@ pub(super) fn awk(words: &[Word], place: &Place<'_>) -> Option<Finding> {
     if !files.iter().all(is_file) {
         return None;
     }
-    Some(files.iter().map(|file| place.read_word(file, false)).fold(Finding::NOTHING, Finding::and))
+    Some(files.iter().map(|file| place.read_word(file, Extent::File)).fold(Finding::NOTHING, Finding::and))
 }

@@ -5,9 +5,11 @@ use std::sync::LazyLock;
 use crate::Risk;
 
 use super::options::Options;
+use super::readers;
 use crate::command::place::Place;
 use crate::command::{MAX_SHELL_DEPTH, Word, judge_at};
-use crate::files::Finding;
+use crate::files::{Extent, Finding};
+use crate::secrets::Recursion;
 
 const TIMEOUT: Options = Options::new("k:s:v", "kill-after= signal= preserve-status foreground verbose");
 const NICE: Options = Options::new("#n:", "adjustment=");
@@ -69,15 +71,28 @@ pub(super) fn judge(
             // xargs appends words of its input
             let more =
                 rest.map(|rest| if rest.is_empty() { Vec::new() } else { [rest, &[Word::Unknown]].concat() });
-            return Some(run(more.as_deref(), least.max(Risk::Medium), is_repeated, place, inner, depth));
+            // most inputs are names of files that are listed here
+            let first = rest.and_then(|rest| rest.first()).and_then(Word::literal).unwrap_or_default();
+            let read = if readers::prints_content(super::base_name(first)) {
+                place.read(".", Extent::Below(&Recursion::all()))
+            } else {
+                Finding::NOTHING
+            };
+            let found = run(more.as_deref(), least.max(Risk::Medium), is_repeated, place, inner, depth);
+            return Some(found.and(read));
         }
         "find" => {
             let ran = ran_by_find(arguments);
             if ran.is_empty() {
                 return None;
             }
+            let reads = |words: &Vec<Word>| {
+                let name = words.first().and_then(Word::literal).unwrap_or_default();
+                readers::prints_content(super::base_name(name))
+            };
+            let read = if ran.iter().any(reads) { read_by_find(arguments, place) } else { Finding::NOTHING };
             let found = ran.iter().map(|words| run(Some(words), Risk::Medium, true, place, inner, depth));
-            return Some(found.fold(Finding::NOTHING, Finding::and));
+            return Some(found.fold(read, Finding::and));
         }
         _ => return None,
     };
@@ -177,6 +192,24 @@ fn nested(line: &str, place: &mut Place<'_>, inner: &mut Vec<Vec<Word>>, depth: 
         inner.push(vec![Word::Unknown]);
     }
     judged.finding
+}
+
+/// Returns the effect of reading the files that `find` finds. A name counts only if every file must have it.
+fn read_by_find(arguments: &[Word], place: &Place<'_>) -> Finding {
+    let texts: Vec<&str> = arguments.iter().map(|word| word.literal().unwrap_or("*")).collect();
+    let is_expression =
+        |text: &&str| text.starts_with(['-', '(', '!']) && text.len() > 2 || *text == "(" || *text == "!";
+    let starts = texts.iter().take_while(|text| !is_expression(text));
+    let is_simple = !texts.iter().any(|text| ["-o", "-or", "!", "-not", "(", ","].contains(text));
+    let named =
+        texts.windows(2).filter(|pair| is_simple && pair[0] == "-name").map(|pair| pair[1].to_owned());
+    let recursion = Recursion { included: named.take(1).collect(), ..Recursion::all() };
+    let mut starts: Vec<&str> = starts.copied().collect();
+    if starts.is_empty() {
+        starts.push(".");
+    }
+    let read = starts.iter().map(|start| place.read(start, Extent::Below(&recursion)));
+    read.fold(Finding::NOTHING, Finding::and)
 }
 
 /// Returns the commands of `-exec` and similar actions, each with an unknown file name.

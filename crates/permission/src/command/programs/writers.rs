@@ -5,7 +5,8 @@ use crate::{FileKind, Risk};
 use super::options::Options;
 use crate::command::Word;
 use crate::command::place::Place;
-use crate::files::Finding;
+use crate::files::{Extent, Finding};
+use crate::secrets::Recursion;
 
 const TOUCH: Options = Options::new("acm", "no-create");
 const MKDIR: Options = Options::new("pvm:", "parents verbose mode=");
@@ -48,6 +49,8 @@ pub(super) fn judge(name: &str, words: &[Word], place: &mut Place<'_>) -> Option
     let Some(given) = options.read(words) else { return Some(Finding::of(Risk::High)) };
     let operands = given.operands.as_slice();
     let is_recursive = given.has(&["-r", "-R", "--recursive"]);
+    let recursion = Recursion::all();
+    let extent = if is_recursive { Extent::Below(&recursion) } else { Extent::File };
     let written = |words: &[&Word]| {
         words.iter().map(|word| place.write_word(word)).fold(Finding::of(Risk::Low), Finding::and)
     };
@@ -56,11 +59,8 @@ pub(super) fn judge(name: &str, words: &[Word], place: &mut Place<'_>) -> Option
             let Some((target, sources)) = operands.split_last() else { return Some(Finding::of(Risk::Low)) };
             let mut finding = written(&[target]);
             for source in sources {
-                let from = if name == "mv" {
-                    place.remove_word(source)
-                } else {
-                    place.read_word(source, is_recursive)
-                };
+                let from =
+                    if name == "mv" { place.remove_word(source) } else { place.read_word(source, extent) };
                 finding = finding.and(from).and(inside(target, source, is_recursive, place));
             }
             finding
@@ -84,7 +84,10 @@ pub(super) fn judge(name: &str, words: &[Word], place: &mut Place<'_>) -> Option
         _ => written(operands),
     };
     // moved or copied files may be links
-    place.has_new_files |= matches!(name, "cp" | "mv");
+    if matches!(name, "cp" | "mv") {
+        place.has_new_files = true;
+        place.has_new_links |= operands.iter().any(|word| place.may_be_link(word));
+    }
     Some(finding)
 }
 

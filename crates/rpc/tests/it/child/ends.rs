@@ -7,7 +7,7 @@ use musher_rpc::{Child, Closed, Connection, Launch};
 use musher_wire::{Frame, Json, Request};
 
 use super::{alive, impatient, shell, until, until_gone};
-use crate::support::{all, news, soon};
+use crate::support::{all, notification, soon};
 
 /// Starts a script which says when it is ready, and waits for that.
 async fn ready(launch: Launch) -> (Child, Connection) {
@@ -22,18 +22,21 @@ pub(super) const READY: &str = r#"echo '{"method":"ready"}'"#;
 async fn closing_ends_stdin_first_and_is_idempotent() {
     let (launch, marker) = shell("cat >/dev/null; echo bye >&2");
     let (child, connection) = Child::spawn(launch).await.unwrap();
-    connection.outgoing.send(news(1)).await.unwrap();
+    connection.outgoing.send(notification(1)).await.unwrap();
     let (first, second) = soon(async { tokio::join!(child.close(), child.close()) }).await;
     assert!(first.status.unwrap().success());
     assert_eq!(first.stderr_tail, "bye\n");
     assert_eq!(first, second);
     assert_eq!(*soon(child.close()).await, *first);
-    assert!(matches!(connection.outgoing.send(news(2)).await, Err(Closed::Local | Closed::Exited(_))));
+    assert!(matches!(
+        connection.outgoing.send(notification(2)).await,
+        Err(Closed::Local | Closed::Exited(_))
+    ));
     until_gone(&marker).await;
 }
 
 #[tokio::test]
-async fn a_program_that_ignores_stdin_and_sigterm_is_killed_within_the_bound() {
+async fn program_that_ignores_stdin_and_sigterm_is_killed_within_the_bound() {
     let (launch, marker) = shell(&format!("trap '' TERM; {READY}; while :; do sleep 1; done"));
     let (child, _connection) = ready(impatient(launch)).await;
     let exit = soon(child.close()).await;
@@ -128,13 +131,13 @@ async fn close_continues_after_its_future_is_dropped() {
 }
 
 #[tokio::test]
-async fn a_program_that_reads_nothing_can_be_closed_with_a_full_queue() {
+async fn program_that_reads_nothing_can_be_closed_with_a_full_queue() {
     let (launch, marker) = shell(&format!("{READY}; sleep 1000"));
     let (child, connection) = ready(impatient(launch)).await;
     let outgoing = connection.outgoing.clone();
     let flood = tokio::spawn(async move {
         let mut number = 0;
-        while outgoing.send(news(number)).await.is_ok() {
+        while outgoing.send(notification(number)).await.is_ok() {
             number += 1;
         }
     });
@@ -153,17 +156,17 @@ async fn killing_leaves_no_grace() {
 }
 
 #[tokio::test]
-async fn the_close_request_is_sent_before_stdin_ends() {
+async fn close_request_is_sent_before_stdin_ends() {
     let request = Frame::Request(Request::new("bye", "droid.close_session", Json::empty_object()));
     let (launch, _) = shell("cat >&2");
     let (child, connection) = Child::spawn(launch.close_request(request.clone())).await.unwrap();
-    connection.outgoing.send(news(1)).await.unwrap();
+    connection.outgoing.send(notification(1)).await.unwrap();
     let exit = soon(child.close()).await;
     assert!(exit.stderr_tail.lines().any(|line| line == request.to_line()), "{}", exit.stderr_tail);
 }
 
 #[tokio::test]
-async fn a_program_that_closes_its_stdout_and_lives_on_ends_the_connection_only() {
+async fn program_that_closes_its_stdout_and_lives_on_ends_the_connection_only() {
     let (launch, marker) = shell("exec >&-; sleep 1000");
     let (child, mut connection) = Child::spawn(impatient(launch)).await.unwrap();
     assert!(matches!(soon(connection.incoming.recv()).await, Err(Closed::Ended)));

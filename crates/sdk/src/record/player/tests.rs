@@ -50,13 +50,14 @@ fn ids_of_calls_and_messages_are_those_of_the_real_client() {
     let params = serde_json::json!({"text": "Hi", "messageId": "my \"own\""});
     player.take(call("real-2", AddUserMessage::NAME, params)).unwrap();
     let frames = said(&mut player);
-    let [Frame::Response(_), Frame::Notification(news), Frame::Request(question)] = &frames[..] else {
+    let [Frame::Response(_), Frame::Notification(notification), Frame::Request(question)] = &frames[..]
+    else {
         panic!("{frames:?}")
     };
     let expected = serde_json::json!({
         "a": "my \"own\"", "b": "context-my \"own\"", "c": "m2", "d": ["my \"own\""], "e": "say \"m\" twice",
     });
-    assert_eq!(news.params.as_ref().unwrap().to_value().unwrap(), expected);
+    assert_eq!(notification.params.as_ref().unwrap().to_value().unwrap(), expected);
     assert_eq!(question.id.as_str(), Some("q"));
     player.take(answer("q", "proceed_once")).unwrap();
     assert_eq!(said(&mut player).len(), 1);

@@ -10,7 +10,7 @@ struct Recorded {
     name: String,
     turn_id: String,
     wants_output: bool,
-    news: Vec<Notification>,
+    notification: Vec<Notification>,
 }
 
 /// All turns of all captures of one version that were sent while no other ran.
@@ -42,23 +42,24 @@ fn turns_of(name: &str, capture: &str) -> Vec<Recorded> {
             continue;
         }
         let params = request.read::<musher_wire::AddUserMessage>().unwrap();
-        let news: Vec<_> = frames[at + 1..]
+        let notification: Vec<_> = frames[at + 1..]
             .iter()
             .filter_map(|(is_ours, frame)| match frame {
-                Frame::Notification(news) if !is_ours => Some(news.clone()),
+                Frame::Notification(notification) if !is_ours => Some(notification.clone()),
                 _ => None,
             })
             .collect();
-        let turn_id = params.message_id.or_else(|| echo(&news, request.id.as_str())).unwrap_or_default();
+        let turn_id =
+            params.message_id.or_else(|| echo(&notification, request.id.as_str())).unwrap_or_default();
         let wants_output = params.output_format.is_some();
-        turns.push(Recorded { name: name.to_owned(), turn_id, wants_output, news });
+        turns.push(Recorded { name: name.to_owned(), turn_id, wants_output, notification });
     }
     turns
 }
 
 /// The id the agent gave to our message.
-fn echo(news: &[Notification], request_id: Option<&str>) -> Option<String> {
-    news.iter().find_map(|news| match news.session().ok()?.notification {
+fn echo(notification: &[Notification], request_id: Option<&str>) -> Option<String> {
+    notification.iter().find_map(|notification| match notification.session().ok()?.notification {
         News::CreateMessage(created) if created.request_id.as_deref() == request_id => {
             Some(created.message.id)
         }
@@ -68,6 +69,7 @@ fn echo(news: &[Notification], request_id: Option<&str>) -> Option<String> {
 
 fn tracker(turn_id: &str, wants_output: bool, now: Instant) -> Tracker {
     let expected = Expectation {
+        is_followed: false,
         turn_id: turn_id.to_owned(),
         session_id: "session".to_owned(),
         wants_output,
@@ -77,15 +79,15 @@ fn tracker(turn_id: &str, wants_output: bool, now: Instant) -> Tracker {
 }
 
 /// Follows a turn as far as it goes; the last words of an old agent may need some time.
-fn follow(turn_id: &str, wants_output: bool, news: &[Notification]) -> Vec<Event> {
+fn follow(turn_id: &str, wants_output: bool, notification: &[Notification]) -> Vec<Event> {
     let mut now = Instant::now();
     let mut dialect = Dialect::default();
     let mut tracker = tracker(turn_id, wants_output, now);
     let mut events = Vec::new();
-    for news in news {
-        dialect.note_version(news.envelope.protocol_version.as_deref());
-        if let Ok(params) = news.session() {
-            tracker.news(&mut dialect, params, now, &mut events);
+    for notification in notification {
+        dialect.note_version(notification.envelope.protocol_version.as_deref());
+        if let Ok(params) = notification.session() {
+            tracker.notification(&mut dialect, params, now, &mut events);
         }
         now += Duration::from_millis(1);
     }
@@ -94,8 +96,8 @@ fn follow(turn_id: &str, wants_output: bool, news: &[Notification]) -> Vec<Event
 }
 
 /// Follows a turn, and ends it by force if it does not end, as a session does.
-fn follow_to_the_end(turn_id: &str, wants_output: bool, news: &[Notification]) -> Vec<Event> {
-    let mut events = follow(turn_id, wants_output, news);
+fn follow_to_the_end(turn_id: &str, wants_output: bool, notification: &[Notification]) -> Vec<Event> {
+    let mut events = follow(turn_id, wants_output, notification);
     if results(&events).is_empty() {
         tracker(turn_id, wants_output, Instant::now()).give_up(Instant::now(), &mut events);
     }
@@ -114,7 +116,7 @@ fn results(events: &[Event]) -> Vec<&TurnResult> {
 fn result_of(version: &str, name: &str, number: usize) -> TurnResult {
     let turns = recorded(version);
     let turn = turns.iter().filter(|turn| turn.name == name).nth(number).expect("no such turn recorded");
-    let events = follow(&turn.turn_id, turn.wants_output, &turn.news);
+    let events = follow(&turn.turn_id, turn.wants_output, &turn.notification);
     results(&events)[0].clone()
 }
 
@@ -124,7 +126,7 @@ fn every_recorded_turn_has_exactly_one_result_and_it_comes_last() {
         let turns = recorded(version);
         assert!(!turns.is_empty());
         for turn in turns {
-            let events = follow(&turn.turn_id, turn.wants_output, &turn.news);
+            let events = follow(&turn.turn_id, turn.wants_output, &turn.notification);
             assert_eq!(results(&events).len(), 1, "{version} {}", turn.name);
             assert!(matches!(events.last(), Some(Event::Result(_))), "{version} {}", turn.name);
         }
@@ -165,7 +167,7 @@ fn recorded_turns_end_as_the_agent_said() {
 }
 
 #[test]
-fn a_queued_turn_does_not_end_with_the_one_before_it() {
+fn queued_turn_does_not_end_with_the_one_before_it() {
     let (first, second) =
         (result_of("droid-0.225.2", "queue_message", 0), result_of("droid-0.225.2", "queue_message", 1));
     assert_ne!(first.text, second.text);
@@ -173,7 +175,7 @@ fn a_queued_turn_does_not_end_with_the_one_before_it() {
 }
 
 #[test]
-fn an_old_turn_ends_on_idle_with_its_usage() {
+fn old_turn_ends_on_idle_with_its_usage() {
     let result = result_of("droid-0.99.0", "text_turn", 0);
     assert_eq!(result.end, TurnEnd::Completed);
     assert_eq!(result.usage.unwrap().output_tokens, 50);
@@ -183,7 +185,7 @@ fn an_old_turn_ends_on_idle_with_its_usage() {
 fn duplicate_tool_result_is_emitted_once() {
     let turns = recorded("droid-0.225.2");
     let turn = turns.iter().find(|turn| turn.name == "interrupt_tool").unwrap();
-    let events = follow(&turn.turn_id, false, &turn.news);
+    let events = follow(&turn.turn_id, false, &turn.notification);
     let told: Vec<_> = events.iter().filter(|event| matches!(event, Event::ToolResult(_))).collect();
     assert_eq!(told.len(), 1);
     let Event::ToolResult(result) = told[0] else { unreachable!() };
@@ -211,11 +213,11 @@ fn answer(text: &str) -> SessionNotificationParams {
     old(&serde_json::json!({"type": "create_message", "message": message}))
 }
 
-fn feed(tracker: &mut Tracker, now: Instant, news: Vec<SessionNotificationParams>) -> Vec<Event> {
+fn feed(tracker: &mut Tracker, now: Instant, notification: Vec<SessionNotificationParams>) -> Vec<Event> {
     let mut events = Vec::new();
     let mut dialect = Dialect::default();
-    for params in news {
-        tracker.news(&mut dialect, params, now, &mut events);
+    for params in notification {
+        tracker.notification(&mut dialect, params, now, &mut events);
     }
     events
 }
@@ -224,8 +226,8 @@ fn feed(tracker: &mut Tracker, now: Instant, news: Vec<SessionNotificationParams
 fn idle_before_the_final_message_does_not_end_the_turn_in_0_36() {
     let now = Instant::now();
     let mut tracker = tracker("t", false, now);
-    let news = vec![state("streaming_assistant_message"), delta("Hel"), delta("lo"), state("idle")];
-    assert!(results(&feed(&mut tracker, now, news)).is_empty());
+    let notification = vec![state("streaming_assistant_message"), delta("Hel"), delta("lo"), state("idle")];
+    assert!(results(&feed(&mut tracker, now, notification)).is_empty());
     assert!(tracker.deadline().is_some());
     let mut events = feed(&mut tracker, now, vec![answer("Hello")]);
     tracker.tick(now + IDLE_TIMEOUT, &mut events);
@@ -255,7 +257,7 @@ fn idle_that_belongs_to_no_turn_ends_none() {
 }
 
 #[test]
-fn an_open_question_keeps_an_idle_turn_open_and_stops_the_clock() {
+fn open_question_keeps_an_idle_turn_open_and_stops_the_clock() {
     let now = Instant::now();
     let mut tracker = tracker("t", false, now);
     let mut events = feed(&mut tracker, now, vec![state("waiting_for_tool_confirmation")]);
@@ -288,8 +290,9 @@ fn retracted_text_is_never_the_answer() {
 fn duplicate_message_is_emitted_once_and_newest_text_counts() {
     let now = Instant::now();
     let mut tracker = tracker("t", false, now);
-    let news = vec![state("streaming_assistant_message"), answer("Hel"), answer("Hello"), state("idle")];
-    let mut events = feed(&mut tracker, now, news);
+    let notification =
+        vec![state("streaming_assistant_message"), answer("Hel"), answer("Hello"), state("idle")];
+    let mut events = feed(&mut tracker, now, notification);
     tracker.tick(now + IDLE_TIMEOUT, &mut events);
     assert_eq!(events.iter().filter(|event| matches!(event, Event::Assistant(_))).count(), 1);
     assert_eq!((results(&events)[0].text.as_str(), results(&events)[0].steps), ("Hello", 1));
@@ -300,8 +303,8 @@ fn missing_structured_output_is_a_failure() {
     for (text, has_output) in [("{\"a\":1}", true), ("plain", false), ("[1]", false)] {
         let now = Instant::now();
         let mut tracker = tracker("t", true, now);
-        let news = vec![state("streaming_assistant_message"), answer(text), state("idle")];
-        let mut events = feed(&mut tracker, now, news);
+        let notification = vec![state("streaming_assistant_message"), answer(text), state("idle")];
+        let mut events = feed(&mut tracker, now, notification);
         tracker.tick(now + IDLE_TIMEOUT, &mut events);
         assert_eq!(results(&events)[0].structured_output.is_some(), has_output, "{text}");
         assert_eq!(results(&events)[0].is_error(), !has_output, "{text}");
@@ -309,7 +312,7 @@ fn missing_structured_output_is_a_failure() {
 }
 
 #[test]
-fn the_tokens_of_an_old_turn_are_those_the_session_gained() {
+fn tokens_of_an_old_turn_are_those_the_session_gained() {
     let now = Instant::now();
     let mut tracker = tracker("t", false, now);
     tracker.expected.usage_before =
@@ -317,8 +320,8 @@ fn the_tokens_of_an_old_turn_are_those_the_session_gained() {
     let usage = old(&serde_json::json!({
         "type": "session_token_usage_changed", "tokenUsage": {"inputTokens": 150, "outputTokens": 30},
     }));
-    let news = vec![state("streaming_assistant_message"), answer("x"), usage, state("idle")];
-    let mut events = feed(&mut tracker, now, news);
+    let notification = vec![state("streaming_assistant_message"), answer("x"), usage, state("idle")];
+    let mut events = feed(&mut tracker, now, notification);
     assert_eq!(tracker.tokens_used(), 70);
     tracker.tick(now + IDLE_TIMEOUT, &mut events);
     let used = results(&events)[0].usage.unwrap();
@@ -336,7 +339,7 @@ proptest! {
 
     /// Reordered, missing and duplicate notifications: there is one result, and it comes last.
     #[test]
-    fn a_turn_always_ends_with_exactly_one_result(
+    fn turn_always_ends_with_exactly_one_result(
         pick in any::<prop::sample::Index>(),
         order in prop::collection::vec(any::<prop::sample::Index>(), 0..80),
         swaps in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..20),
@@ -344,20 +347,20 @@ proptest! {
         is_shuffled in any::<bool>(),
     ) {
         let turn = pick.get(all_turns());
-        let news: Vec<_> = if is_shuffled {
-            order.iter().filter(|_| !turn.news.is_empty()).map(|at| at.get(&turn.news).clone()).collect()
+        let notification: Vec<_> = if is_shuffled {
+            order.iter().filter(|_| !turn.notification.is_empty()).map(|at| at.get(&turn.notification).clone()).collect()
         } else {
-            let mut news = turn.news.clone();
+            let mut notification = turn.notification.clone();
             for (a, b) in &swaps {
-                if !news.is_empty() {
-                    let (a, b) = (a.index(news.len()), b.index(news.len()));
-                    news.swap(a, b);
+                if !notification.is_empty() {
+                    let (a, b) = (a.index(notification.len()), b.index(notification.len()));
+                    notification.swap(a, b);
                 }
             }
-            news.truncate(keep.index(news.len() + 1));
-            news
+            notification.truncate(keep.index(notification.len() + 1));
+            notification
         };
-        let events = follow_to_the_end(&turn.turn_id, turn.wants_output, &news);
+        let events = follow_to_the_end(&turn.turn_id, turn.wants_output, &notification);
         prop_assert_eq!(results(&events).len(), 1);
         prop_assert!(matches!(events.last(), Some(Event::Result(_))));
         let messages: HashSet<_> = events.iter().filter_map(|event| match event {

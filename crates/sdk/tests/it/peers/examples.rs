@@ -105,7 +105,7 @@ async fn questions_plan_and_watch() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_host_that_is_killed_leaves_no_agent() -> Result<()> {
+async fn host_that_is_killed_leaves_no_agent() -> Result<()> {
     let script = Script::new()
         .reply(Reply::text(["Once ", "upon "]).and_hang().when(on("essay", 1)))
         .reply(execute("sleep 3223", "low").when(on("Sleep", 1)));

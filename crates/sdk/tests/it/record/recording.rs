@@ -5,7 +5,7 @@ use musher::{Agent, Replay, Session, transport::memory};
 use super::stage::{capture, follow, session, yes};
 
 #[tokio::test]
-async fn a_recorded_session_plays_the_same_again() {
+async fn recorded_session_plays_the_same_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("turn.jsonl");
     let replay = capture("tool_permission_allow");
@@ -51,7 +51,7 @@ async fn each_connection_has_its_own_file() {
 }
 
 #[tokio::test]
-async fn an_agent_that_leaves_leaves_again_when_it_is_played() {
+async fn agent_that_leaves_leaves_again_when_it_is_played() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("left.jsonl");
     let (ours, theirs) = memory();

@@ -15,7 +15,7 @@ pub(crate) fn path(version: &str, name: &str) -> PathBuf {
 
 /// A capture of droid 0.225.2.
 pub(crate) fn capture(name: &str) -> Replay {
-    Replay::load(path("droid-0.225.2", name)).unwrap().patience(DEADLINE)
+    Replay::load(path("droid-0.225.2", name)).unwrap().timeout(DEADLINE)
 }
 
 /// A capture cut in two before the n-th line that contains `mark`, for operations of the SDK that use two connections.
@@ -25,7 +25,7 @@ pub(crate) fn capture_in_two(name: &str, mark: &str) -> Replay {
         text.lines().take_while(|line| !line.contains(mark)).fold(0, |at, line| at + line.len() + 1),
     );
     assert!(!second.is_empty(), "no {mark} in {name}");
-    Replay::parse(first).unwrap().then(second).unwrap().patience(DEADLINE)
+    Replay::parse(first).unwrap().then(second).unwrap().timeout(DEADLINE)
 }
 
 pub(crate) fn session(replay: &Replay) -> SessionBuilder {

@@ -17,7 +17,7 @@ pub(super) fn announced(message: &engine::Message) -> wire::Message {
 }
 
 /// A message of the history.
-pub(super) fn from_history(message: &engine::Message) -> wire::Message {
+pub(crate) fn from_history(message: &engine::Message) -> wire::Message {
     whole(message, blocks(&message.content))
 }
 
@@ -33,7 +33,8 @@ fn whole(message: &engine::Message, content: Vec<ContentBlock>) -> wire::Message
     };
     it.model_id.clone_from(&message.model_id);
     it.reasoning_effort = message.reasoning_effort.as_deref().map(Into::into);
-    for (key, value) in &message.extra {
+    // the fields of musher are for the store alone
+    for (key, value) in message.extra.iter().filter(|(key, _)| *key != "musher") {
         it.extra.insert(key, value);
     }
     it
@@ -77,7 +78,7 @@ fn thought(thinking: &engine::Thinking) -> ContentBlock {
         Some(Proof::Signature { signature }) => (signature.clone(), Some("anthropic")),
         Some(Proof::Encrypted { id, .. }) => (id.clone(), Some("openai")),
         Some(Proof::Plain) => ("reasoning_content".to_owned(), Some("generic-chat-completion-api")),
-        None => (String::new(), None),
+        Some(Proof::Details { .. }) | None => (String::new(), None),
     };
     let mut block = wire::ThinkingBlock::new(thinking.text.as_str());
     block.signature = Some(signature);
@@ -109,5 +110,6 @@ fn part(part: &Part) -> ContentBlock {
         Part::Image { media_type, data } => {
             wire::ImageBlock::new(wire::Source::base64(media_type.as_str(), data.as_str())).into()
         }
+        Part::Document(media) => wire::DocumentBlock::new(source(media)).into(),
     }
 }

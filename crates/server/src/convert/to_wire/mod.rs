@@ -6,6 +6,7 @@ mod question;
 mod reply;
 mod settings;
 
+pub(crate) use message::from_history;
 pub(crate) use notification::{Outgoing, outgoing};
 
 use musher_engine::{Choice, Usage, WorkingState};

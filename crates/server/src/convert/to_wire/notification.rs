@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use musher_engine::{
-    Event, HookResult, HookRun, RetryReason, SessionEvent, SessionId, SubagentStep, TitleCause, ToolPhase,
-    TurnCompleted, TurnEnd, UserRequest,
+    Cost, Event, HookResult, HookRun, RetryReason, SessionEvent, SessionId, SubagentStep, TitleCause,
+    ToolPhase, TurnCompleted, TurnEnd, UserRequest,
 };
 use musher_wire as wire;
 use musher_wire::{
@@ -149,7 +149,7 @@ fn notification(event: Event, session: Option<&SessionId>) -> Outgoing {
             (No, it.into())
         }
         Event::TurnCompleted(turn) => (Yes, Box::new(completed(*turn)).into()),
-        Event::Usage { total, inclusive, last_call: last } => {
+        Event::Usage { total, inclusive, last_call: last, cost: _ } => {
             let mut it = wire::SessionTokenUsageChanged::new(usage(&total));
             it.session_id = session.map(|id| id.as_str().to_owned());
             it.inclusive_token_usage = Some(usage(&inclusive));
@@ -182,7 +182,7 @@ fn notification(event: Event, session: Option<&SessionId>) -> Outgoing {
             (No, it.into())
         }
         Event::Problem { message, kind, name } => (Yes, Box::new(problem(message, &kind, name)).into()),
-        Event::Retry { attempt, reason } => {
+        Event::Retry { attempt, reason, delay, message } => {
             let mut it = wire::LlmRetry::new(match reason {
                 RetryReason::RateLimited => LlmRetryReason::RateLimited,
                 RetryReason::Overloaded => LlmRetryReason::Overloaded,
@@ -191,6 +191,8 @@ fn notification(event: Event, session: Option<&SessionId>) -> Outgoing {
                 RetryReason::Other => LlmRetryReason::Unknown,
             });
             it.attempt = Some(u64::from(attempt).into());
+            it.delay_ms = Some(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX).into());
+            it.message = Some(message);
             (Yes, it.into())
         }
         Event::Discarded { text, command_id } => {
@@ -205,6 +207,12 @@ fn notification(event: Event, session: Option<&SessionId>) -> Outgoing {
             let (servers, summary) = reply::servers_and_summary(&views);
             let mut it = wire::McpStatusChanged::new(servers);
             it.summary = Some(summary);
+            (No, Box::new(it).into())
+        }
+        Event::McpLogin { server, login } => {
+            let mut it = wire::McpAuthRequired::new(server, login.url);
+            it.message = Some(login.message);
+            it.state = Some(login.state);
             (No, Box::new(it).into())
         }
         Event::McpAuthentication { server, outcome, message } => {
@@ -296,6 +304,10 @@ fn completed(turn: TurnCompleted) -> wire::AgentTurnCompleted {
     it.child_token_usage = Some(usage(&turn.child));
     it.cumulative_child_token_usage = Some(usage(&turn.cumulative_child));
     it.duration_ms = Some(milliseconds(turn.took));
+    if let Some(usd) = turn.cost.usd().filter(|_| turn.cost != Cost::default()) {
+        it.cost_usd = Json::new(&usd).ok();
+        it.unpriced_tokens = Some(turn.cost.unpriced_tokens()).filter(|tokens| *tokens > 0).map(Into::into);
+    }
     it
 }
 
@@ -312,7 +324,8 @@ fn end(end: TurnEnd) -> &'static str {
         TurnEnd::StructuredOutputSchemaInvalid => "structured_output_schema_invalid",
         TurnEnd::ModelUsageExhausted => "model_usage_exhausted",
         TurnEnd::ModelAuthenticationFailed => "model_authentication_failed",
-        TurnEnd::ModelRequestRejected => "model_request_rejected",
+        // the client library of droid for Python fails on a name it does not know; the error before has its own
+        TurnEnd::ModelRequestRejected | TurnEnd::ModelRefused => "model_request_rejected",
         TurnEnd::ModelProviderUnreachable => "model_provider_unreachable",
         TurnEnd::ModelProviderUnavailable => "model_provider_unavailable",
         TurnEnd::PromptRejected => "prompt_rejected",

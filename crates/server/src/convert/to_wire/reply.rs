@@ -113,6 +113,13 @@ pub(super) fn servers_and_summary(views: &[ServerView]) -> (Vec<wire::McpServerI
         it.error.clone_from(&view.error);
         it.tool_count = view.tool_count.map(count);
         it.server_type = Some(view.kind.as_str().into());
+        it.has_auth_tokens = view.has_tokens;
+        it.requires_auth = view.requires_login.then_some(true);
+        if let Some(login) = &view.pending_login {
+            it.pending_auth_url = Some(login.url.clone());
+            it.pending_auth_message = Some(login.message.clone());
+            it.pending_auth_state = Some(login.state.clone());
+        }
         it
     };
     let number = |status: &str| Some(count(views.iter().filter(|view| view.status == status).count()));

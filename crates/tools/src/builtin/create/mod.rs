@@ -7,9 +7,10 @@ mod tests;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
+use super::edit::changed_since;
 use super::on_thread;
 use crate::text::Source;
-use crate::{Action, Context, FileKind, Input, Run, Tool, ToolInfo, ToolOutput, input};
+use crate::{Action, Context, FileChange, FileKind, Input, Resolved, Run, Tool, ToolInfo, ToolOutput, input};
 
 /// Writes a file.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +39,18 @@ impl Tool for Create {
         Ok(Action::Create { path: input::required(input, "file_path")?, content })
     }
 
+    fn dry_run(
+        &self,
+        input: &Input,
+        context: &Context,
+        cancel: &CancellationToken,
+    ) -> Result<Vec<FileChange>, ToolOutput> {
+        let arguments = input::parse::<Arguments>(input.clone())?;
+        let (resolved, old) = plan(&arguments, context, cancel)?;
+        let old = old.and_then(|old| String::from_utf8(old).ok());
+        Ok(vec![FileChange { path: resolved.path, old, new: Some(arguments.content) }])
+    }
+
     fn run<'a>(&'a self, input: Input, context: &'a Context, cancel: CancellationToken) -> Run<'a> {
         let context = context.clone();
         Box::pin(async move {
@@ -49,26 +62,49 @@ impl Tool for Create {
     }
 }
 
+fn failed(path: &str, reason: &str) -> ToolOutput {
+    let text = format!("Error: Cannot create file at \"{path}\" because {reason}");
+    ToolOutput::error(&text, &text)
+}
+
+/// Returns the file that a call writes, and its content before.
+fn plan(
+    arguments: &Arguments,
+    context: &Context,
+    cancel: &CancellationToken,
+) -> Result<(Resolved, Option<Vec<u8>>), ToolOutput> {
+    let path = &arguments.file_path;
+    if path.is_empty() {
+        return Err(failed(path, "the path is empty"));
+    }
+    let resolved = context.workspace.reach(path, &context.access);
+    let resolved = resolved.map_err(|error| failed(path, &error.to_string()))?;
+    match resolved.kind {
+        FileKind::Folder => Err(failed(path, "it is a directory")),
+        // what cannot be read can still be replaced
+        FileKind::File => {
+            let old = context.read(&resolved, cancel).ok().map(|(old, _)| old);
+            match &old {
+                Some(old) if context.seen.is_outdated(&resolved.path, old) => {
+                    Err(failed(path, &changed_since(path, "Create")))
+                }
+                _ => Ok((resolved, old)),
+            }
+        }
+        _ => Ok((resolved, None)),
+    }
+}
+
 fn create(arguments: &Arguments, context: &Context, cancel: &CancellationToken) -> ToolOutput {
     let path = &arguments.file_path;
-    let failed = |reason: &str| {
-        let text = format!("Error: Cannot create file at \"{path}\" because {reason}");
-        ToolOutput::error(&text, &text)
+    let resolved = match plan(arguments, context, cancel) {
+        Ok((resolved, _)) => resolved,
+        Err(output) => return output,
     };
-    if path.is_empty() {
-        return failed("the path is empty");
-    }
-    let resolved = match context.workspace.reach(path, &context.access) {
-        Ok(resolved) => resolved,
-        Err(error) => return failed(&error.to_string()),
-    };
-    if resolved.kind == FileKind::Folder {
-        return failed("it is a directory");
-    }
     if let Err(error) = context.write(&resolved, &arguments.content, Source::New, cancel) {
-        return failed(&error.to_string());
+        return failed(path, &error.to_string());
     }
-    context.seen.add(&resolved.path);
+    context.seen.add(&resolved.path, arguments.content.as_bytes());
     let shown = context.workspace.root().join(path);
     let shown = shown.to_string_lossy();
     let for_client = serde_json::to_string(&Created { success: true, file_path: &shown }).unwrap_or_default();

@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::{Category, Offer, ToolInfo, object_schema};
+use crate::{Category, EditStyle, Offer, ToolInfo, object_schema};
 
-pub(super) const INFO: ToolInfo =
-    ToolInfo::new("create-cli", "Create", Category::Edit, DESCRIPTION, schema).offer(Offer::At(60));
+pub(super) const INFO: ToolInfo = ToolInfo::new("create-cli", "Create", Category::Edit, DESCRIPTION, schema)
+    .for_edit_style(EditStyle::Replace)
+    .offer(Offer::At(60));
 
 const DESCRIPTION: &str = "Creates a file, or replaces the whole content of an existing file. Creates missing directories. \
-To change part of a file, use Edit.";
+To change part of a file, edit it instead.";
 
 fn schema() -> Value {
     let properties = json!({

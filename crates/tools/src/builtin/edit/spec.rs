@@ -2,13 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::{Category, Offer, ToolInfo, object_schema};
+use crate::{Category, EditStyle, Offer, ToolInfo, object_schema};
 
-pub(super) const INFO: ToolInfo =
-    ToolInfo::new("edit-cli", "Edit", Category::Edit, DESCRIPTION, schema).offer(Offer::At(30));
+pub(super) const INFO: ToolInfo = ToolInfo::new("edit-cli", "Edit", Category::Edit, DESCRIPTION, schema)
+    .for_edit_style(EditStyle::Replace)
+    .offer(Offer::At(30));
 
 const DESCRIPTION: &str = "Replaces text in a file. `old_str` must match the file exactly, including white space, and must occur \
-exactly once unless `change_all` is true. If it occurs more than once, add surrounding lines. Call Read on the file before you edit it.";
+exactly once unless `change_all` is true. If it occurs more than once, add surrounding lines. Line numbers that other tools show are not part \
+of the file.";
 
 fn schema() -> Value {
     let properties = json!({

@@ -4,6 +4,7 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -11,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::process::{self, Captured, Ended, Shell};
-use crate::{Action, Context, Input, Progress, Run, Tool, ToolInfo, ToolOutput, input};
+use crate::{Action, Context, Input, Part, Progress, Run, Tool, ToolInfo, ToolOutput, input};
 
 /// Runs a shell command.
 #[derive(Debug, Clone, Copy)]
@@ -63,6 +64,8 @@ async fn execute(arguments: Arguments, context: &Context, cancel: &CancellationT
         command: &arguments.command,
         cwd: context.workspace.root(),
         environment: &context.environment,
+        sandbox: context.sandbox.as_ref(),
+        launcher: context.launcher.as_deref(),
     };
     let ran = if arguments.is_background.unwrap_or(false) {
         in_background(shell, context).await
@@ -70,11 +73,35 @@ async fn execute(arguments: Arguments, context: &Context, cancel: &CancellationT
         let seconds = arguments.timeout.unwrap_or(DEFAULT_TIMEOUT_SECONDS).clamp(1, MAX_TIMEOUT_SECONDS);
         in_foreground(shell, seconds, context, cancel).await
     };
-    ran.unwrap_or_else(|error| {
+    let mut output = ran.unwrap_or_else(|error| {
         let reason =
             format!("The command could not be started: {error}. Correct the command and call Execute again.");
         ToolOutput::error(&reason, &reason)
-    })
+    });
+    note_shown(&arguments.command, &output, context).await;
+    note_denial(&arguments.command, &mut output, context);
+    output
+}
+
+/// Adds what the sandbox denied, if the output shows it.
+fn note_denial(command: &str, output: &mut ToolOutput, context: &Context) {
+    let Some(sandbox) = &context.sandbox else { return };
+    // the last command of a pipeline hides the failure of the others
+    let may_hide_failure = || !sandbox.is_read_only() && command.contains('|');
+    if !output.is_error && !may_hide_failure() {
+        return;
+    }
+    let Some(denial) = process::denial(&output.model_text(), sandbox) else { return };
+    output.for_model.push(Part::Text(process::denial_note(&denial, sandbox)));
+    output.sandbox_denial = output.is_error.then_some(denial);
+}
+
+/// Remembers the files whose current content the model sees in the output.
+async fn note_shown(command: &str, output: &ToolOutput, context: &Context) {
+    let text = format!("{command}\n{}", output.model_text());
+    let seen = Arc::clone(&context.seen);
+    // fails only if the runtime is shutting down
+    tokio::task::spawn_blocking(move || seen.add_shown(&text)).await.ok();
 }
 
 async fn in_foreground(
@@ -109,14 +136,15 @@ async fn in_foreground(
 }
 
 async fn in_background(shell: Shell<'_>, context: &Context) -> std::io::Result<ToolOutput> {
-    let background = process::start(shell, &context.scratch, &context.processes).await?;
-    let output = background.output.as_deref().unwrap_or_else(|| std::path::Path::new("/dev/null"));
+    let command = shell.command;
+    let running = process::start(shell, &context.scratch, &context.processes).await?;
     Ok(ToolOutput::text(format!(
-        "Background process started (PID: {})\nCommand: {}\nOutput file: {}\nStatus: running\n\
-         Note: the process ends with the session. Read the output file to see its progress.",
-        background.pid,
-        background.command,
-        output.display()
+        "Background process started (PID: {})\nCommand: {command}\nOutput file: {}\nStatus: running\ntask_id: {id}\n\
+         Note: call TaskOutput with this task_id to see new output and whether it has ended, TaskInput to write to its input, and TaskStop to \
+         end it. It ends with the session.",
+        running.pid(),
+        running.output().display(),
+        id = running.id(),
     )))
 }
 

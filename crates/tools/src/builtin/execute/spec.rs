@@ -22,7 +22,7 @@ fn schema() -> Value {
         "timeout": {"type": "number", "description": "Maximum run time in seconds (default: 120)"},
         "riskLevelReason": {"type": "string", "description": "One sentence that explains the risk level"},
         "riskLevel": {"type": "string", "enum": ["low", "medium", "high"], "description": "What the command can change: low, medium or high"},
-        "fireAndForget": {"type": "boolean", "description": "Start the command in the background and return at once; for servers and watchers"},
+        "fireAndForget": {"type": "boolean", "description": "Start the command in the background and return a task_id at once; for servers, watchers and programs that need input"},
     });
     object_schema(&properties, &["summary", "command", "riskLevelReason", "riskLevel"])
 }

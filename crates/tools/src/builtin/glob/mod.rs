@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::on_thread;
 use crate::input::OneOrMany;
 use crate::limits::MAX_GLOB_FILES;
+use crate::long_result::List;
 use crate::{Action, Context, FileKind, Input, Run, Tool, ToolInfo, ToolOutput, input};
 
 /// Finds files by name.
@@ -71,13 +72,10 @@ fn find(arguments: Arguments, context: &Context, cancel: &CancellationToken) -> 
         ),
         Ok((files, _)) if files.is_empty() => ToolOutput::text("No matching files found"),
         Ok((files, is_cut)) => {
-            let text = files.join("\n");
-            let note = if is_cut {
-                format!("\n[... only the first {MAX_GLOB_FILES} files are shown; use a narrower pattern ...]")
-            } else {
-                String::new()
-            };
-            ToolOutput::two(text.clone(), text + &note)
+            let more = if is_cut { "more than " } else { "" };
+            let total = format!("{more}{} files", files.len());
+            let hint = "For a shorter list, use a narrower pattern, `folder` or `excludePatterns`.";
+            List { lines: files, max_lines: usize::MAX, total, hint }.output(&context.scratch)
         }
     }
 }

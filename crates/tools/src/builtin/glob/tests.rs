@@ -44,16 +44,18 @@ async fn empty_result_is_not_an_error_but_an_invalid_directory_is() {
 }
 
 #[tokio::test]
-async fn long_list_is_shortened_with_a_note_for_the_model() {
+async fn long_list_is_shortened_and_a_file_has_all_of_it() {
     let scene = Scene::new();
-    for number in 0..2005 {
+    for number in 0..3000 {
         scene.write(&format!("f{number:05}"), "");
     }
-    let output = scene.run(&Glob, json!({"patterns": "f*"})).await;
-    assert_eq!(output.client_text().lines().count(), 2000);
+    let text = scene.run(&Glob, json!({"patterns": "f*"})).await.model_text();
+    assert!(text.starts_with("./f00000\n") && text.len() < 21_000, "{}", text.len());
     assert!(
-        output
-            .model_text()
-            .ends_with("[... only the first 2000 files are shown; use a narrower pattern ...]")
+        text.contains("[Found 3000 files. Shown: lines 1-2222 of 3000."),
+        "{}",
+        &text[text.len() - 400..]
     );
+    let path = text.split_once("All lines are in ").unwrap().1.split_once(':').unwrap().0;
+    assert!(fs_err::read_to_string(path).unwrap().ends_with("./f02999"));
 }

@@ -5,7 +5,7 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
@@ -16,9 +16,10 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::on_thread;
-use crate::limits::MAX_GREP_MATCHES;
-use crate::{Action, Context, FileKind, Input, Resolved, Run, Tool, ToolInfo, ToolOutput, input};
-use lines::Lines;
+use crate::limits::{MAX_COUNTED_MATCHES, MAX_GREP_BYTES, MAX_GREP_MATCHES};
+use crate::long_result::List;
+use crate::{Action, Context, FileKind, Input, Part, Resolved, Run, Tool, ToolInfo, ToolOutput, input};
+use lines::{Lines, Style};
 
 /// Searches files.
 #[derive(Debug, Clone, Copy)]
@@ -99,7 +100,7 @@ fn run(arguments: &Arguments, context: &Context, cancel: &CancellationToken) -> 
             }
         }
     }
-    search.found.output()
+    search.found.output(context)
 }
 
 fn matcher(arguments: &Arguments) -> Result<RegexMatcher, grep_regex::Error> {
@@ -164,6 +165,12 @@ impl Search<'_> {
             if let Ok(entry) = entry
                 && entry.file_type().is_some_and(|kind| kind.is_file())
             {
+                // permission to search a directory is none to read its secrets
+                if self.context.secrets.holds(entry.path()) {
+                    self.found.secret = self.found.secret.take().or_else(|| Some(entry.into_path()));
+                    self.found.secrets += 1;
+                    continue;
+                }
                 self.file(entry.path(), Some(root));
             }
         }
@@ -177,16 +184,23 @@ impl Search<'_> {
         let name = below.and_then(|root| path.strip_prefix(root).ok());
         let name = name.unwrap_or_else(|| self.context.workspace.shown(path));
         let name = format!("./{}", name.display());
-        let prefix = below.map(|_| name.as_str());
-        let left = self.found.left();
-        let mut lines =
-            Lines::new(prefix, self.arguments.line_numbers.unwrap_or(false), self.found.wants_lines, left);
+        let style = Style {
+            prefix: below.map(|_| name.as_str()),
+            is_numbered: self.arguments.line_numbers.unwrap_or(false),
+            wants_text: self.found.wants_lines,
+        };
+        let mut lines = Lines::new(style, &self.matcher, self.found.left());
         // an error in one file does not prevent results from the others
         if self.searcher.search_file(&self.matcher, &file, &mut lines).is_err() && lines.matches == 0 {
             return;
         }
         if lines.matches > 0 {
-            self.context.seen.add(path);
+            // a name alone shows nothing of the content
+            if self.found.wants_lines
+                && let Ok(metadata) = file.metadata()
+            {
+                self.context.seen.add_found(path, &metadata);
+            }
             self.found.add(&name, lines);
         }
     }
@@ -195,28 +209,38 @@ impl Search<'_> {
 struct Found {
     wants_lines: bool,
     text: Vec<String>,
+    bytes: usize,
     matches: usize,
+    files: usize,
+    /// The number of matches to find.
     limit: usize,
+    /// The number of lines up to the last match that is shown, once it is found.
+    shown_lines: Option<usize>,
     is_cut: bool,
+    /// The number of files that were left out because they may hold credentials, and the first of them.
+    secrets: usize,
+    secret: Option<PathBuf>,
 }
 
 impl Found {
     fn new(arguments: &Arguments) -> Self {
-        let limit = arguments
-            .head_limit
-            .map_or(MAX_GREP_MATCHES, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-        let wants_lines = arguments.output_mode.as_deref() == Some("content");
+        let limit = arguments.head_limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
         Self {
-            wants_lines,
+            wants_lines: arguments.output_mode.as_deref() == Some("content"),
             text: Vec::new(),
+            bytes: 0,
             matches: 0,
-            limit: limit.min(10 * MAX_GREP_MATCHES),
+            files: 0,
+            limit: limit.unwrap_or(MAX_COUNTED_MATCHES).min(MAX_COUNTED_MATCHES),
+            shown_lines: None,
             is_cut: false,
+            secrets: 0,
+            secret: None,
         }
     }
 
     fn left(&self) -> usize {
-        self.limit.saturating_sub(self.matches)
+        if self.bytes > MAX_GREP_BYTES { 0 } else { self.limit.saturating_sub(self.matches) }
     }
 
     fn is_full(&self) -> bool {
@@ -224,6 +248,7 @@ impl Found {
     }
 
     fn add(&mut self, name: &str, lines: Lines<'_>) {
+        self.files += 1;
         if !self.wants_lines {
             self.text.push(name.to_owned());
             self.matches += 1;
@@ -232,23 +257,44 @@ impl Found {
         if !self.text.is_empty() && lines.has_context {
             self.text.push("--".to_owned());
         }
+        let last_shown = MAX_GREP_MATCHES.saturating_sub(self.matches + 1);
+        if let Some(end) = lines.match_ends.get(last_shown).filter(|_| self.shown_lines.is_none()) {
+            self.shown_lines = Some(self.text.len() + end);
+        }
         self.matches += lines.matches;
         self.is_cut |= lines.is_cut;
+        self.bytes += lines.bytes;
         self.text.extend(lines.text);
     }
 
-    fn output(self) -> ToolOutput {
+    fn output(self, context: &Context) -> ToolOutput {
+        let left_out = self.secret.as_deref().map(|first| {
+            let first = context.workspace.shown(first).display().to_string();
+            format!(
+                "{} not searched because they may hold credentials, such as `{first}`. To search one, name it as `path`; the user is asked.",
+                if self.secrets == 1 { "1 file was".to_owned() } else { format!("{} files were", self.secrets) }
+            )
+        });
         if self.text.is_empty() {
-            return ToolOutput::text("No matching files found");
+            let text = "No matching files found";
+            return ToolOutput::text(left_out.map_or(text.to_owned(), |note| format!("{text}. {note}")));
         }
-        let text = self.text.join("\n");
-        let what = if self.wants_lines { "matches" } else { "files" };
-        let is_cut = self.is_cut || self.matches >= self.limit;
-        let note = if is_cut {
-            format!("\n[... stopped after {} {what}; use a narrower pattern or path ...]", self.matches)
+        let more = if self.is_cut || self.is_full() { "at least " } else { "" };
+        let total = if self.wants_lines {
+            format!("{more}{} matches in {} files", self.matches, self.files)
         } else {
-            String::new()
+            format!("{more}{} files", self.files)
         };
-        ToolOutput::two(text.clone(), text + &note)
+        let list = List {
+            lines: self.text,
+            max_lines: self.shown_lines.unwrap_or(usize::MAX),
+            total,
+            hint: "For a shorter result, use a narrower `pattern`, `path`, `glob_pattern` or `type`, or `output_mode` file_paths.",
+        };
+        let mut output = list.output(&context.scratch);
+        if let Some(note) = left_out {
+            output.for_model.push(Part::Text(note));
+        }
+        output
     }
 }

@@ -73,15 +73,35 @@ async fn groups_are_split() {
 }
 
 #[tokio::test]
-async fn matches_are_limited_with_a_note_for_the_model() {
+async fn first_matches_are_shown_and_a_file_has_all_of_them() {
     let scene = Scene::with(&[("f", &"hit\n".repeat(1542))]);
     let output = scene.run(&Grep, json!({"pattern": "hit", "output_mode": "content"})).await;
     assert_eq!(output.client_text().lines().count(), 500);
+    let text = output.model_text();
     assert!(
-        output.model_text().ends_with("[... stopped after 500 matches; use a narrower pattern or path ...]")
+        text.contains("[Found 1542 matches in 1 files. Shown: lines 1-500 of 1542. All lines are in "),
+        "{text}"
     );
+    let path = text.split_once("All lines are in ").unwrap().1.split_once(':').unwrap().0;
+    assert_eq!(fs_err::read_to_string(path).unwrap().lines().count(), 1542);
     let output = scene.run(&Grep, json!({"pattern": "hit", "output_mode": "content", "head_limit": 3})).await;
-    assert_eq!(output.client_text().lines().count(), 3);
+    assert_eq!(output.model_text().lines().count(), 3);
+}
+
+#[tokio::test]
+async fn result_with_long_lines_is_bounded_and_each_line_shows_its_match() {
+    let line = format!("{}needle{}\n", "x".repeat(2000), "y".repeat(700));
+    let scene = Scene::with(&[("f", &line.repeat(600))]);
+    let text = scene.run(&Grep, json!({"pattern": "needle", "output_mode": "content"})).await.model_text();
+    assert!(text.len() < 21_000, "{}", text.len());
+    let first = text.lines().next().unwrap();
+    assert!(
+        first.starts_with("./f:[...] xxx")
+            && first.contains("needleyyy")
+            && first.ends_with("[... long line ...]"),
+        "{first}"
+    );
+    assert!(text.contains("[Found 600 matches in 1 files."));
 }
 
 #[tokio::test]
@@ -107,4 +127,21 @@ async fn links_out_are_not_searched_and_long_lines_are_cut() {
         output.client_text().starts_with("./wide:needle")
             && output.client_text().ends_with("[... long line ...]")
     );
+}
+
+#[tokio::test]
+async fn secrets_are_left_out_unless_they_are_named() {
+    let scene = Scene::with(&[("a.txt", "KEY=1\n"), (".env", "KEY=2\n"), ("certs/x.pem", "KEY=3\n")]);
+    for input in
+        [json!({"pattern": "KEY"}), json!({"pattern": "KEY", "glob_pattern": "*", "output_mode": "content"})]
+    {
+        let output = scene.run(&Grep, input).await;
+        let text = output.model_text();
+        assert!(text.contains("a.txt") && text.contains("2 files were not searched"), "{text}");
+        assert!(!text.contains("KEY=2") && !text.contains("KEY=3") && text.contains("`.env`"), "{text}");
+    }
+    let only = scene.run(&Grep, json!({"pattern": "KEY", "glob_pattern": ".env"})).await.model_text();
+    assert!(only.contains("No matching files found. 1 file was not searched"), "{only}");
+    let named = json!({"pattern": "KEY", "path": ".env", "output_mode": "content"});
+    assert_eq!(scene.run(&Grep, named).await.client_text(), "KEY=2");
 }

@@ -13,6 +13,8 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::on_thread;
+use crate::limits::MAX_LS_ENTRIES;
+use crate::long_result::List;
 use crate::{Action, Context, FileKind, Input, Run, Tool, ToolInfo, ToolOutput, input};
 use entry::Entry;
 
@@ -26,9 +28,6 @@ struct Arguments {
     #[serde(rename = "ignorePatterns", default)]
     ignore: Option<input::OneOrMany>,
 }
-
-/// The listing of a larger directory is shortened.
-const MAX_ENTRIES: usize = 2000;
 
 impl Tool for Ls {
     fn info(&self) -> &ToolInfo {
@@ -54,7 +53,7 @@ fn run(arguments: Arguments, context: &Context) -> ToolOutput {
     let path = arguments.directory_path.as_deref().filter(|path| !path.is_empty()).unwrap_or(".").to_owned();
     let ignored = patterns(arguments.ignore.unwrap_or_default().into_vec());
     match ignored.and_then(|ignored| list(Path::new(&path), &ignored, context)) {
-        Ok(text) => ToolOutput::text(text),
+        Ok(list) => list.output(&context.scratch),
         Err(error) => ToolOutput::error(
             "Failed to list directory",
             &format!("LS tool call failed: cannot list `{path}`: {error}"),
@@ -70,7 +69,7 @@ fn patterns(patterns: Vec<String>) -> io::Result<GlobSet> {
     set.build().map_err(io::Error::other)
 }
 
-fn list(path: &Path, ignored: &GlobSet, context: &Context) -> io::Result<String> {
+fn list(path: &Path, ignored: &GlobSet, context: &Context) -> io::Result<List> {
     let resolved = context.workspace.reach(path, &context.access)?;
     match resolved.kind {
         FileKind::Folder => {}
@@ -81,7 +80,11 @@ fn list(path: &Path, ignored: &GlobSet, context: &Context) -> io::Result<String>
             ));
         }
         FileKind::File | FileKind::Special => {
-            return Ok(entry::table(&[Entry::look_at(&resolved.path, &path.to_string_lossy())?]));
+            return Ok(listing(
+                &entry::table(&[Entry::look_at(&resolved.path, &path.to_string_lossy())?]),
+                1,
+                1,
+            ));
         }
     }
     let mut names = Vec::new();
@@ -92,11 +95,11 @@ fn list(path: &Path, ignored: &GlobSet, context: &Context) -> io::Result<String>
         }
     }
     if names.is_empty() {
-        return Ok("Empty directory".to_owned());
+        return Ok(listing("Empty directory", 0, 0));
     }
     names.sort_unstable();
     let total = names.len();
-    names.truncate(MAX_ENTRIES);
+    names.truncate(MAX_LS_ENTRIES);
     let mut entries =
         vec![Entry::look_at(&resolved.path, ".")?, Entry::look_at(&resolved.path.join(".."), "..")?];
     for name in &names {
@@ -106,12 +109,11 @@ fn list(path: &Path, ignored: &GlobSet, context: &Context) -> io::Result<String>
         }
     }
     let blocks: u64 = entries.iter().map(|entry| entry.blocks).sum();
-    let mut text = format!("total {}\n{}", blocks / 2, entry::table(&entries));
-    if total > names.len() {
-        text = format!(
-            "{text}\n[... {} more entries are not shown; use Glob to find files by name ...]",
-            total - names.len()
-        );
-    }
-    Ok(text)
+    Ok(listing(&format!("total {}\n{}", blocks / 2, entry::table(&entries)), names.len(), total))
+}
+
+fn listing(text: &str, shown: usize, total: usize) -> List {
+    let total = if shown < total { format!("more than {shown} entries") } else { format!("{total} entries") };
+    let hint = "For a shorter list, use `ignorePatterns`, or find files by name with Glob.";
+    List { lines: text.lines().map(str::to_owned).collect(), max_lines: usize::MAX, total, hint }
 }

@@ -46,3 +46,16 @@ async fn name_with_a_newline_stays_on_its_line() {
     let scene = Scene::with(&[("a\nb", "")]);
     assert!(scene.run(&Ls, json!({})).await.client_text().ends_with("a?b"));
 }
+
+#[tokio::test]
+async fn long_listing_is_shortened_and_a_file_has_all_of_it() {
+    let scene = Scene::new();
+    for number in 0..3000 {
+        scene.write(&format!("f{number:05}"), "");
+    }
+    let text = scene.run(&Ls, json!({})).await.model_text();
+    assert!(text.starts_with("total ") && text.len() < 21_000, "{}", text.len());
+    assert!(text.contains("[Found 3000 entries. Shown: lines 1-"), "{}", &text[text.len() - 400..]);
+    let path = text.split_once("All lines are in ").unwrap().1.split_once(':').unwrap().0;
+    assert_eq!(fs_err::read_to_string(path).unwrap().lines().count(), 3003);
+}

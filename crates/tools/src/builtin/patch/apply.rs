@@ -1,6 +1,7 @@
 //! Applies hunks to a text. Pure. If no exact match exists, trailing white space is ignored, then leading white space too.
 
 use super::parse::Hunk;
+use crate::builtin::edit::near::closest;
 
 /// Applies all hunks in order and returns the new text.
 pub(super) fn apply(content: &str, hunks: &[Hunk]) -> Result<String, String> {
@@ -39,7 +40,12 @@ fn place(lines: &[String], hunk: &Hunk, from: usize) -> Result<usize, String> {
     }
     let found = find(lines, &hunk.old, from, hunk.at_end);
     found.ok_or_else(|| {
-        format!("these lines were not found. Call Read to see the current text:\n{}", hunk.old.join("\n"))
+        let wanted = hunk.old.join("\n");
+        let next = match closest(&lines.join("\n"), &wanted) {
+            Some(closest) => closest.to_string(),
+            None => "Call Read to see the current text.".to_owned(),
+        };
+        format!("these lines were not found:\n{wanted}\n{next}")
     })
 }
 

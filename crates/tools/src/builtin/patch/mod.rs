@@ -12,10 +12,11 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use super::edit::diff;
+use super::edit::{changed_since, diff};
 use super::on_thread;
 use crate::text::Source;
-use crate::{Action, Context, FileKind, Input, Resolved, Run, Tool, ToolInfo, ToolOutput, input};
+use crate::tool::first_line;
+use crate::{Action, Context, FileChange, FileKind, Input, Resolved, Run, Tool, ToolInfo, ToolOutput, input};
 use parse::Change;
 
 /// Applies a patch.
@@ -59,6 +60,19 @@ impl Tool for ApplyPatch {
         Ok(Action::Patch { patch, paths: paths.map(PathBuf::from).collect() })
     }
 
+    fn dry_run(
+        &self,
+        input: &Input,
+        context: &Context,
+        cancel: &CancellationToken,
+    ) -> Result<Vec<FileChange>, ToolOutput> {
+        let arguments = input::parse::<Arguments>(input.clone())?;
+        let plan = Plan::of(&arguments.input, context, cancel).map_err(|reason| failed(&reason))?;
+        let change =
+            |step: Step| FileChange { path: step.resolved.path, old: Some(step.old), new: step.content };
+        Ok(plan.steps.into_iter().map(change).collect())
+    }
+
     fn run<'a>(&'a self, input: Input, context: &'a Context, cancel: CancellationToken) -> Run<'a> {
         let context = context.clone();
         Box::pin(async move {
@@ -73,7 +87,11 @@ impl Tool for ApplyPatch {
 }
 
 fn run(text: &str, context: &Context, cancel: &CancellationToken) -> ToolOutput {
-    patch(text, context, cancel).unwrap_or_else(|reason| ToolOutput::error("Failed to apply patch", &reason))
+    patch(text, context, cancel).unwrap_or_else(|reason| failed(&reason))
+}
+
+fn failed(reason: &str) -> ToolOutput {
+    ToolOutput::error(&format!("Failed to apply patch: {}", first_line(reason)), reason)
 }
 
 /// The computed changes.
@@ -91,18 +109,15 @@ struct Step {
     action: &'static str,
     resolved: Resolved,
     source: Source,
+    /// The content before; empty if there was no file.
+    old: String,
     /// The new content; `None` to remove the file.
     content: Option<String>,
     counts: (usize, usize),
 }
 
 fn patch(text: &str, context: &Context, cancel: &CancellationToken) -> Result<ToolOutput, String> {
-    let changes = parse::parse(text)
-        .map_err(|reason| format!("invalid patch: {reason}. Correct it and call ApplyPatch again."))?;
-    let mut plan = Plan::default();
-    for change in &changes {
-        plan.add(change, context, cancel)?;
-    }
+    let plan = Plan::of(text, context, cancel)?;
     let mut changed = Vec::new();
     for step in &plan.steps {
         let done = match &step.content {
@@ -119,8 +134,8 @@ fn patch(text: &str, context: &Context, cancel: &CancellationToken) -> Result<To
             };
             format!("cannot write `{}`: {error}{before}", step.shown)
         })?;
-        if step.content.is_some() {
-            context.seen.add(&step.resolved.path);
+        if let Some(content) = &step.content {
+            context.seen.add(&step.resolved.path, content.as_bytes());
         }
         changed.push(step.resolved.path.clone());
     }
@@ -141,6 +156,16 @@ fn patch(text: &str, context: &Context, cancel: &CancellationToken) -> Result<To
 }
 
 impl Plan {
+    fn of(text: &str, context: &Context, cancel: &CancellationToken) -> Result<Self, String> {
+        let changes = parse::parse(text)
+            .map_err(|reason| format!("invalid patch: {reason}. Correct it and call ApplyPatch again."))?;
+        let mut plan = Self::default();
+        for change in &changes {
+            plan.add(change, context, cancel)?;
+        }
+        Ok(plan)
+    }
+
     fn add(&mut self, change: &Change, context: &Context, cancel: &CancellationToken) -> Result<(), String> {
         match change {
             Change::Add { path, content } => {
@@ -190,7 +215,8 @@ impl Plan {
         let counts = diff::counts(old, content.as_deref().unwrap_or_default());
         self.contents.insert(resolved.path.clone(), content.clone());
         let source = self.sources.get(&resolved.path).copied().unwrap_or(Source::New);
-        self.steps.push(Step { shown: shown.to_owned(), action, resolved, source, content, counts });
+        let old = old.to_owned();
+        self.steps.push(Step { shown: shown.to_owned(), action, resolved, source, old, content, counts });
     }
 
     fn exists(&self, resolved: &Resolved) -> bool {
@@ -214,6 +240,9 @@ impl Plan {
             )),
             None => {
                 let (bytes, source) = context.read(resolved, cancel).map_err(|error| error.to_string())?;
+                if context.seen.is_outdated(&resolved.path, &bytes) {
+                    return Err(changed_since(path, "ApplyPatch"));
+                }
                 self.sources.insert(resolved.path.clone(), source);
                 String::from_utf8(bytes)
                     .map_err(|_bad| format!("`{path}` is not UTF-8 text. No file was changed."))

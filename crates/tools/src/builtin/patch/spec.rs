@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::{Category, Offer, ToolInfo, object_schema};
+use crate::{Category, EditStyle, Offer, ToolInfo, object_schema};
 
 pub(super) const INFO: ToolInfo =
     ToolInfo::new("apply-patch-cli", "ApplyPatch", Category::Edit, DESCRIPTION, schema)
         .display_name("Apply Patch")
-        .offer(Offer::OnRequest);
+        .for_edit_style(EditStyle::Patch)
+        .offer(Offer::At(30));
 
 const DESCRIPTION: &str = "Changes, adds, moves and deletes files with one patch:\n\
 *** Begin Patch\n*** Update File: src/a.rs\n@@ fn main() {\n     let a = 1;\n-    let b = 2;\n+    let b = 3;\n*** Add File: b.txt\n+content\n\

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::builtin::testing::{Drafts, Scene};
-use crate::{ApplyPatch, Tool, ToolOutput};
+use crate::{ApplyPatch, Read, Tool, ToolOutput};
 
 async fn patch(scene: &Scene, body: &str) -> ToolOutput {
     scene.run(&ApplyPatch, json!({"input": format!("*** Begin Patch\n{body}\n*** End Patch")})).await
@@ -44,9 +44,9 @@ async fn additions_go_after_their_anchor_or_to_the_end() {
     assert_eq!(scene.read("f"), "a\nb\nafter b\na\n");
     patch(&scene, "*** Update File: f\n@@\n+end").await;
     assert_eq!(scene.read("f"), "a\nb\nafter b\na\nend\n");
-    scene.write("f", "x\ny\nx\n");
-    patch(&scene, "*** Update File: f\n@@\n-x\n+z\n*** End of File").await;
-    assert_eq!(scene.read("f"), "x\ny\nz\n");
+    scene.write("g", "x\ny\nx\n");
+    patch(&scene, "*** Update File: g\n@@\n-x\n+z\n*** End of File").await;
+    assert_eq!(scene.read("g"), "x\ny\nz\n");
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn patch_that_does_not_match_changes_nothing() {
     ];
     for (body, reason) in cases {
         let output = patch(&scene, body).await;
-        assert_eq!((output.client_text().as_str(), output.is_error), ("Error: Failed to apply patch", true));
+        assert!(output.is_error && output.client_text().starts_with("Error: Failed to apply patch: "));
         assert!(output.model_text().contains(reason), "{}", output.model_text());
         assert_eq!((scene.read("a").as_str(), scene.read("b").as_str()), ("a\n", "b\n"));
     }
@@ -114,4 +114,29 @@ async fn files_open_in_the_editor_are_changed_there_and_others_on_disk() {
         output.is_error && output.model_text().contains("the editor did not write the file: it is locked")
     );
     assert_eq!(scene.read("locked.txt"), "a\n");
+}
+
+#[tokio::test]
+async fn file_that_has_changed_since_it_was_read_is_refused() {
+    let scene = Scene::with(&[("a", "one\n")]);
+    scene.run(&Read, json!({"file_path": scene.path("a")})).await;
+    scene.write("a", "one\ntwo\n");
+    let refused = patch(&scene, "*** Update File: a\n-one\n+1").await;
+    assert!(
+        refused.model_text().contains("has changed on disk since you last saw it"),
+        "{}",
+        refused.model_text()
+    );
+    assert_eq!(scene.read("a"), "one\ntwo\n");
+}
+
+#[tokio::test]
+async fn lines_that_do_not_match_are_answered_with_the_closest_ones() {
+    let scene = Scene::with(&[("a", "let answer = 42;\nlet other = 1;\n")]);
+    let output = patch(&scene, "*** Update File: a\n-let answers = 41;\n+x").await;
+    assert!(
+        output.model_text().contains("The closest text is at line 1:\nlet answer = 42;"),
+        "{}",
+        output.model_text()
+    );
 }

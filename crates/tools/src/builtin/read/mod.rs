@@ -1,10 +1,11 @@
-//! Read: returns the text of a file, or an image.
+//! Read: returns the text of a file, the cells of a notebook, an image, or a document.
 
+mod kind;
 mod spec;
 #[cfg(test)]
 mod tests;
+mod text;
 
-use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
@@ -14,8 +15,11 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::on_thread;
-use crate::limits::{MAX_IMAGE_BYTES, MAX_READ_CHARS, MAX_READ_LINES};
-use crate::{Action, Context, Input, Part, Resolved, Run, Tool, ToolInfo, ToolOutput, input};
+use crate::limits::{MAX_DOCUMENT_BYTES, MAX_DOCUMENT_PAGES, MAX_IMAGE_BYTES};
+use crate::notebook::Notebook;
+use crate::{Action, Context, Input, Media, Part, Run, Tool, ToolInfo, ToolOutput, input, pdf};
+use kind::Kind;
+use text::Wanted;
 
 /// Reads a file.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +33,12 @@ struct Arguments {
     #[serde(default, deserialize_with = "input::count")]
     limit: Option<u64>,
     image_quality: Option<String>,
+}
+
+impl Arguments {
+    fn wanted(&self) -> Wanted {
+        Wanted { offset: self.offset, limit: self.limit }
+    }
 }
 
 impl Tool for Read {
@@ -68,79 +78,121 @@ fn read(arguments: &Arguments, context: &Context, cancel: &CancellationToken) ->
         Ok(resolved) => resolved,
         Err(error) => return failed(&error),
     };
-    if let Some(media_type) = media_type(path) {
-        return image(&resolved, media_type, arguments).unwrap_or_else(|error| failed(&error));
+    let bytes = match context.read(&resolved, cancel) {
+        Ok((bytes, _)) => bytes,
+        Err(error) => return failed(&error),
+    };
+    let file = File { path, bytes: &bytes };
+    let output = match Kind::of(&bytes) {
+        Kind::Text(text) => file.text(&text, arguments),
+        Kind::Image(media_type) => file.image(media_type, arguments),
+        Kind::Pdf => file.pdf(arguments, context, cancel),
+        Kind::Binary(kind) => file.refused(&format!(
+            "it is a binary file ({kind}, {}). To look into it, use Execute with programs such as `file`, `strings` or `xxd -l 256`",
+            file.size()
+        )),
+    };
+    if !output.is_error {
+        context.seen.add(resolved.path, &bytes);
     }
-    match context.read(&resolved, cancel) {
-        Ok((bytes, _)) => {
-            context.seen.add(resolved.path);
-            text(&bytes, arguments)
+    output
+}
+
+/// A file that was read.
+struct File<'a> {
+    path: &'a Path,
+    bytes: &'a [u8],
+}
+
+impl File<'_> {
+    fn text(&self, text: &str, arguments: &Arguments) -> ToolOutput {
+        let lf = text.contains('\r').then(|| text.replace("\r\n", "\n"));
+        let text = lf.as_deref().unwrap_or(text);
+        let is_notebook = self.path.extension().is_some_and(|ending| ending == "ipynb");
+        match is_notebook.then(|| Notebook::parse(text)).flatten() {
+            Some(notebook) => text::output(&notebook.text_with_outputs(), arguments.wanted(), Some(NOTEBOOK)),
+            None => text::output(text, arguments.wanted(), None),
         }
-        Err(error) => failed(&error),
+    }
+
+    /// Returns an image unchanged: scaling it down would need a decoder for every format, on untrusted bytes.
+    fn image(&self, media_type: &str, arguments: &Arguments) -> ToolOutput {
+        if self.bytes.len() as u64 > MAX_IMAGE_BYTES {
+            return self.refused(&format!(
+                "the image has {}, and the maximum is {} MB. Make a smaller copy with Execute and read that",
+                self.size(),
+                MAX_IMAGE_BYTES >> 20
+            ));
+        }
+        let quality = arguments.image_quality.as_deref().unwrap_or("default");
+        let about =
+            format!("Image file: {} (original size: {}). Image quality: {quality}", self.name(), self.size());
+        let image = Part::Image { media_type: media_type.to_owned(), data: STANDARD.encode(self.bytes) };
+        let mut output = ToolOutput::text(about);
+        output.for_client.push(image.clone());
+        output.for_model.push(image);
+        output
+    }
+
+    /// Returns a PDF as a document if the model reads documents and the file is short, else its text.
+    fn pdf(&self, arguments: &Arguments, context: &Context, cancel: &CancellationToken) -> ToolOutput {
+        let wants_lines = arguments.offset.is_some() || arguments.limit.is_some();
+        let is_document = context.accepts_documents && !wants_lines && self.bytes.len() <= MAX_DOCUMENT_BYTES;
+        let read = |with_text| pdf::read(self.bytes.to_vec(), with_text, cancel);
+        // an invalid file would be rejected by the vendor, in every later request too
+        let counted = if is_document { read(false).map(|content| content.pages) } else { Ok(usize::MAX) };
+        match counted {
+            Ok(pages) if pages <= MAX_DOCUMENT_PAGES => return self.document(pages),
+            Ok(_) => {}
+            Err(reason) => return self.unreadable_pdf(&reason),
+        }
+        match read(true) {
+            Err(reason) => self.unreadable_pdf(&reason),
+            Ok(content) if content.text.is_empty() => self.refused(&format!(
+                "the PDF has {} pages and no text in them, so it was probably scanned. To see a page, convert it to an image with Execute, for \
+                 example `pdftoppm -png -r 80 -f 1 -l 1`, and read the image",
+                content.pages
+            )),
+            Ok(content) => {
+                let about = format!("This is the text of a PDF with {} pages, without images and layout.", content.pages);
+                text::output(&content.text, arguments.wanted(), Some(&about))
+            }
+        }
+    }
+
+    fn document(&self, pages: usize) -> ToolOutput {
+        let plural = if pages == 1 { "" } else { "s" };
+        let mut output =
+            ToolOutput::text(format!("PDF file: {} ({pages} page{plural}, {})", self.name(), self.size()));
+        let name = Some(self.name());
+        let media =
+            Media { media_type: "application/pdf".to_owned(), data: STANDARD.encode(self.bytes), name };
+        output.for_model.push(Part::Document(media));
+        output
+    }
+
+    fn unreadable_pdf(&self, reason: &str) -> ToolOutput {
+        self.refused(&format!(
+            "the PDF cannot be read: {reason}. Try `pdftotext` or `qpdf --check` with Execute"
+        ))
+    }
+
+    /// Returns why the content is not shown.
+    fn refused(&self, reason: &str) -> ToolOutput {
+        let text = format!("Cannot show `{}`: {reason}.", self.path.display());
+        ToolOutput::error(&text, &text)
+    }
+
+    fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    fn size(&self) -> String {
+        #[expect(clippy::cast_precision_loss, reason = "only one digit is displayed")]
+        let kilobytes = self.bytes.len() as f64 / 1024.0;
+        format!("{kilobytes:.1} KB")
     }
 }
 
-fn media_type(path: &Path) -> Option<&'static str> {
-    match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-        "png" => Some("image/png"),
-        "jpg" | "jpeg" => Some("image/jpeg"),
-        "gif" => Some("image/gif"),
-        "webp" => Some("image/webp"),
-        _ => None,
-    }
-}
-
-/// Returns an image unchanged: scaling it down would need a decoder for every format, on untrusted bytes.
-fn image(resolved: &Resolved, media_type: &str, arguments: &Arguments) -> io::Result<ToolOutput> {
-    let bytes = resolved.read(MAX_IMAGE_BYTES)?;
-    let name = resolved.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let quality = arguments.image_quality.as_deref().unwrap_or("default");
-    #[expect(clippy::cast_precision_loss, reason = "only one digit is displayed")]
-    let size = bytes.len() as f64 / 1024.0;
-    let about = format!("Image file: {name} (original size: {size:.1} KB). Image quality: {quality}");
-    let image = Part::Image { media_type: media_type.to_owned(), data: STANDARD.encode(&bytes) };
-    let mut output = ToolOutput::text(about);
-    output.for_client.push(image.clone());
-    output.for_model.push(image);
-    Ok(output)
-}
-
-/// Decodes text. Bytes that are not UTF-8 are read as Latin-1.
-fn decoded(bytes: &[u8]) -> Cow<'_, str> {
-    match str::from_utf8(bytes) {
-        Ok(text) => Cow::Borrowed(text.strip_prefix('\u{feff}').unwrap_or(text)),
-        Err(_) => Cow::Owned(bytes.iter().map(|byte| char::from(*byte)).collect()),
-    }
-}
-
-fn text(bytes: &[u8], arguments: &Arguments) -> ToolOutput {
-    let all = decoded(bytes);
-    let all = if all.contains('\r') { Cow::Owned(all.replace("\r\n", "\n")) } else { all };
-    let lines: Vec<&str> = all.split('\n').collect();
-    let skip = usize::try_from(arguments.offset.unwrap_or(0).saturating_sub(1)).unwrap_or(usize::MAX);
-    let limit = usize::try_from(arguments.limit.unwrap_or(MAX_READ_LINES as u64))
-        .unwrap_or(usize::MAX)
-        .min(MAX_READ_LINES);
-    let from = skip.min(lines.len());
-    let to = from.saturating_add(limit).min(lines.len());
-    let is_part =
-        arguments.offset.is_some_and(|offset| offset > 1) || arguments.limit.is_some() || to < lines.len();
-    let mut slice = lines[from..to].join("\n");
-    let cut = slice.char_indices().nth(MAX_READ_CHARS).map(|(at, _)| at);
-    if let Some(at) = cut {
-        slice.truncate(at);
-    }
-    let shown = slice.strip_suffix('\n').unwrap_or(&slice).to_owned();
-    if !is_part && cut.is_none() {
-        return ToolOutput::two(shown, slice);
-    }
-    let first = skip.saturating_add(1);
-    let last = if to > from { to } else { skip };
-    let cut = if cut.is_some() { ", truncated to 60k characters" } else { "" };
-    let note = format!(
-        "<system-reminder>Showing lines {first}-{last} of {} total lines{cut}</system-reminder>",
-        lines.len()
-    );
-    let for_model = if slice.is_empty() { note } else { format!("{slice}\n\n{note}") };
-    ToolOutput::two(shown, for_model)
-}
+const NOTEBOOK: &str = "This is a notebook, shown as cells with their outputs. To change it, call Edit with text of the cells as shown here, \
+                        without the outputs. A cell without a number is a new one: `<cell type=\"code\">`.";

@@ -11,8 +11,8 @@ pub(super) const INFO: ToolInfo = ToolInfo::new("read-cli", "Read", Category::Re
     .offer(Offer::At(0));
 
 const DESCRIPTION: &str = "Reads a file and returns its text. The path must be absolute. One call returns at most 2400 lines and 60,000 \
-characters; use `offset` (number of the first line) and `limit` (number of lines) to read the rest. PNG, JPEG, GIF and WebP files are returned \
-as images if the model supports them. Read a file before you edit it.";
+characters; use `offset` and `limit` to read the rest. Images (PNG, JPEG, GIF, WebP) and PDFs are shown as such if you can see them. Notebooks \
+are shown as cells. Other binary files are not shown.";
 
 fn schema() -> Value {
     let properties = json!({

@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 use serde_json::json;
 
 use crate::builtin::testing::Scene;
+use crate::pdf::tests::{HELVETICA, pdf};
 use crate::{Access, Part, Read, ToolOutput};
 
 async fn read(scene: &Scene, name: &str) -> ToolOutput {
@@ -30,37 +31,78 @@ async fn crlf_becomes_lf_and_invalid_utf8_is_read_as_latin1() {
 }
 
 #[tokio::test]
-async fn long_file_is_returned_in_parts_with_a_note() {
+async fn part_of_a_file_is_returned_with_a_note_for_the_model() {
     let lines: Vec<String> = (1..=3000).map(|number| number.to_string()).collect();
-    let lines = lines.join("\n") + "\n";
-    let scene = Scene::with(&[("long", &lines)]);
+    let scene = Scene::with(&[("long", &(lines.join("\n") + "\n"))]);
     let output = read(&scene, "long").await;
     assert!(output.client_text().ends_with("\n2400"));
     assert!(
         output
             .model_text()
-            .ends_with("2400\n\n<system-reminder>Showing lines 1-2400 of 3001 total lines</system-reminder>")
+            .contains("Showing lines 1-2400 of 3001 total lines. To read on, use `offset` 2401.")
     );
-
     let input = json!({"file_path": scene.path("long"), "offset": 11, "limit": "2"});
-    let output = scene.run(&Read, input).await;
-    assert_eq!(output.client_text(), "11\n12");
-    assert!(output.model_text().contains("Showing lines 11-12 of 3001"));
-
+    assert_eq!(scene.run(&Read, input).await.client_text(), "11\n12");
     let output = scene.run(&Read, json!({"file_path": scene.path("long"), "offset": 5000})).await;
     assert_eq!((output.client_text().as_str(), output.is_error), ("", false));
-    assert_eq!(
-        output.model_text(),
-        "<system-reminder>Showing lines 5000-4999 of 3001 total lines</system-reminder>"
-    );
 }
 
 #[tokio::test]
-async fn very_long_lines_are_cut() {
-    let scene = Scene::with(&[("wide", &"ä".repeat(70_000))]);
-    let output = read(&scene, "wide").await;
-    assert_eq!(output.client_text().chars().count(), 60_000);
-    assert!(output.model_text().contains(", truncated to 60k characters"));
+async fn binary_file_is_refused_with_its_type() {
+    let scene = Scene::new();
+    scene.write("b", [0x1f, 0x8b, 8, 0, 0, 0, 0, 0].repeat(200));
+    let output = read(&scene, "b").await;
+    assert!(output.is_error && output.model_text().len() < 400, "{}", output.model_text());
+    assert!(
+        output.model_text().contains("it is a binary file (application/gzip, 1.6 KB)"),
+        "{}",
+        output.model_text()
+    );
+    assert_eq!(output.client_text(), output.model_text(), "the user sees the reason, too");
+    assert!(!scene.context.seen.contains(&scene.path("b")));
+}
+
+#[tokio::test]
+async fn pdf_is_a_document_if_the_model_reads_documents_else_text() {
+    let mut scene = Scene::new();
+    scene.write("p.pdf", pdf(&["BT /F1 12 Tf 9 9 Td (Hello) Tj ET"], HELVETICA, &[]));
+    let text = read(&scene, "p.pdf").await.model_text();
+    assert!(
+        text.starts_with("--- Page 1 of 1 ---\nHello\n")
+            && text.contains("This is the text of a PDF with 1 pages"),
+        "{text}"
+    );
+    scene.context.accepts_documents = true;
+    let output = read(&scene, "p.pdf").await;
+    assert!(output.client_text().starts_with("PDF file: p.pdf (1 page, "), "{}", output.client_text());
+    assert_eq!(output.for_client.len(), 1, "clients get the description only");
+    assert!(
+        matches!(&output.for_model[1], Part::Document(media) if media.media_type == "application/pdf" && media.name.as_deref() == Some("p.pdf"))
+    );
+    let part = scene.run(&Read, json!({"file_path": scene.path("p.pdf"), "offset": 2, "limit": 1})).await;
+    assert_eq!(part.client_text(), "Hello");
+}
+
+#[tokio::test]
+async fn pdf_that_cannot_be_read_is_refused_and_a_long_one_is_text() {
+    let mut scene = Scene::new();
+    scene.context.accepts_documents = true;
+    scene.write("bad.pdf", b"%PDF-1.4 nothing");
+    let output = read(&scene, "bad.pdf").await;
+    assert!(
+        output.is_error && output.model_text().contains("the PDF cannot be read"),
+        "{}",
+        output.model_text()
+    );
+    scene.write("scan.pdf", pdf(&["0 0 1 1 re f"; 21], HELVETICA, &[]));
+    let output = read(&scene, "scan.pdf").await;
+    assert!(
+        output.is_error && output.model_text().contains("21 pages and no text"),
+        "{}",
+        output.model_text()
+    );
+    scene.write("long.pdf", pdf(&["BT /F1 12 Tf (word) Tj ET"; 21], HELVETICA, &[]));
+    assert!(read(&scene, "long.pdf").await.client_text().ends_with("--- Page 21 of 21 ---\nword"));
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! `TaskOutput`: returns the result of a background subagent.
+//! `TaskOutput`: returns the result of a background subagent, or the state and the new output of a background command.
 
 mod spec;
 
@@ -7,12 +7,13 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Action, Context, Input, Run, SessionRequest, Tool, ToolInfo, input};
+use super::running_command;
+use crate::{Action, Context, Input, Run, SessionRequest, Tool, ToolInfo, ToolOutput, input};
 
 const DEFAULT_WAIT: Duration = Duration::from_secs(30);
 const MAX_WAIT: Duration = Duration::from_mins(10);
 
-/// Returns the result of a background subagent.
+/// Returns the result of a subagent or a command in the background.
 #[derive(Debug, Clone, Copy)]
 pub struct TaskOutput;
 
@@ -25,8 +26,19 @@ impl Tool for TaskOutput {
         Ok(Action::session())
     }
 
-    fn run<'a>(&'a self, input: Input, context: &'a Context, _cancel: CancellationToken) -> Run<'a> {
-        Box::pin(context.session_request(spec::INFO.name, request(&input)))
+    fn run<'a>(&'a self, input: Input, context: &'a Context, cancel: CancellationToken) -> Run<'a> {
+        Box::pin(async move {
+            match context.processes.command(input::text(&input, "task_id").unwrap_or_default()) {
+                Some(command) => {
+                    tokio::select! {
+                        () = cancel.cancelled() => return ToolOutput::cancelled(),
+                        () = command.wait(wait(&input)) => {}
+                    }
+                    running_command::output(command, context).await
+                }
+                None => context.session_request(spec::INFO.name, request(&input)).await,
+            }
+        })
     }
 }
 

@@ -1,12 +1,12 @@
-//! `TaskStop`: stops a background subagent.
+//! `TaskStop`: stops a subagent or a command in the background.
 
 mod spec;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::{Action, Context, Input, Run, SessionRequest, Tool, ToolInfo, input};
+use crate::{Action, Context, Input, Run, SessionRequest, Tool, ToolInfo, ToolOutput, input};
 
-/// Stops a subagent.
+/// Stops a subagent or a command.
 #[derive(Debug, Clone, Copy)]
 pub struct TaskStop;
 
@@ -20,7 +20,13 @@ impl Tool for TaskStop {
     }
 
     fn run<'a>(&'a self, input: Input, context: &'a Context, _cancel: CancellationToken) -> Run<'a> {
-        Box::pin(context.session_request(spec::INFO.name, request(&input)))
+        Box::pin(async move {
+            match context.processes.command(input::text(&input, "task_id").unwrap_or_default()) {
+                Some(command) if command.stop().await => ToolOutput::text("Task stopped"),
+                Some(_) => ToolOutput::text("The task has ended already"),
+                None => context.session_request(spec::INFO.name, request(&input)).await,
+            }
+        })
     }
 }
 

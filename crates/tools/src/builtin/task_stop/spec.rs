@@ -5,13 +5,12 @@ use serde_json::{Value, json};
 use crate::{Category, Offer, ToolInfo, object_schema};
 
 pub(super) const INFO: ToolInfo =
-    ToolInfo::new("task-stop-cli", "TaskStop", Category::Execute, DESCRIPTION, schema)
-        .main_session_only()
-        .offer(Offer::At(110));
+    ToolInfo::new("task-stop-cli", "TaskStop", Category::Execute, DESCRIPTION, schema).offer(Offer::At(110));
 
-const DESCRIPTION: &str = "Stops a subagent that runs in the background.";
+const DESCRIPTION: &str = "Stops a subagent or a command that runs in the background.";
 
 fn schema() -> Value {
-    let properties = json!({"task_id": {"type": "string", "description": "The task_id that Task returned"}});
+    let properties =
+        json!({"task_id": {"type": "string", "description": "The task_id that Task or Execute returned"}});
     object_schema(&properties, &["task_id"])
 }

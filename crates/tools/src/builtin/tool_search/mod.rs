@@ -2,6 +2,7 @@
 
 mod spec;
 
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::{Action, Context, Input, Run, SessionRequest, Tool, ToolInfo, input};
@@ -24,6 +25,15 @@ impl Tool for ToolSearch {
     }
 }
 
+/// The number of tools that a search loads by default: each is a part of every later request.
+const DEFAULT_RESULTS: u64 = 5;
+const MAX_RESULTS: u64 = 50;
+
 fn request(input: &Input) -> SessionRequest {
-    SessionRequest::SearchTools { query: input::text(input, "query").unwrap_or_default().to_owned() }
+    let max =
+        input.get("max_results").and_then(Value::as_u64).unwrap_or(DEFAULT_RESULTS).clamp(1, MAX_RESULTS);
+    SessionRequest::SearchTools {
+        query: input::text(input, "query").unwrap_or_default().to_owned(),
+        max_results: usize::try_from(max).unwrap_or(usize::MAX),
+    }
 }

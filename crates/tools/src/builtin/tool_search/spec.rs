@@ -15,7 +15,7 @@ to words that describe what you need.";
 fn schema() -> Value {
     let properties = json!({
         "query": {"type": "string", "description": "`select:Name,Name`, or words that describe the tool"},
-        "max_results": {"type": "integer", "exclusiveMinimum": 0, "description": "Maximum number of tools to load"},
+        "max_results": {"type": "integer", "exclusiveMinimum": 0, "description": "Maximum number of tools to load if `query` has words (default: 5)"},
     });
     object_schema(&properties, &["query"])
 }

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::{HELD_TIMEOUT, Live, MAX_HELD, Phase};
 use crate::agent::droid::ask::{self, ToolCall, Update};
 use crate::agent::droid::modes::Standing;
-use crate::agent::droid::tools::ASK_USER;
+use crate::agent::droid::tools::{self, ASK_USER};
 use crate::agent::droid::translate::Stopped;
 use crate::agent::{Answer, Event, QuestionKind};
 
@@ -143,7 +143,15 @@ impl Live {
         };
         let ruling = ask::ruling(&asked.options, tool_use, verdict);
         for update in ruling.updates {
-            self.update(update);
+            match update {
+                // the suggestion was about this command, and not about others that begin so
+                Update::Allow { tool, content: Some(content) }
+                    if tools::shown_command(tool_use).is_some_and(|shown| shown == content) =>
+                {
+                    self.rules.add_command(&tool, &content);
+                }
+                update => self.update(update),
+            }
         }
         if ruling.is_denial {
             self.translator.denied(&ask::told(tool_use));

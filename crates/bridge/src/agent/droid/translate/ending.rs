@@ -81,6 +81,7 @@ impl Translator {
             (TurnEnd::Failed(FailureKind::StructuredOutput(reason)), _) => {
                 ending("error_max_structured_output_retries", reason.as_str(), None)
             }
+            (TurnEnd::Failed(FailureKind::Refusal), _) => ending("error_during_execution", "refusal", None),
             (TurnEnd::Failed(FailureKind::Execution(reason)), _) => {
                 ending("error_during_execution", reason.as_str(), None)
             }

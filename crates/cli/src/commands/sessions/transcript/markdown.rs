@@ -36,8 +36,9 @@ impl Transcript {
                     }
                 }
                 Item::Attachment(described) => add(described),
-                Item::Compacted(count) => {
-                    add(format!("---\n\n*The model reads a summary of the {count} messages above.*"));
+                Item::Compacted(count, summary) => {
+                    add(format!("---\n\n*The model reads this instead of the {count} messages above:*"));
+                    add(clean_lines(summary).map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n"));
                 }
             }
         }

@@ -37,7 +37,7 @@ fn transcript(contents: Vec<(Role, Vec<Content>)>) -> Transcript {
 
 fn call(id: &str, name: &str, input: Value) -> Content {
     let Value::Object(input) = input else { panic!("an object") };
-    Content::ToolUse(ToolUse { id: id.to_owned(), name: name.to_owned(), input })
+    Content::ToolUse(ToolUse::new(id, name, input))
 }
 
 fn result(id: &str, text: &str, is_error: bool) -> Content {
@@ -91,6 +91,47 @@ I look first.
 Done:  [31mred .";
     assert_eq!(work().text(false, Style::PLAIN), expected);
     assert!(work().text(true, Style::PLAIN).as_str().contains("    line 20\n"));
+}
+
+#[test]
+fn changes_and_todos_are_shown_for_people() {
+    let report = json!({"success": true, "diffLines": [
+        {"type": "removed", "content": "a", "lineNumber": {"old": 7}},
+        {"type": "added", "content": "b", "lineNumber": {"new": 7}},
+    ]});
+    let shown = transcript(vec![
+        (
+            Role::Assistant,
+            vec![
+                call("t1", "Edit", json!({"file_path": "a.rs", "old_str": "a", "new_str": "b"})),
+                call("t2", "TodoWrite", json!({"todos": "1. [completed] Look\n2. [pending] Fix"})),
+                call("t3", "Grep", json!({"path": ".", "pattern": "TODO"})),
+                call("t4", "ApplyPatch", json!({"input": "*** Begin Patch\n*** Update File: a.rs\n"})),
+            ],
+        ),
+        (
+            Role::Tool,
+            vec![
+                result("t1", &report.to_string(), false),
+                result("t2", "{\"success\":true}", false),
+                result("t3", "a.rs:1", false),
+                result("t4", "done", false),
+            ],
+        ),
+    ]);
+    let text = shown.text(false, Style::PLAIN);
+    let expected = "\
+• Edit a.rs
+    7 - a
+    7 + b
+• TodoWrite
+    1. [completed] Look
+    2. [pending] Fix
+• Grep TODO
+    a.rs:1
+• ApplyPatch a.rs
+    done";
+    assert!(text.as_str().ends_with(expected), "{}", text.as_str());
 }
 
 #[test]

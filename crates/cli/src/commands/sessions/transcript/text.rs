@@ -39,11 +39,13 @@ impl Transcript {
                     out.extend(result.iter().flat_map(|(text, _)| result_lines(text, is_full, style)));
                 }
                 Item::Attachment(described) => out.push(described.into()),
-                Item::Compacted(count) => {
+                Item::Compacted(count, summary) => {
                     out.push(Styled::default());
+                    let noun = if count == 1 { "message" } else { "messages" };
                     out.push(style.dim(&format!(
-                        "--- compacted: the model sees a summary of the {count} messages above"
+                        "--- compacted: the model reads this instead of the {count} {noun} above"
                     )));
+                    out.extend(clean_lines(summary).map(|line| style.dim(format!("| {line}").trim_end())));
                 }
             }
         }

@@ -13,7 +13,7 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/acp.md");
 const MARKS: [&str; 2] = ["<!-- measured -->\n", "<!-- measured: end -->"];
 
 #[tokio::test]
-async fn the_table_of_the_page_is_what_they_do() -> anyhow::Result<()> {
+async fn table_of_the_page_is_what_they_do() -> anyhow::Result<()> {
     let sdk = testkit::require_peer!(peers::ACP_SDK);
     let droid = testkit::require_peer!(peers::DROID);
     let engine = verdicts(&Who::new(sdk.clone(), Behind::Engine)).await?;

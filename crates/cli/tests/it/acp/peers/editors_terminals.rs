@@ -180,3 +180,27 @@ pub(crate) async fn when_the_editor_goes_the_commands_in_its_terminals_end(who: 
     // fails if anything is left
     stage.finish().await
 }
+
+pub(crate) async fn a_command_in_a_terminal_has_the_sandbox_of_every_command(
+    who: &Who,
+) -> anyhow::Result<()> {
+    let mut stage = Stage::new(who, script(execute("make", "medium")))?;
+    let outside = stage.sandbox().home().join("escaped");
+    let makefile = format!(
+        "all:\n\techo x > made; echo $$TMPDIR; echo x > $$TMPDIR/kept\n\t-echo x > {}\n",
+        outside.display()
+    );
+    fs_err::write(stage.sandbox().workspace().join("Makefile"), makefile)?;
+    let made = stage.sandbox().workspace().join("made");
+    let editor = &mut stage.editor;
+    let session = editor.open(json!({"terminal": true, "_meta": {"terminal_output": true}})).await?;
+    editor.call("session/set_mode", json!({"sessionId": session, "modeId": "auto-medium"})).await?;
+    editor.serve_terminals().await?;
+    let (_, updates) = editor.turn(&session, "run").await?;
+    let created = served(editor, "terminal/create").await?;
+    assert_eq!(created["params"]["args"].as_array().unwrap().last(), Some(&json!("make")));
+    let result = call_of(&updates, "execute")["rawOutput"].to_string();
+    assert!(result.contains("Read-only file system") && result.contains("/musher-"), "{result}");
+    assert!(made.exists() && !outside.exists(), "{result}");
+    stage.finish().await
+}

@@ -18,6 +18,7 @@ super::play! { Behind::Engine;
     editors_terminals {
         a_command_runs_in_the_editors_terminal_and_is_reported_like_any_other,
         a_long_output_of_a_terminal_is_shortened_and_saved,
+        a_command_in_a_terminal_has_the_sandbox_of_every_command,
         a_cancelled_command_ends_with_everything_it_started,
         a_command_that_takes_too_long_ends_with_everything_it_started,
         an_editor_that_opens_no_terminal_does_not_stop_the_command,

@@ -14,7 +14,7 @@ pub(crate) async fn without_a_key_own_models_work_and_logging_in_says_what_to_do
     assert_eq!(reason, "end_turn");
     let refused = stage.editor.refused("authenticate", json!({"methodId": "factory-api-key"})).await?;
     assert_eq!(refused["code"], -32000, "{refused}");
-    assert!(refused["data"].as_str().unwrap().contains("FACTORY_API_KEY"), "{refused}");
+    assert!(refused["message"].as_str().unwrap().contains("FACTORY_API_KEY"), "{refused}");
     let refused = stage.editor.refused("authenticate", json!({"methodId": "magic"})).await?;
     assert_eq!(refused["code"], -32602, "{refused}");
     stage.finish().await
@@ -34,7 +34,8 @@ pub(crate) async fn without_a_model_it_is_said_what_to_do_and_a_script_can_be_pl
     for way in
         ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "customModels", ".musher/settings.json", "Scripted responses"]
     {
-        assert!(refused["data"].as_str().unwrap().contains(way), "{way} in {refused}");
+        assert!(refused["message"].as_str().unwrap().contains(way), "{way} in {refused}");
+        assert_eq!(refused["data"]["details"], refused["message"]);
     }
     let refused = editor.refused("authenticate", json!({"methodId": "model"})).await?;
     assert_eq!(refused["code"], -32000, "{refused}");

@@ -9,9 +9,9 @@ use super::on_both;
 use crate::bridge::stage::{Stage, eventually};
 
 on_both! {
-    a_kill_ends_the_running_tool, old_claude_a_kill_ends_the_running_tool => kill;
+    kill_ends_the_running_tool, old_claude_a_kill_ends_the_running_tool => kill;
     a_killed_bridge_leaves_no_tool, old_claude_a_killed_bridge_leaves_no_tool => bridge_killed;
-    the_end_of_input_ends_the_running_tool, old_claude_the_end_of_input_ends_the_running_tool => end_of_input;
+    end_of_input_ends_the_running_tool, old_claude_the_end_of_input_ends_the_running_tool => end_of_input;
     a_killed_cli_is_reported, old_claude_a_killed_cli_is_reported => cli_killed;
 }
 

@@ -11,7 +11,7 @@ use crate::record::stage::{capture, capture_in_two, session};
 const MISSING: &str = "00000000-0000-4000-8000-000000000000";
 
 #[tokio::test]
-async fn a_session_is_resumed_with_its_history_and_its_directory() {
+async fn session_is_resumed_with_its_history_and_its_directory() {
     let replay = capture("load_session");
     let id = "f766d0ae-07fd-4d17-8035-736c93f10b24";
     let session = Session::resume(id).agent(replay.agent()).open().await.unwrap();
@@ -54,7 +54,7 @@ async fn fork_has_its_own_agent_and_original_stays_usable() {
 }
 
 #[tokio::test]
-async fn a_summary_is_a_new_session() {
+async fn summary_is_a_new_session() {
     // without the turn the recorded client had in the old session in between
     let text = fs_err::read_to_string(crate::record::stage::path("droid-0.225.2", "compact")).unwrap();
     let is_call = |line: &&str, id: &str| line.contains(r#""dir":"c2s""#) && line.contains(id);
@@ -111,7 +111,7 @@ async fn settings_that_were_changed_are_in_the_state_when_the_call_returns() {
 }
 
 #[tokio::test]
-async fn a_title_is_in_the_state_and_a_session_can_be_closed() {
+async fn title_is_in_the_state_and_a_session_can_be_closed() {
     let replay = capture("close_session");
     let session = session(&replay).open().await.unwrap();
     session.send("Go.").await.unwrap();

@@ -8,7 +8,7 @@ use musher::{CancellationToken, Decision, Event, StoppedBy, TurnEnd};
 use crate::record::stage::{capture, follow, session, yes};
 
 #[tokio::test]
-async fn an_interrupted_turn_keeps_its_text_and_the_next_one_works() {
+async fn interrupted_turn_keeps_its_text_and_the_next_one_works() {
     let replay = capture("interrupt");
     let session = session(&replay).open().await.unwrap();
     let mut turn = session.send("Count.").partial().start().await.unwrap();
@@ -99,7 +99,7 @@ async fn dropped_turn_is_interrupted_and_next_one_works() {
 }
 
 #[tokio::test]
-async fn a_client_that_decides_otherwise_than_recorded_learns_why_its_turn_ends() {
+async fn client_that_decides_otherwise_than_recorded_learns_why_its_turn_ends() {
     let replay = capture("tool_permission_cancel");
     let session = yes(session(&replay)).open().await.unwrap();
     let mut turn = session.send("Run it.").start().await.unwrap();

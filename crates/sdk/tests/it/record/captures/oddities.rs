@@ -15,7 +15,7 @@ fn lines(version: &str, name: &str) -> Vec<String> {
 }
 
 fn replay(lines: &[String]) -> Replay {
-    Replay::parse(&lines.join("\n")).unwrap().patience(DEADLINE)
+    Replay::parse(&lines.join("\n")).unwrap().timeout(DEADLINE)
 }
 
 async fn story(replay: &Replay) -> musher::Result<Vec<String>> {
@@ -65,7 +65,7 @@ async fn stream_ends_wherever_the_agent_disconnects() {
 }
 
 #[tokio::test]
-async fn an_agent_that_is_idle_before_its_last_message_is_waited_for() {
+async fn agent_that_is_idle_before_its_last_message_is_waited_for() {
     // as 0.36 does it
     let mut lines = lines("droid-0.99.0", "text_turn");
     let is_idle = |line: &String| line.contains(r#""newState":"idle""#);
@@ -105,7 +105,7 @@ async fn error_without_id_reaches_the_only_waiting_call() {
 }
 
 #[tokio::test]
-async fn an_old_agent_that_wants_a_session_first_gets_one_and_may_leave_out_the_id() {
+async fn old_agent_that_wants_a_session_first_gets_one_and_may_leave_out_the_id() {
     let recording = r#"
         {"dir":"c2s","msg":{"type":"request","id":"1","method":"droid.load_session","params":{}}}
         {"dir":"s2c","msg":{"type":"response","id":"1","error":{"code":-32603,"message":"No active session. Call initialize_session or load_session first."}}}
@@ -146,7 +146,7 @@ async fn loading_a_session_over_its_running_turn_ends_the_turn() {
 }
 
 #[tokio::test]
-async fn a_notification_that_is_unknown_passes_through() {
+async fn notification_that_is_unknown_passes_through() {
     let mut lines = lines("droid-0.225.2", "text_turn");
     let strange = r#"{"dir":"s2c","msg":{"jsonrpc":"2.0","type":"notification","factoryApiVersion":"1.0.0","method":"droid.session_notification","params":{"notification":{"type":"brand_new","x":[1]}}}}"#;
     let raw = r#"{"dir":"s2c","raw":"no JSON at all"}"#;
@@ -155,8 +155,8 @@ async fn a_notification_that_is_unknown_passes_through() {
         lines.insert(sent + 2, line.to_owned());
     }
     let session = session(&replay(&lines)).open().await.unwrap();
-    let mut news = session.notifications().only("brand_new");
+    let mut notification = session.notifications().only("brand_new");
     assert_eq!(session.send("Go.").await.unwrap().end, TurnEnd::Completed);
-    let params = news.next().await.unwrap().session().unwrap();
+    let params = notification.next().await.unwrap().session().unwrap();
     assert_eq!(params.notification.tag(), "brand_new");
 }

@@ -32,7 +32,7 @@ async fn permitted_command_runs_and_turn_completes() {
 
 #[tokio::test]
 async fn old_droid_asks_and_completes_the_same_way() {
-    let replay = Replay::load(path("droid-0.99.0", "tool_permission_allow")).unwrap().patience(DEADLINE);
+    let replay = Replay::load(path("droid-0.99.0", "tool_permission_allow")).unwrap().timeout(DEADLINE);
     let (story, result) = one_turn(&replay, yes(session(&replay))).await;
     assert_eq!(result.end, TurnEnd::Completed);
     assert_eq!(story.iter().filter(|told| told.as_str() == "call Execute").count(), 1, "{story:?}");
@@ -59,7 +59,7 @@ async fn lasting_permission_is_requested_once() {
 }
 
 #[tokio::test]
-async fn a_refusal_ends_the_turn_which_droid_calls_completed_and_we_do_not() {
+async fn refusal_ends_the_turn_which_droid_calls_completed_and_we_do_not() {
     for name in ["tool_permission_cancel", "tool_permission_error_response"] {
         let replay = capture(name);
         let (story, result) = one_turn(&replay, session(&replay)).await;
@@ -70,7 +70,7 @@ async fn a_refusal_ends_the_turn_which_droid_calls_completed_and_we_do_not() {
 }
 
 #[tokio::test]
-async fn a_handler_that_panics_counts_as_a_no() {
+async fn handler_that_panics_counts_as_a_no() {
     let replay = capture("tool_permission_cancel");
     let builder = session(&replay).on_permission_sync(|_| -> Decision { panic!("oh no") });
     let (story, result) = one_turn(&replay, builder).await;
@@ -82,7 +82,7 @@ async fn a_handler_that_panics_counts_as_a_no() {
 }
 
 #[tokio::test]
-async fn an_answer_that_was_not_offered_is_not_sent() {
+async fn answer_that_was_not_offered_is_not_sent() {
     let replay = capture("tool_permission_cancel");
     let wrong = Decision::from(Outcome::ProceedNewSessionHigh);
     let builder = session(&replay).on_permission_sync(move |_| wrong.clone());
@@ -125,7 +125,7 @@ async fn declined_questions_end_the_turn() {
 }
 
 #[tokio::test]
-async fn an_approved_plan_is_carried_out_in_the_same_session() {
+async fn approved_plan_is_carried_out_in_the_same_session() {
     let replay = capture("spec_mode_exit");
     let plans = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&plans);
@@ -139,14 +139,14 @@ async fn an_approved_plan_is_carried_out_in_the_same_session() {
 }
 
 #[tokio::test]
-async fn a_refused_plan_ends_the_turn() {
+async fn refused_plan_ends_the_turn() {
     let replay = capture("spec_mode_cancel");
     let (_, result) = one_turn(&replay, session(&replay).spec_mode()).await;
     assert_eq!(result.end, TurnEnd::Interrupted(StoppedBy::Denied));
 }
 
 #[tokio::test]
-async fn a_plan_that_is_handed_over_moves_the_session() {
+async fn plan_that_is_handed_over_moves_the_session() {
     let replay = capture("spec_mode_new_session");
     let hand_over = Decision::from(Outcome::ProceedNewSessionLow);
     let session =

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::record::stage::{DEADLINE, capture, follow, one_turn, path, session};
 
 #[tokio::test]
-async fn a_text_turn_has_an_echo_an_answer_and_a_result() {
+async fn text_turn_has_an_echo_an_answer_and_a_result() {
     let replay = capture("text_turn");
     let (story, result) = one_turn(&replay, session(&replay)).await;
     assert_eq!(story, ["user: Say hello.", "assistant: Hello from the scripted model.", "Completed"]);
@@ -18,7 +18,7 @@ async fn a_text_turn_has_an_echo_an_answer_and_a_result() {
 }
 
 #[tokio::test]
-async fn the_echo_has_the_id_we_gave_and_so_has_the_turn() {
+async fn echo_has_the_id_we_gave_and_so_has_the_turn() {
     let replay = capture("text_turn");
     let session = session(&replay).open().await.unwrap();
     let result = session.send("Go.").message_id("mine \"1\"").await.unwrap();
@@ -28,9 +28,9 @@ async fn the_echo_has_the_id_we_gave_and_so_has_the_turn() {
 }
 
 #[tokio::test]
-async fn an_old_droid_that_announces_no_end_is_done_when_it_is_idle_and_has_counted() {
+async fn old_droid_that_announces_no_end_is_done_when_it_is_idle_and_has_counted() {
     // this client did not wait for its session before it sent the prompt
-    let replay = Replay::load(path("droid-0.99.0", "text_turn")).unwrap().patience(DEADLINE);
+    let replay = Replay::load(path("droid-0.99.0", "text_turn")).unwrap().timeout(DEADLINE);
     let (story, result) = one_turn(&replay, session(&replay)).await;
     assert_eq!(story.last().unwrap(), "Completed");
     assert_eq!(result.text, "Hello from the scripted model.");
@@ -55,7 +55,7 @@ async fn thoughts_are_in_the_partial_stream_only() {
 }
 
 #[tokio::test]
-async fn a_structured_answer_is_taken_from_its_own_notification() {
+async fn structured_answer_is_taken_from_its_own_notification() {
     let replay = capture("structured_output_ok");
     let session = session(&replay).open().await.unwrap();
     let schema = json!({"type": "object", "properties": {"number": {"type": "number"}}});
@@ -82,7 +82,7 @@ async fn failed_attempts_at_a_structured_answer_are_never_parsed() {
 }
 
 #[tokio::test]
-async fn a_model_that_refuses_our_key_fails_the_turn_with_its_reason() {
+async fn model_that_refuses_our_key_fails_the_turn_with_its_reason() {
     let replay = capture("model_error_401");
     let (story, result) = one_turn(&replay, session(&replay)).await;
     assert_eq!(result.end, TurnEnd::Failed(FailureKind::Execution(Reason::ModelAuthenticationFailed)));

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use musher_engine::{
-    Autonomy, Choice, CommandId, Content, Effort, Message, Mode, Part, Role, ServerView, Settings,
-    SubagentStep, ToolSelection, Usage, Visibility, WorkingState,
+    Autonomy, Choice, CommandId, Content, Effort, Message, Mode, Part, PendingLogin, Role, ServerView,
+    Settings, SubagentStep, ToolSelection, Usage, Visibility, WorkingState,
 };
 use serde_json::{Map, Value, json};
 
@@ -116,14 +116,20 @@ fn all_events() -> Vec<Event> {
             cumulative: usage,
             child: usage,
             cumulative_child: usage,
+            cost: Cost::default(),
             took: Duration::from_secs(1),
         })),
-        Event::Usage { total: usage, inclusive: usage, last_call: Some(usage) },
+        Event::Usage { total: usage, inclusive: usage, last_call: Some(usage), cost: Cost::default() },
         Event::Settings { settings: settings(), command_id: command_id() },
         Event::Title { title: "T".to_owned(), cause: TitleCause::Manual, command_id: command_id() },
         Event::StructuredOutput { message_id: id(), output: json!({"number": 7}) },
         Event::Problem { message: "401".to_owned(), kind: "Error".to_owned(), name: None },
-        Event::Retry { attempt: 1, reason: RetryReason::Overloaded },
+        Event::Retry {
+            attempt: 1,
+            reason: RetryReason::Overloaded,
+            delay: Duration::from_secs(1),
+            message: "m".to_owned(),
+        },
         Event::Discarded { text: "later".to_owned(), command_id: command_id() },
         Event::McpStatus(vec![ServerView {
             name: "s".to_owned(),
@@ -132,7 +138,12 @@ fn all_events() -> Vec<Event> {
             kind: "stdio".to_owned(),
             error: None,
             tool_count: Some(2),
+            ..ServerView::default()
         }]),
+        Event::McpLogin {
+            server: "s".to_owned(),
+            login: PendingLogin { url: "u".to_owned(), state: "st".to_owned(), message: "m".to_owned() },
+        },
         Event::McpAuthentication {
             server: "s".to_owned(),
             outcome: "cancelled".to_owned(),
@@ -153,7 +164,10 @@ fn notifications_have_the_same_session_id_and_fields_as_droid() {
         let kind = notification["type"].as_str().unwrap();
         let (is_named, fields) = recorded.get(kind).unwrap_or_else(|| panic!("{kind} was never recorded"));
         assert_eq!(line["params"].get("sessionId").is_some(), *is_named, "{kind}");
-        let unknown: Vec<_> = notification.keys().filter(|key| !fields.contains(*key)).collect();
+        // clients show these if they know them: when the model is called again, and why
+        let is_ours = |key: &str| kind == "llm_retry" && matches!(key, "delayMs" | "message");
+        let unknown: Vec<_> =
+            notification.keys().filter(|key| !fields.contains(*key) && !is_ours(key)).collect();
         assert!(unknown.is_empty(), "{kind} has {unknown:?}, which droid never sent");
         seen.insert(kind.to_owned());
     }

@@ -18,7 +18,7 @@ fn touches(words: &[&str]) -> Script {
 }
 
 #[tokio::test]
-async fn a_tool_runs_when_it_is_allowed_and_only_then() -> Result<()> {
+async fn tool_runs_when_it_is_allowed_and_only_then() -> Result<()> {
     let mut stage = Stage::droid(&require_peer!(DROID), touches(&["yes", "no", "other", "again"]), &[])?;
     let made = stage.sandbox.workspace();
     let app = &mut stage.app;
@@ -79,7 +79,7 @@ async fn a_tool_runs_when_it_is_allowed_and_only_then() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_question_to_the_user_is_answered_by_the_app() -> Result<()> {
+async fn question_to_the_user_is_answered_by_the_app() -> Result<()> {
     let questions = "1. [question] Which colour?\n[topic] Colour\n[option] Red\n[option] Blue\n";
     let script = Script::new()
         .reply(Reply::tool("AskUser", json!({"questionnaire": questions})).when(on("Paint", 1)))
@@ -107,7 +107,7 @@ async fn a_question_to_the_user_is_answered_by_the_app() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_plan_is_approved_and_the_mode_is_reported() -> Result<()> {
+async fn plan_is_approved_and_the_mode_is_reported() -> Result<()> {
     let script = Script::new()
         .reply(
             Reply::tool("ExitSpecMode", json!({"plan": "# Plan\n1. Do it.\n", "title": "Do it"}))

@@ -24,7 +24,7 @@ async fn with_a_running_tool(droid: &Installed) -> Result<(Stage, String)> {
 }
 
 #[tokio::test]
-async fn an_interrupt_is_answered_before_the_result_and_the_session_continues() -> Result<()> {
+async fn interrupt_is_answered_before_the_result_and_the_session_continues() -> Result<()> {
     let (mut stage, session) = with_a_running_tool(&require_peer!(DROID)).await?;
     let app = &mut stage.app;
     let id = app.ask("session.interrupt", Some(&session), json!({})).await?;
@@ -42,7 +42,7 @@ async fn an_interrupt_is_answered_before_the_result_and_the_session_continues() 
 }
 
 #[tokio::test]
-async fn an_interrupt_takes_an_open_question_back() -> Result<()> {
+async fn interrupt_takes_an_open_question_back() -> Result<()> {
     let script = Script::new().reply(execute("touch x").when(on("Run", 1)));
     let mut stage = Stage::droid(&require_peer!(DROID), script, &[])?;
     let app = &mut stage.app;
@@ -57,7 +57,7 @@ async fn an_interrupt_takes_an_open_question_back() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_kill_ends_the_running_tool() -> Result<()> {
+async fn kill_ends_the_running_tool() -> Result<()> {
     let (mut stage, session) = with_a_running_tool(&require_peer!(DROID)).await?;
     let id = stage.app.ask("session.kill", Some(&session), json!({})).await?;
     assert_eq!(stage.app.reply(&id).await?["type"], "session.killed");
@@ -67,13 +67,13 @@ async fn a_kill_ends_the_running_tool() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_end_of_input_ends_the_running_tool() -> Result<()> {
+async fn end_of_input_ends_the_running_tool() -> Result<()> {
     let (stage, _session) = with_a_running_tool(&require_peer!(DROID)).await?;
     stage.finish().await
 }
 
 #[tokio::test]
-async fn a_droid_that_dies_is_reported_whether_busy_or_idle() -> Result<()> {
+async fn droid_that_dies_is_reported_whether_busy_or_idle() -> Result<()> {
     let script = Script::new().reply(execute("touch x").when(on("Run", 1)));
     let mut stage = Stage::droid(&require_peer!(DROID), script, &[])?;
     for prompt in ["", "Run it."] {

@@ -22,7 +22,7 @@ async fn kill(app: &mut App, session: &str) -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_text_turn_in_pieces_looks_like_one_of_the_claude_cli() -> Result<()> {
+async fn text_turn_in_pieces_looks_like_one_of_the_claude_cli() -> Result<()> {
     let script = Script::new().reply(Reply::text("Hello there friend.").when(on("Greet", 1)));
     let mut stage = Stage::droid(&require_peer!(DROID), script, &[])?;
     let app = &mut stage.app;
@@ -66,7 +66,7 @@ async fn a_text_turn_in_pieces_looks_like_one_of_the_claude_cli() -> Result<()> 
 }
 
 #[tokio::test]
-async fn a_session_is_resumed_later_and_as_a_fork() -> Result<()> {
+async fn session_is_resumed_later_and_as_a_fork() -> Result<()> {
     let script = Script::new()
         .reply(Reply::text("Noted.").when(on("amber", 1)))
         .reply(Reply::text("Amber.").when(on("Which", 1)));
@@ -98,7 +98,7 @@ async fn a_session_is_resumed_later_and_as_a_fork() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_answer_in_a_form_is_an_object_in_the_result() -> Result<()> {
+async fn answer_in_a_form_is_an_object_in_the_result() -> Result<()> {
     let script = Script::new()
         .reply(Reply::text("{\"number\": 7}").when(on("seven", 1)))
         .reply(Reply::text("no form at all").when(on("badly", 1)))

@@ -1,0 +1,119 @@
+//! A list to choose from, with a filter that is typed. Pure.
+
+use super::fuzzy;
+use super::keys::{Code, Key};
+use crate::view::text::{Face, Line};
+
+/// Rows of the list.
+const MAX_ROWS: usize = 10;
+
+/// An item of the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Item {
+    /// What the choice means, such as an id.
+    pub(crate) value: String,
+    pub(crate) label: String,
+    pub(crate) detail: String,
+}
+
+impl Item {
+    pub(crate) fn new(value: impl Into<String>, label: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { value: value.into(), label: label.into(), detail: detail.into() }
+    }
+}
+
+/// What a key did.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Picked {
+    Nothing,
+    Cancelled,
+    Item(Item),
+}
+
+/// The list.
+#[derive(Debug)]
+pub(crate) struct Picker {
+    title: String,
+    items: Vec<Item>,
+    filter: String,
+    /// Indices of the items that fit the filter, best first.
+    shown: Vec<usize>,
+    selected: usize,
+}
+
+impl Picker {
+    pub(crate) fn new(title: impl Into<String>, items: Vec<Item>) -> Self {
+        let shown = (0..items.len()).collect();
+        Self { title: title.into(), items, filter: String::new(), shown, selected: 0 }
+    }
+
+    pub(crate) fn key(&mut self, key: Key) -> Picked {
+        let last = self.shown.len().saturating_sub(1);
+        match (key.code, key.ctrl) {
+            (Code::Escape, _) | (Code::Char('c' | 'g'), true) => return Picked::Cancelled,
+            (Code::Enter | Code::Tab, _) => {
+                let item = self.shown.get(self.selected).and_then(|at| self.items.get(*at));
+                return item.map_or(Picked::Nothing, |item| Picked::Item(item.clone()));
+            }
+            (Code::Up, _) | (Code::Char('p'), true) => self.selected = self.selected.saturating_sub(1),
+            (Code::Down, _) | (Code::Char('n'), true) => self.selected = (self.selected + 1).min(last),
+            (Code::PageUp, _) => self.selected = self.selected.saturating_sub(MAX_ROWS),
+            (Code::PageDown, _) => self.selected = (self.selected + MAX_ROWS).min(last),
+            (Code::Home, _) => self.selected = 0,
+            (Code::End, _) => self.selected = last,
+            (Code::Backspace, _) | (Code::Char('h'), true) => {
+                self.filter.pop();
+                self.update();
+            }
+            (Code::Char('u'), true) => {
+                self.filter.clear();
+                self.update();
+            }
+            _ => {
+                if let Some(typed) = key.typed() {
+                    self.filter.push(typed);
+                    self.update();
+                }
+            }
+        }
+        Picked::Nothing
+    }
+
+    pub(crate) fn paste(&mut self, text: &str) {
+        self.filter.extend(text.chars().filter(|it| !it.is_control()));
+        self.update();
+    }
+
+    fn update(&mut self) {
+        let texts = self.items.iter().map(|item| format!("{} {}", item.label, item.detail));
+        self.shown = fuzzy::ranked(&self.filter, texts);
+        self.selected = 0;
+    }
+
+    /// The lines of the list; the cursor stands after the filter, in the first one.
+    pub(crate) fn lines(&self, width: usize, rows: usize) -> (Vec<Line>, usize) {
+        let head = Line::new(&format!("{} ", self.title), Face::STRONG)
+            .with(&self.filter, Face::PLAIN)
+            .cut(width - 1);
+        let column = head.width();
+        let mut out = vec![head];
+        let room = MAX_ROWS.min(rows.saturating_sub(2)).max(1);
+        let first = (self.selected + 1).saturating_sub(room);
+        for (row, at) in self.shown.iter().enumerate().skip(first).take(room) {
+            let Some(item) = self.items.get(*at) else { continue };
+            let is_selected = row == self.selected;
+            let mark = if is_selected { "› " } else { "  " };
+            let face = if is_selected { Face::STRONG } else { Face::PLAIN };
+            let line = Line::new(mark, Face::NOTABLE)
+                .with(&item.label, face)
+                .with(&format!("  {}", item.detail), Face::DIM);
+            out.push(line.cut(width));
+        }
+        if self.shown.is_empty() {
+            out.push(Line::new("  nothing fits", Face::DIM));
+        } else if self.shown.len() > room {
+            out.push(Line::new(&format!("  {} of {}", self.selected + 1, self.shown.len()), Face::DIM));
+        }
+        (out, column)
+    }
+}

@@ -1,0 +1,142 @@
+//! Typing, pasting, completing, history, the editor, commands of the user.
+
+use musher_rehearse::{Reply, Script, when};
+
+use super::screen::Screen;
+use crate::run::stage::Stage;
+
+fn answers() -> Stage {
+    Stage::new(Script::new().reply(Reply::text("Understood.").when(when().with_tools())))
+}
+
+#[test]
+fn paste_of_a_megabyte_is_sent_whole() {
+    let stage = answers();
+    let mut screen = Screen::start(&stage, &[]);
+    screen.until_idle();
+    let line = "pasted text \u{1b}[31m with sequences\r";
+    let count = 1024 * 1024 / line.len() + 1;
+    let mut typing = screen.terminal.typist();
+    let paste = format!("\u{1b}[200~{}\u{1b}[201~", line.repeat(count));
+    let typist = std::thread::spawn(move || typing(&paste));
+    screen.until(&format!("[paste 1: {count} lines"));
+    typist.join().unwrap();
+    screen.press("and this\r");
+    screen.until("Understood.");
+    screen.until_idle();
+    let sent = "pasted text [31m with sequences\n".repeat(count);
+    let is_whole = stage.calls().iter().filter_map(|call| call.body.as_ref()).any(|body| {
+        let text = serde_json::Value::from(sent.as_str()).to_string();
+        body.to_string().contains(&text[1..text.len() - 1])
+    });
+    assert!(is_whole);
+    screen.quit();
+}
+
+#[test]
+fn wide_and_combined_characters_are_edited_as_the_user_sees_them() {
+    let stage = answers();
+    let mut screen = Screen::start(&stage, &[]);
+    screen.until_idle();
+    screen.press("日本語 e\u{301}x");
+    screen.until("› 日本語 e\u{301}x");
+    assert_eq!(screen.cursor().1, 2 + 6 + 1 + 2);
+    screen.press("\u{7f}\u{7f}\u{7f}\u{7f}");
+    screen.until_it("two characters", |screen| {
+        screen.rows().iter().any(|row| row == "› 日本") && screen.cursor().1 == 2 + 4
+    });
+    screen.press("\u{3}");
+    screen.until_idle();
+    screen.quit();
+}
+
+#[test]
+fn file_is_completed_and_a_picture_is_sent() {
+    let stage = answers();
+    fs_err::write(stage.workspace().join("screen-of-it.png"), b"\x89PNG\r\n\x1a\n....").unwrap();
+    let mut screen = Screen::start(&stage, &[]);
+    screen.until_idle();
+    screen.press("look at @scr");
+    screen.until("› @screen-of-it.png");
+    screen.press("\t");
+    screen.until("› look at @screen-of-it.png");
+    screen.press("\r");
+    screen.until("Understood.");
+    assert!(stage.model_received("data:image/png;base64"));
+}
+
+#[test]
+fn prompts_of_an_earlier_chat_are_found_again() {
+    let stage = answers();
+    let mut screen = Screen::start(&stage, &[]);
+    screen.until_idle();
+    screen.press("a rather special prompt\r");
+    screen.until("Understood.");
+    screen.until_idle();
+    screen.quit();
+    let mut screen = Screen::start(&stage, &[]);
+    screen.until_idle();
+    screen.press("\u{12}special");
+    screen.until("› a rather special prompt");
+    screen.press("\r");
+    screen.until_gone("History:");
+    screen.until("› a rather special prompt");
+    screen.press("\u{3}");
+    screen.until_idle();
+    screen.quit();
+}
+
+#[test]
+fn prompt_is_written_in_the_editor_of_the_user() {
+    let stage = answers();
+    let mut command = stage.musher(&["chat"]);
+    command.env("EDITOR", "sed -i s/begun/finished/");
+    let mut screen = Screen::of(command, (80, 24));
+    screen.until_idle();
+    screen.press("begun here\u{7}");
+    screen.until("› finished here");
+    screen.press("\r");
+    screen.until("Understood.");
+    screen.until_idle();
+    assert!(stage.model_received("finished here"));
+    screen.quit();
+}
+
+#[test]
+fn output_of_a_command_goes_to_the_agent_with_the_next_prompt() {
+    let stage = answers();
+    let mut screen = Screen::start(&stage, &[]);
+    screen.until_idle();
+    screen.press("!echo from-$((1 + 1)); exit 3\r");
+    screen.until("exit code 3");
+    assert!(screen.text().contains("  from-2"), "{}", screen.text());
+    screen.until_idle();
+    screen.press("!!echo private-$((1 + 1))\r");
+    screen.until("  private-2");
+    screen.until_idle();
+    screen.press("go on\r");
+    screen.until("Understood.");
+    screen.until_idle();
+    assert!(stage.model_received("from-2"));
+    assert!(!stage.model_received("private-2"));
+    screen.quit();
+}
+
+#[test]
+fn commands_change_settings_and_show_what_is_asked_for() {
+    let stage = answers();
+    let mut screen = Screen::start(&stage, &[]);
+    screen.until_idle();
+    screen.press("/autonomy\r");
+    screen.until("Autonomy:");
+    screen.press("high\r");
+    screen.until("auto high");
+    screen.press("\u{1b}[Z");
+    screen.until("plan ·");
+    screen.press("/status\r");
+    screen.until("directory");
+    screen.press("/nonsense\r");
+    screen.until("Understood.");
+    screen.until_idle();
+    screen.quit();
+}

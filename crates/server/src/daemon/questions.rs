@@ -1,0 +1,199 @@
+//! What waits for a person: the inbox in memory, written through to the shared state.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use musher_engine::SessionId;
+use musher_engine::store::StoreError;
+use musher_engine::store::shared::InboxItem;
+use musher_wire::{Frame, Id, Json, Request};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use super::options::SharedState;
+use super::rewrite;
+
+/// A request of an agent that waits for a person.
+#[derive(Debug, Clone)]
+pub(crate) struct Question {
+    pub(crate) id: String,
+    pub(crate) session: SessionId,
+    pub(crate) body: Body,
+}
+
+/// A question as it is stored.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Body {
+    /// The method of the agent.
+    pub(crate) method: String,
+    pub(crate) params: Json,
+    pub(crate) created_at: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cwd: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) title: Option<String>,
+}
+
+const PERMISSION: &str = "droid.request_permission";
+const QUESTION: &str = "droid.ask_user";
+
+impl Question {
+    /// Whether the daemon knows how to pass this request to a person.
+    pub(crate) fn is_known(method: &str) -> bool {
+        method == PERMISSION || method == QUESTION
+    }
+
+    pub(crate) fn is_permission(&self) -> bool {
+        self.body.method == PERMISSION
+    }
+
+    /// The session whose agent asks, if it is a subagent of this one.
+    pub(crate) fn subagent(&self) -> Option<String> {
+        let params = self.body.params.to_value().ok()?;
+        let ids = params.get("associatedSessionIds")?.as_array()?;
+        let other = ids.iter().filter_map(Value::as_str).find(|id| *id != self.session.as_str())?;
+        Some(other.to_owned())
+    }
+
+    /// The request for clients.
+    pub(crate) fn frame(&self) -> Frame {
+        let request = Request::new(self.id.as_str(), self.body.method.clone(), self.body.params.clone());
+        rewrite::question(self.session.as_str(), &request)
+    }
+
+    /// The question in the result of `load_session`.
+    pub(crate) fn pending(&self) -> Value {
+        let mut value = self.body.params.to_value().unwrap_or_else(|_| json!({}));
+        value["requestId"] = self.id.as_str().into();
+        value
+    }
+
+    /// The question in the inbox.
+    fn item(&self) -> Value {
+        let kind = if self.is_permission() { "permission" } else { "question" };
+        let subagent = self.subagent();
+        let mut item = json!({
+            "requestId": self.id,
+            "kind": kind,
+            "sessionId": self.session.as_str(),
+            "createdAt": self.body.created_at,
+            "request": self.body.params.to_value().unwrap_or_default(),
+        });
+        if let Some(subagent) = subagent {
+            item["parentSessionId"] = self.session.as_str().into();
+            item["subagentSessionId"] = subagent.into();
+        }
+        if let Some(cwd) = &self.body.cwd {
+            item["cwd"] = cwd.as_str().into();
+        }
+        if let Some(title) = &self.body.title {
+            item["title"] = title.as_str().into();
+        }
+        item
+    }
+}
+
+/// The questions of all sessions.
+#[derive(Debug)]
+pub(crate) struct Questions {
+    shared: Arc<dyn SharedState>,
+    open: Mutex<Vec<Question>>,
+    /// Counts changes.
+    changes: watch::Sender<u64>,
+}
+
+impl Questions {
+    pub(crate) fn open(shared: Arc<dyn SharedState>) -> Result<Self, StoreError> {
+        let mut open = Vec::new();
+        for item in shared.open_items()? {
+            match serde_json::from_str(&item.body) {
+                Ok(body) => open.push(Question { id: item.request_id, session: item.session, body }),
+                Err(error) => tracing::warn!(%error, "skipped a damaged request in the inbox"),
+            }
+        }
+        Ok(Self { shared, open: Mutex::new(open), changes: watch::Sender::new(0) })
+    }
+
+    /// Adds a question. It waits in memory even if it cannot be stored.
+    pub(crate) fn put(&self, question: Question) {
+        let body = serde_json::to_string(&question.body).unwrap_or_default();
+        let item = InboxItem { request_id: question.id.clone(), session: question.session.clone(), body };
+        if let Err(error) = self.shared.put(&item) {
+            tracing::error!(%error, "a request will not survive a restart");
+        }
+        let mut open = self.lock();
+        open.retain(|known| known.id != question.id);
+        open.push(question);
+        drop(open);
+        self.changed();
+    }
+
+    /// Closes a question. Of several callers one gets it, and only its answer counts.
+    pub(crate) fn close(&self, id: &str) -> Option<Question> {
+        let question = {
+            let mut open = self.lock();
+            let at = open.iter().position(|question| question.id == id)?;
+            open.remove(at)
+        };
+        self.changed();
+        match self.shared.close(id) {
+            Ok(true) => Some(question),
+            // another process of the fleet was first
+            Ok(false) => None,
+            Err(error) => {
+                tracing::error!(%error, "an answered request will be asked again after a restart");
+                Some(question)
+            }
+        }
+    }
+
+    /// Returns the session of an open question.
+    pub(crate) fn session_of(&self, id: &str) -> Option<SessionId> {
+        self.lock().iter().find(|question| question.id == id).map(|question| question.session.clone())
+    }
+
+    pub(crate) fn of_session(&self, session: &SessionId) -> Vec<Question> {
+        self.lock().iter().filter(|question| question.session == *session).cloned().collect()
+    }
+
+    /// The sessions with questions.
+    pub(crate) fn sessions(&self) -> std::collections::BTreeSet<SessionId> {
+        self.lock().iter().map(|question| question.session.clone()).collect()
+    }
+
+    /// The result of `daemon.list_inbox`.
+    pub(crate) fn list(&self) -> Json {
+        let items: Vec<Value> = self.lock().iter().map(Question::item).collect();
+        Json::from(json!({"items": items}))
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.lock().len()
+    }
+
+    pub(crate) fn follow(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    fn changed(&self) {
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Question>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The answer to a question, as the agent gets it.
+pub(crate) fn answer(id: &str, outcome: Result<Json, musher_wire::RpcError>) -> Frame {
+    // an agent does not know that its session has a name
+    let outcome = outcome.map(|result| match result.to::<musher_wire::Extra>() {
+        Ok(mut fields) => {
+            fields.remove("sessionId");
+            Json::new(&fields).unwrap_or(result)
+        }
+        Err(_) => result,
+    });
+    Frame::Response(musher_wire::Response::new(Id::from(id), outcome))
+}

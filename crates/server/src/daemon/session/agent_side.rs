@@ -1,0 +1,222 @@
+//! The messages of the agent: notifications go to the journal, responses to their callers, questions to the inbox.
+
+use std::collections::VecDeque;
+
+use musher_wire::{Frame, Id, Json, Notification, Request, Response, RpcError};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::actor::{Actor, Agent, Waiting};
+use super::{IDLE, report_exit};
+use crate::daemon::hub::now_ms;
+use crate::daemon::questions::{Body, Question};
+use crate::daemon::rewrite::{self, Payload};
+
+impl Actor {
+    /// Handles messages of the agent in order. Notifications are written together as far as nothing else comes between them.
+    pub(super) async fn agent_frames(&mut self, frames: &mut VecDeque<Frame>) {
+        let mut lines: Vec<String> = Vec::new();
+        while let Some(frame) = frames.pop_front() {
+            match frame {
+                Frame::Notification(notification) => lines.extend(self.notification(&notification)),
+                other => {
+                    self.write(&mut lines);
+                    match other {
+                        Frame::Response(response) => self.response(response).await,
+                        Frame::Request(request) => self.question(request).await,
+                        Frame::Malformed(malformed) => {
+                            tracing::warn!(session = %self.id, reason = %malformed.reason, "the agent sent what is not a message");
+                        }
+                        Frame::Notification(_) => {}
+                    }
+                }
+            }
+        }
+        self.write(&mut lines);
+        self.deliver().await;
+    }
+
+    fn write(&mut self, lines: &mut Vec<String>) {
+        let payloads: Vec<&str> = lines.iter().map(String::as_str).collect();
+        self.publish(&payloads);
+        lines.clear();
+    }
+
+    /// Reads what the daemon has to know, and returns the line for the journal.
+    fn notification(&mut self, notification: &Notification) -> Option<String> {
+        if notification.method != "droid.session_notification" {
+            tracing::debug!(method = %notification.method, "ignored a notification of the agent");
+            return None;
+        }
+        let Payload { line, head } = rewrite::payload(notification.params.as_ref()?)?;
+        // before a session is open, clients do not know it; only errors are worth keeping
+        if matches!(self.agent, Agent::Opening(..)) && head.kind != "error" {
+            return None;
+        }
+        match &*head.kind {
+            "droid_working_state_changed" => {
+                let state = head.new_state.as_deref().unwrap_or(IDLE).to_owned();
+                self.working_state(state);
+                self.tell_bystanders(&line);
+            }
+            "session_title_updated" => {
+                let title = head.title.map(std::borrow::Cow::into_owned);
+                self.shared.update(|info| info.title = title);
+                self.tell_bystanders(&line);
+            }
+            "create_message" => {
+                self.shared.update(|info| info.messages += 1);
+                self.prompt_begun(&line, false);
+            }
+            "queued_messages_discarded" => self.prompts_discarded(),
+            "permission_resolved" => {
+                if let Some(id) = &head.request_id {
+                    self.hub.questions.close(id);
+                }
+            }
+            "agent_turn_completed" => {
+                self.prompt_begun(&line, true);
+                self.count_tokens(&line);
+            }
+            _ => {}
+        }
+        Some(line.into_owned())
+    }
+
+    fn working_state(&mut self, state: String) {
+        let is_idle = state == IDLE;
+        self.shared.update(|info| info.state = state);
+        if !is_idle {
+            if self.turn_started.is_none() {
+                self.turn_started = Some(Instant::now());
+                self.hub.metrics.turns_started.add(1);
+            }
+            return;
+        }
+        self.end_turn();
+        // what the turn asked needs no answer any more; subagents in the background still ask
+        for question in self.hub.questions.of_session(&self.id) {
+            if question.subagent().is_none() {
+                self.hub.questions.close(&question.id);
+            }
+        }
+    }
+
+    fn count_tokens(&self, line: &str) {
+        let Ok(value) = serde_json::from_str::<Value>(line) else { return };
+        let tokens = |name: &str| value["tokenUsage"][name].as_u64().unwrap_or_default();
+        self.hub.metrics.input_tokens.add(tokens("inputTokens"));
+        self.hub.metrics.output_tokens.add(tokens("outputTokens"));
+    }
+
+    async fn response(&mut self, response: Response) {
+        let Some(waiting) = response.id.as_str().and_then(|id| self.calls.remove(id)) else {
+            tracing::debug!(session = %self.id, id = %response.id, "ignored a response of the agent");
+            return;
+        };
+        match waiting {
+            Waiting::Call(caller, reply) => {
+                Box::pin(self.call_answered(caller, reply, response.outcome)).await;
+            }
+            Waiting::Load => match response.outcome {
+                Ok(result) => {
+                    self.learn(&result);
+                    self.forget_delivered(&result);
+                    Box::pin(self.ready()).await;
+                }
+                Err(refusal) => {
+                    let refusal = self.refusal(refusal);
+                    self.open_failed(None, &refusal);
+                }
+            },
+            Waiting::Prompt(mut prompt) => {
+                self.prompt_answered(&mut prompt, &response.outcome);
+                if let Some(caller) = prompt.take_caller() {
+                    self.respond(&caller, response.outcome);
+                }
+            }
+            Waiting::Ignored => {}
+        }
+    }
+
+    /// A request of the agent: a question for a person, or nothing that the daemon knows.
+    async fn question(&mut self, request: Request) {
+        if !Question::is_known(&request.method) {
+            let refusal = RpcError::new(
+                RpcError::METHOD_NOT_FOUND,
+                format!("the daemon does not support `{}`", request.method),
+            );
+            return self.send_to_agent(Frame::Response(Response::new(request.id, Err(refusal)))).await;
+        }
+        let Id::Text(id) = &request.id else {
+            tracing::warn!(session = %self.id, "ignored a question without a text as its id");
+            return;
+        };
+        let info = self.shared.info();
+        let question = Question {
+            id: id.to_string(),
+            session: self.id.clone(),
+            body: Body {
+                method: request.method.into_owned(),
+                params: request.params.unwrap_or_else(Json::empty_object),
+                created_at: now_ms(),
+                cwd: info.cwd,
+                title: info.title,
+            },
+        };
+        let frame = question.frame();
+        self.hub.questions.put(question);
+        self.shared.send_to_all(&frame);
+    }
+
+    /// A former daemon may have been killed during a turn: then the journal does not end with an idle session.
+    pub(super) fn report_interrupted_turn(&mut self) {
+        let last = self.shared.topic.last();
+        let (mut state, mut turn) = (None, None);
+        let mut step = 256;
+        // backwards in growing steps, until a state is found
+        while state.is_none() && last > 0 {
+            let after = last.saturating_sub(step);
+            let mut position = after;
+            while let Ok(events) = self.shared.topic.read(position, 1024 * 1024)
+                && let Some(newest) = events.last()
+            {
+                position = newest.sequence;
+                for event in &events {
+                    let Ok(value) = serde_json::from_str::<Value>(&event.payload) else { continue };
+                    match value["type"].as_str() {
+                        Some("droid_working_state_changed") => {
+                            state = value["newState"].as_str().map(str::to_owned);
+                        }
+                        Some("create_message") if value["message"]["role"] == "user" => {
+                            turn = value["message"]["id"].as_str().map(str::to_owned);
+                        }
+                        Some("session_closed" | "session_process_exited") => state = Some(IDLE.to_owned()),
+                        _ => {}
+                    }
+                }
+            }
+            if after == 0 {
+                break;
+            }
+            step *= 8;
+        }
+        // whatever a former agent has asked, it is gone
+        for question in self.hub.questions.of_session(&self.id) {
+            self.hub.questions.close(&question.id);
+        }
+        if state.is_none_or(|state| state == IDLE) {
+            return;
+        }
+        tracing::info!(session = %self.id, "a former daemon has ended during a turn");
+        self.shared.update(|info| "interrupted".clone_into(&mut info.state));
+        let mut completed = json!({"type": "agent_turn_completed", "reason": "process_exit"});
+        if let Some(turn) = turn {
+            completed["turnId"] = turn.into();
+        }
+        if let Err(failure) = self.shared.topic.publish(&[&completed.to_string()]) {
+            tracing::error!(error = %failure, session = %self.id, "cannot report an interrupted turn");
+        }
+        report_exit(&self.hub, &self.id, &self.shared, "The daemon ended during this turn");
+    }
+}
