@@ -35,7 +35,7 @@ export function NewSession({ onClose }) {
   };
   return html`<dialog ref=${dialog} onClose=${onClose} aria-labelledby="new-title"><form onSubmit=${submit} class="new-session">
     <h2 id="new-title">New session</h2>
-    <label>Directory<input name="cwd" required list="directories" autocomplete="off" spellcheck="false" value=${directories[0] ?? ""} /></label>
+    <label>Directory<input name="cwd" required list="directories" autocomplete="off" spellcheck="false" defaultValue=${directories[0] ?? ""} /></label>
     <datalist id="directories">${directories.map((it) => html`<option value=${it}></option>`)}</datalist>
     <label>Prompt<textarea name="prompt" rows="4" placeholder="What should the agent do?"></textarea></label>
     <div class="columns">

@@ -67,7 +67,7 @@ function Head({ session }) {
   const used = transcript.lastCall ? transcript.lastCall.inputTokens + (transcript.lastCall.cacheReadTokens ?? 0) + (transcript.lastCall.outputTokens ?? 0) : 0;
   return html`<header class="session-head">
     ${isRenaming
-      ? html`<form onSubmit=${rename} class="rename"><input name="title" aria-label="Title" value=${title} autofocus /><button>Save</button></form>`
+      ? html`<form onSubmit=${rename} class="rename"><input name="title" aria-label="Title" defaultValue=${title} autofocus /><button>Save</button></form>`
       : html`<h1>${title}</h1>`}
     <p class="dim"><span class="path">${shortPath(session.cwd, homedir)}</span>${summary?.branch && html` <span class="tag branch">${summary.branch}</span>`}
       ${used > 0 && html` <span title="Tokens of the last request">${tokens(used)} tokens in context</span>`}</p>
