@@ -45,7 +45,9 @@ pub(crate) async fn handle(cwd: PathBuf, method: &str, fields: &Extra) -> Result
                 _ => return Err(error::invalid_value("decision", "unknown decision")),
             };
             let arguments = [&["apply", "--whitespace=nowarn"], arguments, &["-"]].concat();
-            git(&cwd, &arguments, Some(patch)).await?.succeeded()?;
+            // below the top, git would silently skip files outside of the directory
+            let top = top(&cwd).await?.ok_or_else(|| error::internal("not a git repository"))?;
+            git(&top, &arguments, Some(patch)).await?.succeeded()?;
             changes(&cwd).await
         }
         "console.commit" => {
@@ -58,14 +60,28 @@ pub(crate) async fn handle(cwd: PathBuf, method: &str, fields: &Extra) -> Result
     }
 }
 
+/// Returns the top directory of the repository, if there is one.
+async fn top(cwd: &Path) -> Result<Option<PathBuf>, RpcError> {
+    let top = git(cwd, &["rev-parse", "--show-toplevel"], None).await?.succeeded().ok();
+    Ok(top.map(|top| PathBuf::from(top.trim_end_matches('\n'))))
+}
+
 /// What is not accepted, what is, and new files.
 async fn changes(cwd: &Path) -> Result<Json, RpcError> {
-    let top = git(cwd, &["rev-parse", "--show-toplevel"], None).await?;
-    let Ok(top) = top.succeeded() else {
+    let Some(top) = top(cwd).await? else {
         return Ok(Json::from(json!({"isRepository": false})));
     };
-    let top = PathBuf::from(top.trim_end_matches('\n'));
-    let diff = ["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--find-renames"];
+    // the prefixes are said, because settings of the user change them
+    let diff = [
+        "diff",
+        "--no-color",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--find-renames",
+        "--binary",
+        "--src-prefix=a/",
+        "--dst-prefix=b/",
+    ];
     let open = git(&top, &diff, None).await?;
     let accepted = git(&top, &[&diff[..], &["--cached"]].concat(), None).await?;
     let new = git(&top, &["ls-files", "--others", "--exclude-standard", "-z"], None).await?;
@@ -85,24 +101,22 @@ async fn changes(cwd: &Path) -> Result<Json, RpcError> {
 
 /// A file that git does not know, as a patch that creates it.
 fn new_file(top: &Path, name: &str) -> Option<String> {
-    if name.contains(['\n', '"', '\\', '\t']) {
-        return None;
-    }
     let path = top.join(name);
     let metadata = fs_err::symlink_metadata(&path).ok()?;
-    let head = format!("diff --git a/{name} b/{name}\nnew file mode 100644\n");
+    let (before, name) = (quoted(&format!("a/{name}")), quoted(&format!("b/{name}")));
+    let head = format!("diff --git {before} {name}\nnew file mode 100644\n");
     if !metadata.is_file() {
         return None;
     }
     let content = (metadata.len() <= MAX_NEW_FILE).then(|| fs_err::read_to_string(&path).ok()).flatten();
     let Some(content) = content.filter(|content| !content.contains('\0')) else {
-        return Some(format!("{head}Binary files /dev/null and b/{name} differ\n"));
+        return Some(format!("{head}Binary files /dev/null and {name} differ\n"));
     };
     if content.is_empty() {
         return Some(head);
     }
     let lines: Vec<&str> = content.split_inclusive('\n').collect();
-    let mut patch = format!("{head}--- /dev/null\n+++ b/{name}\n@@ -0,0 +1,{} @@\n", lines.len());
+    let mut patch = format!("{head}--- /dev/null\n+++ {name}\n@@ -0,0 +1,{} @@\n", lines.len());
     for line in &lines {
         patch.push('+');
         patch.push_str(line);
@@ -111,6 +125,25 @@ fn new_file(top: &Path, name: &str) -> Option<String> {
         patch.push_str("\n\\ No newline at end of file\n");
     }
     Some(patch)
+}
+
+/// A path as git writes it: in quotes and with escapes, if it has to be.
+fn quoted(path: &str) -> String {
+    if !path.contains(|it: char| it.is_ascii_control() || it == '"' || it == '\\') {
+        return path.to_owned();
+    }
+    let mut text = String::from('"');
+    for it in path.chars() {
+        match it {
+            '"' | '\\' => text.extend(['\\', it]),
+            '\n' => text.push_str("\\n"),
+            '\t' => text.push_str("\\t"),
+            it if it.is_ascii_control() => text.push_str(&format!("\\{:03o}", u32::from(it))),
+            it => text.push(it),
+        }
+    }
+    text.push('"');
+    text
 }
 
 /// What git has said.
@@ -225,6 +258,42 @@ mod tests {
         assert!(made["commit"].as_str().unwrap().len() >= 7, "{made}");
         let log = git(folder.path(), &["log", "--format=%s", "-1"], None).await.unwrap().succeeded().unwrap();
         assert_eq!(log, "Add a file\n");
+    }
+
+    #[tokio::test]
+    async fn decision_in_a_subdirectory_reaches_files_above_it() {
+        let folder = repository().await;
+        let below = folder.path().join("below");
+        fs_err::create_dir(&below).unwrap();
+        git(folder.path(), &["config", "diff.mnemonicPrefix", "true"], None).await.unwrap();
+        fs_err::write(folder.path().join("a.txt"), "one\nTWO\n").unwrap();
+        let changes = call(&below, "console.get_changes", json!({})).await;
+        let open = changes["open"].as_str().unwrap();
+        assert!(open.starts_with("diff --git a/a.txt b/a.txt\n"), "{open}");
+        let revert = json!({"decision": "revert", "patch": open});
+        assert_eq!(call(&below, "console.decide_change", revert).await["open"], "");
+        assert_eq!(fs_err::read_to_string(folder.path().join("a.txt")).unwrap(), "one\ntwo\n");
+    }
+
+    #[tokio::test]
+    async fn file_with_an_unusual_name_and_a_binary_file_are_accepted_and_reverted() {
+        let folder = repository().await;
+        let name = "a \"quoted\"\\\tname.txt";
+        fs_err::write(folder.path().join(name), "fresh\n").unwrap();
+        let changes = call(folder.path(), "console.get_changes", json!({})).await;
+        let accept = json!({"decision": "accept", "patch": changes["open"]});
+        let changes = call(folder.path(), "console.decide_change", accept).await;
+        assert_eq!(changes["open"], "", "{changes}");
+        assert!(changes["accepted"].as_str().unwrap().contains("+fresh"), "{changes}");
+
+        fs_err::write(folder.path().join("b.bin"), [0, 1, 2]).unwrap();
+        git(folder.path(), &["add", "b.bin"], None).await.unwrap().succeeded().unwrap();
+        git(folder.path(), &["commit", "--quiet", "-m", "b"], None).await.unwrap().succeeded().unwrap();
+        fs_err::write(folder.path().join("b.bin"), [3, 0, 4]).unwrap();
+        let changes = call(folder.path(), "console.get_changes", json!({})).await;
+        let revert = json!({"decision": "revert", "patch": changes["open"]});
+        assert_eq!(call(folder.path(), "console.decide_change", revert).await["open"], "");
+        assert_eq!(fs_err::read(folder.path().join("b.bin")).unwrap(), [0, 1, 2]);
     }
 
     #[tokio::test]

@@ -150,7 +150,9 @@ async function load(it) {
   if (isAgain) params.afterSequence = session.transcript.sequence;
   try {
     const result = await connection.call("daemon.load_session", params);
-    if (!isAgain || result.missedEvents) {
+    // a daemon that numbers its events anew has nothing in common with what is here
+    const isFresh = !isAgain || result.missedEvents > 0 || (result.lastSequence ?? 0) < session.transcript.sequence;
+    if (isFresh) {
       session.missed += isAgain ? result.missedEvents : 0;
       session.transcript.load(result);
     } else {
@@ -161,9 +163,10 @@ async function load(it) {
     session.state = "ready";
     session.problem = "";
     it.changed();
-    if (!isAgain && result.isAgentLoopInProgress) {
+    if (isFresh && result.isAgentLoopInProgress) {
       // the beginning of what is being written now
       const after = Math.max(0, (result.lastSequence ?? 0) - REPLAY);
+      session.transcript.replayFrom(after);
       await connection.call("daemon.load_session", { ...params, afterSequence: after });
     }
   } catch (error) {
@@ -219,7 +222,7 @@ export async function answer(item, result) {
   inbox.changed();
   try {
     const { accepted } = await connection.call("daemon.answer_inbox", { requestId: item.requestId, result });
-    if (!accepted) toast("Somebody else has answered this request already", "info");
+    if (!accepted) toast("This request was already answered elsewhere", "info");
     return accepted;
   } catch (error) {
     inbox.value.answering.delete(item.requestId);

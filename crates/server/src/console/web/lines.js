@@ -78,7 +78,7 @@ export function hunks(lines, around = 3) {
 /**
  * Reads a unified diff of git: its files with their hunks.
  * @param {string} text
- * @returns {{ path: string, before: string, isNew: boolean, isDeleted: boolean, isBinary: boolean, header: string[], hunks: { head: string, lines: Line[] }[] }[]}
+ * @returns {{ path: string, before: string, isNew: boolean, isDeleted: boolean, isBinary: boolean, canDecide: boolean, header: string[], hunks: { head: string, lines: Line[] }[] }[]}
  */
 export function parsePatch(text) {
   const files = [];
@@ -101,8 +101,8 @@ export function parsePatch(text) {
       }
     }
     if (line.startsWith("diff --git ")) {
-      const [, path = ""] = / b\/(.*)$/.exec(line) ?? [];
-      file = { path, before: path, isNew: false, isDeleted: false, isBinary: false, header: [line], hunks: [] };
+      const path = pathOf(line);
+      file = { path, before: path, isNew: false, isDeleted: false, isBinary: false, canDecide: false, header: [line], hunks: [] };
       files.push(file);
       hunk = null;
       continue;
@@ -121,7 +121,25 @@ export function parsePatch(text) {
     if (line.startsWith("new file")) file.isNew = true;
     if (line.startsWith("deleted file")) file.isDeleted = true;
     if (line.startsWith("Binary files")) file.isBinary = true;
-    if (line.startsWith("rename from ")) file.before = line.slice("rename from ".length);
+    // its lines stay in the header, so that the file can be accepted and reverted as a whole
+    if (line === "GIT binary patch") file.isBinary = file.canDecide = true;
+    if (line.startsWith("rename from ")) file.before = unquoted(line.slice("rename from ".length));
+    if (line.startsWith("rename to ")) file.path = unquoted(line.slice("rename to ".length));
   }
   return files;
+}
+
+/** The path in `diff --git a/PATH b/PATH`. Both are the same, unless the file is renamed, which other lines say. */
+function pathOf(line) {
+  const rest = line.slice("diff --git ".length);
+  if (rest.startsWith('"')) return unquoted(rest.slice(rest.indexOf(' "') + 1)).replace(/^b\//, "");
+  return rest.slice((rest.length + 1) / 2).replace(/^b\//, "");
+}
+
+const ESCAPES = { n: "\n", t: "\t", r: "\r", a: "\x07", b: "\b", f: "\f", v: "\v" };
+
+/** A path that git has put in quotes. */
+function unquoted(path) {
+  if (!path.startsWith('"')) return path;
+  return path.slice(1, -1).replace(/\\([0-7]{3}|.)/g, (_, it) => (it.length === 3 ? String.fromCharCode(parseInt(it, 8)) : (ESCAPES[it] ?? it)));
 }

@@ -20,15 +20,17 @@ export function watchInbox() {
 
 function announce(item) {
   if (!("Notification" in globalThis) || Notification.permission !== "granted") return;
-  const note = new Notification(item.title || "An agent waits for you", {
-    body: item.kind === "permission" ? "Permission request" : "Question",
-    tag: item.requestId,
-    icon: "/console/icon.svg",
-  });
-  note.onclick = () => {
-    focus();
-    location.hash = href("inbox");
-  };
+  const title = item.title || "An agent waits for you";
+  const options = { body: item.kind === "permission" ? "Permission request" : "Question", tag: item.requestId, icon: "/console/icon.svg" };
+  // phones know only notifications of the service worker, which also opens the inbox for them
+  navigator.serviceWorker?.getRegistration("/console/").then((shell) => {
+    if (shell) return shell.showNotification(title, options);
+    const note = new Notification(title, options);
+    note.onclick = () => {
+      focus();
+      location.hash = href("inbox");
+    };
+  }).catch(() => {});
 }
 
 /** Draws the count into the icon of the tab. */
@@ -63,5 +65,6 @@ export function registerShell() {
   // the only script address that is ever made from a text
   const policy = globalThis.trustedTypes?.createPolicy("musher", { createScriptURL: () => "/console/sw.js" });
   const url = policy ? policy.createScriptURL("") : "/console/sw.js";
+  navigator.serviceWorker.addEventListener("message", () => (location.hash = href("inbox")));
   navigator.serviceWorker.register(/** @type {any} */ (url), { scope: "/console/" }).catch(() => {});
 }

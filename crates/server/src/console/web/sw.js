@@ -24,3 +24,14 @@ self.addEventListener("fetch", (event) => {
     event.respondWith(fetch(event.request).catch(() => caches.match("/console/")));
   }
 });
+
+self.addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  const show = async () => {
+    const [page] = await self.clients.matchAll({ type: "window" });
+    if (!page) return self.clients.openWindow("/console/#/inbox");
+    await page.focus();
+    page.postMessage("inbox");
+  };
+  event.waitUntil(show());
+});

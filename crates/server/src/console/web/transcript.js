@@ -45,6 +45,10 @@ export class Transcript {
     this.sequence = 0;
     /** Notices with a sequence up to this one were there when the session was loaded. */
     this.baseline = 0;
+    /** The last of those that was taken again. */
+    this.replayed = 0;
+    /** Whether the events before the baseline are on their way. Newer ones come again after them. */
+    this.isReplaying = false;
     this.waitingSince = 0;
     /** Times at which the session waited for a person: `[from, to]`. @type {number[][]} */
     this.waits = [];
@@ -65,6 +69,35 @@ export class Transcript {
     this.lastCall = result.lastCallTokenUsage ?? null;
     this.sequence = result.lastSequence ?? 0;
     this.baseline = this.sequence;
+    this.replayed = 0;
+    this.isReplaying = false;
+    /** Prompts that wait for the end of the turn, here or in another browser. */
+    for (const queued of result.queuedMessages ?? []) this.queued(queued);
+  }
+
+  /** Expects the events after this one again, in their order. */
+  replayFrom(sequence) {
+    this.isReplaying = sequence < this.baseline;
+  }
+
+  /** Adds a prompt that waits in the daemon, if its row is not there. @param {import("./types.d.ts").QueuedMessage} queued */
+  queued(queued) {
+    const key = queued.messageId ?? queued.requestId;
+    if (this.byKey.has(key)) return;
+    this.push({ key, kind: "user", version: 0, at: Date.now(), message: key, text: queued.text, isUnsent: true, images: [], files: [] });
+  }
+
+  /** Whether an event is new. Events come in their order; some come twice: after a reconnect, and while a turn is read again. */
+  isNew(sequence) {
+    if (sequence <= this.baseline) {
+      if (sequence <= this.replayed) return false;
+      this.replayed = sequence;
+      if (sequence === this.baseline) this.isReplaying = false;
+      return true;
+    }
+    if (this.isReplaying || sequence <= this.sequence) return false;
+    this.sequence = sequence;
+    return true;
   }
 
   /**
@@ -74,7 +107,7 @@ export class Transcript {
    * @param {number} now milliseconds
    */
   apply(note, sequence, now) {
-    if (sequence !== undefined) this.sequence = Math.max(this.sequence, sequence);
+    if (sequence !== undefined && !this.isNew(sequence)) return;
     const isOld = sequence !== undefined && sequence <= this.baseline;
     switch (note.type) {
       case "droid_working_state_changed":
@@ -312,8 +345,8 @@ export class Transcript {
       duration: note.durationMs ?? 0,
       tokens: note.tokenUsage ?? null,
       childTokens: note.childTokenUsage ?? null,
-      cost: note.costUsd ?? null,
-      unpriced: note.unpricedTokens ?? 0,
+      cost: note["musher.costUsd"] ?? null,
+      unpriced: note["musher.unpricedTokens"] ?? 0,
       ended: now,
     };
     const key = `turn:${turn.id}`;

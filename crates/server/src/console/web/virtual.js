@@ -8,14 +8,19 @@ const OVERSCAN = 900;
 const NEAR = 48;
 
 /**
- * @param {{ rows: { key: string }[], row: (row: any) => any, label: string, anchor?: string, tail?: any }} props
- * `anchor`: the row to show first; `tail`: what is below all rows.
+ * @param {{ rows: { key: string, message?: string }[], row: (row: any) => any, label: string, anchor?: string, tail?: any }} props
+ * `anchor`: the row to show first, by its key or its message; `tail`: what is below all rows.
  */
 export function VirtualList({ rows, row, label, anchor, tail }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
-  const state = useRef({ heights: new Map(), isAtEnd: !anchor, anchored: anchor ?? "", observer: /** @type {any} */ (null) }).current;
+  const state = useRef({ heights: new Map(), isAtEnd: !anchor, asked: anchor ?? "", anchored: anchor ?? "", observer: /** @type {any} */ (null) }).current;
   const [, redraw] = useState(0);
   const [isAway, setAway] = useState(false);
+
+  if ((anchor ?? "") !== state.asked) {
+    state.asked = state.anchored = anchor ?? "";
+    if (anchor) state.isAtEnd = false;
+  }
 
   const height = (it) => state.heights.get(it.key) ?? ESTIMATE;
   const top = box.current?.scrollTop ?? 0;
@@ -74,8 +79,14 @@ export function VirtualList({ rows, row, label, anchor, tail }) {
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
-    if (state.anchored) {
-      const target = element.querySelector(`[data-key="${CSS.escape(state.anchored)}"]`);
+    const wanted = state.anchored && rows.find((it) => it.key === state.anchored || it.message === state.anchored);
+    if (state.anchored && !wanted) {
+      // the message is not there: it was compacted, or belongs to another session
+      state.anchored = "";
+      state.isAtEnd = true;
+    }
+    if (wanted) {
+      const target = element.querySelector(`[data-key="${CSS.escape(wanted.key)}"]`);
       if (target) {
         target.scrollIntoView({ block: "start" });
         target.classList.add("target");
@@ -83,7 +94,7 @@ export function VirtualList({ rows, row, label, anchor, tail }) {
       } else {
         let offset = 0;
         for (const it of rows) {
-          if (it.key === state.anchored) break;
+          if (it === wanted) break;
           offset += height(it);
         }
         if (Math.abs(element.scrollTop - offset) > 1) element.scrollTop = offset;

@@ -82,7 +82,7 @@ function File({ file, isAccepted = false, isSplit, comments, setComments, decide
   const lines = file.hunks.flatMap((hunk) => hunk.lines);
   const count = (kind) => lines.filter((line) => line.kind === kind).length;
   const what = file.isNew ? "new" : file.isDeleted ? "deleted" : file.before !== file.path ? `renamed from ${file.before}` : "";
-  const can = !file.isBinary;
+  const can = !file.isBinary || file.canDecide;
   const buttons = (hunk, label) =>
     can && html`<span class="decide">${isAccepted
       ? html`<button class="quiet" onClick=${() => decide("withdraw", file, hunk)} aria-label=${`Do not accept ${label}`}>Withdraw</button>`
