@@ -11,6 +11,7 @@ mod fuzzy;
 mod grant;
 mod history;
 mod job;
+mod jobs;
 mod keymap;
 mod keys;
 mod outside;

@@ -35,6 +35,8 @@ pub(crate) enum Action {
     Start(String),
     /// Interrupt the turn.
     Interrupt,
+    /// End the command that runs for the user, with its processes.
+    CancelJob,
     Quit,
     /// Stop the program, as Ctrl-Z does.
     Suspend,
@@ -134,8 +136,8 @@ pub(crate) struct App {
     /// The commands of the agent: name and description.
     commands: Vec<(String, String)>,
     busy: Option<Busy>,
-    /// A job of a command runs.
-    working: Option<String>,
+    /// The job that runs for the user, and since when.
+    working: Option<(String, Instant)>,
     notice: Option<(String, Instant)>,
     last_escape: Option<Instant>,
     last_ctrl_c: Option<Instant>,
@@ -245,8 +247,10 @@ impl App {
         self.notice = Some((text.into(), self.now));
     }
 
-    pub(crate) fn set_working(&mut self, what: Option<String>) {
-        self.working = what;
+    pub(crate) fn set_working(&mut self, what: Option<&str>) {
+        if self.working.as_ref().map(|(what, _)| what.as_str()) != what {
+            self.working = what.map(|what| (what.to_owned(), self.now));
+        }
     }
 
     /// Opens a list.
@@ -262,11 +266,11 @@ impl App {
         self.told.push(text);
     }
 
-    /// The prompt, with what the model gets to know.
+    /// The prompt, with what the model gets to know. That comes last: a command of the agent begins its prompt.
     pub(crate) fn with_told(&mut self, prompt: &str) -> String {
-        let mut parts = std::mem::take(&mut self.told);
-        parts.push(prompt.to_owned());
-        parts.join("\n")
+        let told = std::mem::take(&mut self.told);
+        let parts = std::iter::once(prompt.to_owned()).chain(told);
+        parts.collect::<Vec<_>>().join("\n\n")
     }
 
     /// A turn has begun.
@@ -466,6 +470,7 @@ impl App {
         self.last_ctrl_c = Some(self.now);
         match &self.busy {
             Some(busy) if !busy.is_stopping => self.interrupt(),
+            None if self.working.is_some() => self.actions.push(Action::CancelJob),
             _ if is_second => self.actions.push(Action::Quit),
             _ => self.notice("press Ctrl-C again to quit"),
         }
@@ -481,6 +486,9 @@ impl App {
         }
         if self.busy.is_some() {
             return self.interrupt();
+        }
+        if self.working.is_some() {
+            return self.actions.push(Action::CancelJob);
         }
         if self.editor.key(key) {
             return;

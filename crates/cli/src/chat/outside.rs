@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 
-use musher_process::Streams;
+use musher_process::{Child, Streams};
 
 use crate::style::Style;
 use crate::variables::value;
@@ -56,29 +57,45 @@ fn foreground(command: &OsString, file: &Path, cwd: &Path) -> std::io::Result<()
     }
 }
 
+/// A program that is killed when this is dropped, whoever else waits for it.
+struct Killed(Arc<Child>);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        self.0.kill();
+    }
+}
+
 /// Runs a command of the user without a terminal. Dropping the future ends it.
 pub(crate) async fn run(command: String, cwd: PathBuf) -> std::io::Result<Ran> {
     let script = format!("{{ {command}\n}} 2>&1");
     let streams = Streams { stdout: Stdio::piped(), ..Streams::null() };
     let mut child = musher_process::Command::new("sh").arg("-c").arg(script).cwd(cwd).spawn(streams).await?;
     let stdout = child.stdout.take();
-    // killed when this is dropped, so that the thread below ends, too
-    let child = std::sync::Arc::new(child);
-    let waited = std::sync::Arc::downgrade(&child);
+    // killed when this is dropped, so that the thread below ends, too, even if the command has closed its output
+    let child = Killed(Arc::new(child));
+    let waited = Arc::clone(&child.0);
     let reading = tokio::task::spawn_blocking(move || {
         let mut kept = Vec::new();
+        let mut left_out = 0;
         if let Some(mut stdout) = stdout {
             let mut buffer = [0; 8192];
             while let Ok(count @ 1..) = stdout.read(&mut buffer) {
                 kept.extend_from_slice(&buffer[..count]);
                 if kept.len() > 2 * MAX_OUTPUT {
+                    left_out += kept.len() - MAX_OUTPUT;
                     kept.drain(..kept.len() - MAX_OUTPUT);
                 }
             }
         }
         let from = kept.len().saturating_sub(MAX_OUTPUT);
-        let code = waited.upgrade().and_then(|child| child.reap().ok()).and_then(|status| status.code());
-        (String::from_utf8_lossy(&kept[from..]).into_owned(), code)
+        left_out += from;
+        let code = waited.reap().ok().and_then(|status| status.code());
+        let mut output = String::from_utf8_lossy(&kept[from..]).into_owned();
+        if left_out > 0 {
+            output.insert_str(0, &format!("(the first {left_out} bytes are left out)\n"));
+        }
+        (output, code)
     });
     let (output, code) = reading.await.map_err(std::io::Error::other)?;
     drop(child);

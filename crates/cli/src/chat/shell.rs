@@ -3,7 +3,6 @@
 //! One loop owns everything. Keys come first, then the events of the turn; the screen is drawn at once after a key, and else at most
 //! once per frame.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::future::Future;
 use std::path::PathBuf;
@@ -20,6 +19,7 @@ use tokio::sync::mpsc;
 use super::app::{Action, App, Edited, Status};
 use super::history::{Draft, History};
 use super::job::{self, Done, Scene};
+use super::jobs::Jobs;
 use super::keymap::Keymap;
 use super::keys::{Input, Parser};
 use super::outside;
@@ -96,7 +96,7 @@ struct Shell {
     starting: Option<(String, Boxed<musher::Result<Turn>>)>,
     /// Cancels the turn that runs or starts.
     cancel: CancellationToken,
-    jobs: VecDeque<Boxed<anyhow::Result<Done>>>,
+    jobs: Jobs,
     prompts: Vec<(String, String)>,
     /// Pictures and documents for the next prompt.
     attached: Vec<PathBuf>,
@@ -167,7 +167,7 @@ impl Shell {
             turn: None,
             starting: None,
             cancel: CancellationToken::new(),
-            jobs: VecDeque::new(),
+            jobs: Jobs::default(),
             prompts: Vec::new(),
             attached: Vec::new(),
             cwd: chat.cwd,
@@ -259,7 +259,7 @@ impl Shell {
                 }
                 event = next(&mut self.turn), if self.turn.is_some() => self.event(event),
                 started = begin(&mut self.starting), if self.starting.is_some() => self.started(started),
-                done = first(&mut self.jobs), if !self.jobs.is_empty() => self.done(done),
+                done = self.jobs.next(), if !self.jobs.is_empty() => self.done(done),
                 request = self.requests.next(), if self.has_requests => match request {
                     Some(request) => self.request(request),
                     None => self.has_requests = false,
@@ -330,7 +330,7 @@ impl Shell {
 
     fn done(&mut self, done: anyhow::Result<Done>) {
         self.is_dirty = true;
-        self.app.set_working(None);
+        self.app.set_working(self.jobs.label());
         let columns = tty::size().0;
         match done {
             Ok(Done::Lines(lines)) => {
@@ -343,7 +343,7 @@ impl Shell {
             Ok(Done::Files(files)) => self.app.set_files(files),
             Ok(Done::Switch(session, note, draft)) => self.switch(session, &note, draft),
             Ok(Done::Ran { command, output, code, is_shared }) => {
-                self.ran(&command, &output, code, is_shared, columns);
+                self.ran(&command, &output, code, is_shared);
             }
             Ok(Done::Context(percent)) => self.app.status.context = Some(percent),
             Ok(Done::Commands(commands)) => self.app.set_commands(commands),
@@ -352,9 +352,10 @@ impl Shell {
         }
     }
 
-    fn ran(&mut self, command: &str, output: &str, code: Option<i32>, is_shared: bool, columns: usize) {
+    fn ran(&mut self, command: &str, output: &str, code: Option<i32>, is_shared: bool) {
         let mut lines = vec![Line::new("$ ", Face::DIM).with(command, Face::STRONG)];
-        lines.extend(output.lines().map(|line| Line::plain(&format!("  {line}")).cut(columns.max(200))));
+        // the terminal wraps long lines, and gives them back whole when they are copied
+        lines.extend(output.lines().map(|line| Line::plain(&format!("  {line}"))));
         if code != Some(0) {
             let text =
                 code.map_or_else(|| "ended by a signal".to_owned(), |code| format!("exit code {code}"));
@@ -394,6 +395,7 @@ impl Shell {
             match action {
                 Action::Start(text) => self.start(text),
                 Action::Interrupt => self.cancel.cancel(),
+                Action::CancelJob => self.cancel_job(),
                 Action::Quit => self.is_over = true,
                 Action::Suspend => self.suspend().await?,
                 Action::ClearScreen => {
@@ -409,8 +411,9 @@ impl Shell {
                     }
                 }
                 Action::Run(command, is_shared) => {
-                    self.app.set_working(Some(format!("running {command}")));
-                    self.jobs.push_back(Box::pin(job::run(command, self.cwd.clone(), is_shared)));
+                    let work = job::run(command.clone(), self.cwd.clone(), is_shared);
+                    self.jobs.command(format!("!{command}"), work);
+                    self.app.set_working(self.jobs.label());
                 }
                 Action::Arm => self.tty.ask_whether_nothing_is_left(),
                 Action::Command("editor", _) => {
@@ -429,19 +432,26 @@ impl Shell {
                 }
                 Action::Command("image", path) => self.attach(&path),
                 Action::Command(name, argument) => {
-                    if name != "mode" {
-                        self.app.set_working(Some(format!("/{name}")));
-                    }
-                    self.jobs.push_back(Box::pin(job::command(self.scene(), name, argument)));
+                    let label = (name != "mode").then(|| format!("/{name}"));
+                    self.jobs.call(label, job::command(self.scene(), name, argument));
+                    self.app.set_working(self.jobs.label());
                 }
                 Action::Chosen(purpose, item) => {
-                    self.jobs.push_back(Box::pin(job::chosen(self.scene(), purpose, item)));
+                    self.jobs.call(None, job::chosen(self.scene(), purpose, item));
                 }
-                Action::ListFiles => self.jobs.push_back(Box::pin(job::files(self.cwd.clone()))),
+                Action::ListFiles => self.jobs.call(None, job::files(self.cwd.clone())),
                 Action::Notify(text) => tty::write(&Paint::notification(&text))?,
             }
         }
         Ok(())
+    }
+
+    fn cancel_job(&mut self) {
+        if let Some(label) = self.jobs.cancel() {
+            self.app.transcript.block([Line::new(&format!("stopped: {label}"), Face::DIM)]);
+            self.app.transcript.gap();
+        }
+        self.app.set_working(self.jobs.label());
     }
 
     fn scene(&self) -> Scene {
@@ -564,23 +574,23 @@ impl Shell {
     /// Asks the agent how full the context is.
     fn measure_context(&mut self) {
         let session = self.session.clone();
-        self.jobs.push_back(Box::pin(async move {
+        self.jobs.call(None, async move {
             let stats = session.client().get_context_stats().await;
             Ok(stats.map_or(Done::Nothing, |stats| {
                 Done::Context(crate::view::percent(stats.used.get(), stats.limit.get()))
             }))
-        }));
+        });
     }
 
     fn list_commands(&mut self) {
         let session = self.session.clone();
-        self.jobs.push_back(Box::pin(async move {
+        self.jobs.call(None, async move {
             let listed = session.client().list_commands().await;
             let commands = listed.map(|listed| listed.commands).unwrap_or_default();
             Ok(Done::Commands(
                 commands.into_iter().map(|it| (it.name, it.description.unwrap_or_default())).collect(),
             ))
-        }));
+        });
     }
 
     fn is_draft_saved(&self) -> bool {
@@ -711,11 +721,4 @@ async fn begin(
     let started = start.await;
     let prompt = starting.take().map(|(prompt, _)| prompt).unwrap_or_default();
     (prompt, started)
-}
-
-async fn first(jobs: &mut VecDeque<Boxed<anyhow::Result<Done>>>) -> anyhow::Result<Done> {
-    let Some(job) = jobs.front_mut() else { return std::future::pending().await };
-    let done = job.await;
-    jobs.pop_front();
-    done
 }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use musher::wire::{SessionNotification, ToolProgressType};
 use musher::{Event, TurnResult};
 
+use crate::sanitize::sanitized;
 use crate::view::markdown::Markdown;
 use crate::view::text::{Face, Line};
 use crate::view::{self, summary};
@@ -18,6 +19,8 @@ use calls::Calls;
 
 /// Maximum length of a shown error message.
 const MAX_MESSAGE: usize = 4000;
+/// Maximum length of the reason of a retry.
+const MAX_REASON: usize = 40;
 
 /// The state of what is shown of a session.
 #[derive(Debug)]
@@ -33,10 +36,18 @@ pub(crate) struct Transcript {
     shows_thinking: bool,
     calls: Calls,
     steps: Vec<todo::Step>,
-    /// Why the model is asked again, and since when it waits.
-    retry: Option<(String, Instant)>,
+    /// The model request that is tried again.
+    retry: Option<Retry>,
     is_blank: bool,
     tool_calls: usize,
+}
+
+#[derive(Debug)]
+struct Retry {
+    reason: String,
+    /// When it is tried again; `None` if the agent did not say.
+    at: Option<Instant>,
+    since: Instant,
 }
 
 #[derive(Debug)]
@@ -83,8 +94,15 @@ impl Transcript {
 
     /// What happens, in a few words.
     pub(crate) fn doing(&self, now: Instant) -> String {
-        if let Some((reason, since)) = &self.retry {
-            return format!("retrying the model request ({reason}) {}", seconds(now - *since));
+        if let Some(retry) = &self.retry {
+            let reason = &retry.reason;
+            return match retry.at {
+                Some(at) if at > now => {
+                    let left = (at - now).as_millis().div_ceil(1000);
+                    format!("retrying the model request in {left}s ({reason})")
+                }
+                _ => format!("retrying the model request ({reason}) {}", seconds(now - retry.since)),
+            };
         }
         if self.calls.is_running() {
             return self.calls.doing();
@@ -244,7 +262,17 @@ impl Transcript {
             Event::Retry(retry) => {
                 let attempt =
                     retry.attempt.map_or_else(String::new, |attempt| format!(", attempt {attempt}"));
-                self.retry = Some((format!("{}{attempt}", retry.reason.as_str().replace('_', " ")), now));
+                let reason = sanitized(&retry.reason.as_str().replace('_', " "), MAX_REASON);
+                if let Some(message) = &retry.message {
+                    self.end_thought(now, width);
+                    self.end_answer(width);
+                    self.wrapped(message, "! ", Face::NOTABLE, width);
+                }
+                self.retry = Some(Retry {
+                    reason: format!("{}{attempt}", reason.as_str()),
+                    at: retry.delay.map(|delay| now + delay),
+                    since: now,
+                });
             }
             Event::Error(error) => self.problem(&error.message, width),
             Event::HandlerFailed { reason } => self.problem(reason, width),

@@ -172,3 +172,47 @@ fn command(wakened: &mut PipeReader) -> Option<u8> {
     let mut byte = [0];
     wakened.read_exact(&mut byte).ok().map(|()| byte[0])
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+    use rustix::termios::{Termios, tcgetattr};
+
+    use super::Tty;
+
+    /// Set in the process of the test that panics.
+    const PANICS: &str = "MUSHER_TEST_TTY_PANICS";
+    const NAME: &str = "chat::tty::tests::panic_leaves_the_terminal_as_it_was";
+
+    fn text(settings: &Termios) -> String {
+        format!("{settings:?}")
+    }
+
+    #[test]
+    fn panic_leaves_the_terminal_as_it_was() {
+        if std::env::var_os(PANICS).is_some() {
+            let tty = Tty::open().unwrap();
+            let raw = tcgetattr(rustix::stdio::stdin()).unwrap();
+            assert_ne!(text(&raw), text(&tty.0.before), "raw");
+            // as with `panic = "abort"`, where nothing is dropped
+            std::mem::forget(tty);
+            panic!("on purpose");
+        }
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let master = openpt(flags).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let inside = ioctl_tiocgptpeer(&master, flags).unwrap();
+        let before = text(&tcgetattr(&inside).unwrap());
+        let end = || Stdio::from(inside.try_clone().unwrap());
+        #[expect(clippy::disallowed_methods, reason = "this test itself, which is waited for")]
+        let mut again = Command::new(std::env::current_exe().unwrap());
+        again.args([NAME, "--exact", "--nocapture"]).env(PANICS, "1");
+        let status = again.stdin(end()).stdout(end()).stderr(Stdio::piped()).output().unwrap();
+        let said = String::from_utf8_lossy(&status.stderr).into_owned();
+        assert!(!status.status.success() && said.contains("on purpose"), "{said}");
+        assert_eq!(text(&tcgetattr(&inside).unwrap()), before);
+    }
+}

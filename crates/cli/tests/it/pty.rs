@@ -23,6 +23,8 @@ pub(crate) struct Terminal {
     keyboard: File,
     output: mpsc::Receiver<Vec<u8>>,
     bytes: Vec<u8>,
+    /// The settings before the program started.
+    before: String,
     /// How much of the text was matched by earlier waits.
     looked_at: usize,
 }
@@ -61,11 +63,12 @@ impl Terminal {
         // before the program starts and asks for it
         set_size(&keyboard, size);
         let mut screen = keyboard.try_clone().unwrap();
+        let before = settings(&keyboard);
         let child = command.spawn().unwrap();
         // both hold the inner end, which must be the program's alone: its end is the end of the output
         drop((command, inside));
         let (sender, output) = mpsc::sync_channel(4096);
-        let terminal = Self { child, keyboard, output, bytes: Vec::new(), looked_at: 0 };
+        let terminal = Self { child, keyboard, output, bytes: Vec::new(), before, looked_at: 0 };
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
             // a terminal whose last program is gone gives an error
@@ -102,7 +105,12 @@ impl Terminal {
 
     /// The settings of the terminal, as text.
     pub(crate) fn settings(&self) -> String {
-        format!("{:?}", rustix::termios::tcgetattr(&self.keyboard).unwrap())
+        settings(&self.keyboard)
+    }
+
+    /// The settings before the program started.
+    pub(crate) fn settings_before(&self) -> &str {
+        &self.before
     }
 
     /// Sends a signal to the program.
@@ -167,6 +175,10 @@ impl Terminal {
         }
         self.child.wait().unwrap().code()
     }
+}
+
+fn settings(keyboard: &File) -> String {
+    format!("{:?}", rustix::termios::tcgetattr(keyboard).unwrap())
 }
 
 fn set_size(keyboard: &File, (columns, rows): (u16, u16)) {

@@ -71,8 +71,14 @@ impl App {
 
     /// The keyboard has no key left that was typed before it was asked.
     pub(crate) fn nothing_left(&mut self) {
-        if self.arming.state == State::Asked {
-            self.arming.state = State::Armed;
+        if self.arming.state != State::Asked {
+            return;
+        }
+        self.arming.state = State::Armed;
+        let wants_words =
+            matches!(&self.overlay, Some(Overlay::Question { questions, .. }) if questions.wants_words());
+        if wants_words && self.words.is_none() {
+            self.words = Some(Editor::new(false));
         }
     }
 
@@ -142,12 +148,11 @@ impl App {
 
     fn show_question(&mut self) {
         let Some(Overlay::Question { questions, .. }) = &self.overlay else { return };
-        let (text, wants_words) = (questions.text(), questions.wants_words());
+        let text = questions.text();
         let lines = text.lines().flat_map(|line| Line::new(line, Face::STRONG).wrapped(self.width, 0));
         self.transcript.block(lines.collect::<Vec<_>>());
-        if wants_words {
-            self.words = Some(Editor::new(false));
-        }
+        // a key that was pressed twice does not answer two questions
+        self.arming.state = State::Quiet(self.now);
     }
 
     pub(super) fn answer_key(&mut self, key: Key) {

@@ -116,7 +116,7 @@ impl App {
         let (what, since) = match (&self.busy, &self.working) {
             (Some(busy), _) if busy.is_stopping => ("stopping".to_owned(), Some(busy.since)),
             (Some(busy), _) => (self.transcript.doing(self.now), Some(busy.since)),
-            (None, Some(what)) => (what.clone(), None),
+            (None, Some((what, since))) => (what.clone(), Some(*since)),
             (None, None) => return None,
         };
         let picture = since.map_or(0, |since| millis(since) / FRAME_MS % 10);

@@ -138,8 +138,20 @@ fn exclamation_mark_runs_a_command() {
     );
     assert!(matches!(stage.keys(0, "!!ls\r").as_slice(), [Action::Run(command, false)] if command == "ls"));
     stage.app.tell_later("I ran `ls -l`.".to_owned());
-    assert_eq!(stage.app.with_told("go on"), "I ran `ls -l`.\ngo on");
+    assert_eq!(stage.app.with_told("go on"), "go on\n\nI ran `ls -l`.");
     assert_eq!(stage.app.with_told("go on"), "go on");
+}
+
+#[test]
+fn escape_and_ctrl_c_end_a_job_after_the_turn() {
+    let mut stage = Stage::new();
+    stage.app.set_working(Some("!sleep 1000"));
+    let live = stage.live().join("\n");
+    assert!(live.contains("!sleep 1000") && live.contains("Esc interrupts"), "{live}");
+    assert!(matches!(stage.keys(0, "\u{1b}").as_slice(), [Action::CancelJob]));
+    assert!(matches!(stage.keys(0, "\u{3}").as_slice(), [Action::CancelJob]));
+    stage.app.begun("prompt");
+    assert!(matches!(stage.keys(0, "\u{1b}").as_slice(), [Action::Interrupt]));
 }
 
 #[test]

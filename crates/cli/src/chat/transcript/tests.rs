@@ -23,6 +23,11 @@ impl Stage {
         self.transcript.take().iter().map(Line::text).collect()
     }
 
+    fn doing(&mut self, after: u64) -> String {
+        self.now += Duration::from_millis(after);
+        self.transcript.doing(self.now)
+    }
+
     fn live(&self) -> Vec<String> {
         self.transcript.live(self.now, 60, 10).iter().map(Line::text).collect()
     }
@@ -156,4 +161,18 @@ fn unknown_tool_and_odd_results_are_shown() {
     stage.event(0, &Event::ToolCall(Box::new(ToolCall::new("t", "server___do", Json::from(json!(7))))));
     assert_eq!(stage.event(0, &result("t", "server___do", "\u{1b}[2Jx", true)), ["✗ server___do   [2Jx"]);
     assert_eq!(stage.event(0, &result("never", "x", "y", false)), Vec::<String>::new());
+}
+
+#[test]
+fn retry_counts_down_and_names_its_reason() {
+    let mut stage = Stage::new();
+    let retry = json!({"reason": "rate_limit", "attempt": 2, "delayMs": 4000, "message": "429: slow down"});
+    let retry: musher::wire::LlmRetry = serde_json::from_value(retry).unwrap();
+    let lines = stage.event(0, &Event::Retry(retry.into()));
+    assert_eq!(lines, ["! 429: slow down"]);
+    assert_eq!(stage.doing(0), "retrying the model request in 4s (rate limit, attempt 2)");
+    assert_eq!(stage.doing(2500), "retrying the model request in 2s (rate limit, attempt 2)");
+    assert_eq!(stage.doing(2000), "retrying the model request (rate limit, attempt 2) 4.5s");
+    stage.event(0, &delta("here"));
+    assert_eq!(stage.doing(0), "writing");
 }

@@ -139,3 +139,49 @@ fn escape_at_a_request_stops_the_turn() {
     assert!(!stage.workspace().join("made.txt").exists());
     screen.quit();
 }
+
+/// The model asks this, slowly, so that keys can be typed before.
+fn asks_slowly(questionnaire: &str) -> Stage {
+    let reply = Reply::tool("AskUser", json!({"questionnaire": questionnaire})).delay_ms(700, 0);
+    Stage::new(Script::new().reply(reply.when(step(1))).reply(Reply::text("As you like.").when(step(2))))
+}
+
+#[test]
+fn text_typed_ahead_does_not_answer_a_question_in_words() {
+    let stage = asks_slowly("1. [question] Which name?\n[topic] Name\n");
+    let mut screen = Screen::start(&stage, &["ask me"]);
+    screen.until("waiting for the model");
+    screen.press("typed");
+    screen.until("› typed");
+    screen.press(" ahead");
+    screen.until("Which name?");
+    // no pause for a user who goes on typing
+    screen.press(" and on");
+    screen.until("answer:");
+    screen.press("Ada\r");
+    screen.until("As you like.");
+    screen.until("› typed ahead and on");
+    assert!(stage.model_received("[answer] Ada") && !stage.model_received("typed ahead"));
+    screen.press("\u{3}");
+    screen.until_idle();
+    screen.quit();
+}
+
+#[test]
+fn key_pressed_twice_answers_one_question() {
+    let questions = "1. [question] Which colour?\n[topic] Colour\n[option] red\n[option] blue\n\
+                     2. [question] Which size?\n[topic] Size\n[option] large\n[option] small\n";
+    let stage = asks_slowly(questions);
+    let mut screen = Screen::start(&stage, &["ask me"]);
+    screen.until(ARMED);
+    screen.press("22");
+    screen.until("Which size? (2 of 2)");
+    screen.until(ARMED);
+    assert!(screen.text().contains("› 2"), "the second one is text of the prompt\n{}", screen.text());
+    screen.press("1");
+    screen.until("As you like.");
+    assert!(stage.model_received("[answer] blue") && stage.model_received("[answer] large"));
+    screen.press("\u{3}");
+    screen.until_idle();
+    screen.quit();
+}

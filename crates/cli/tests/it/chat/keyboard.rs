@@ -140,3 +140,63 @@ fn commands_change_settings_and_show_what_is_asked_for() {
     screen.until_idle();
     screen.quit();
 }
+
+#[test]
+fn command_of_the_user_is_ended_by_escape_with_its_processes() {
+    let stage = answers();
+    let mut screen = Screen::start(&stage, &[]);
+    screen.until_idle();
+    // it has closed its output, and still runs
+    screen.press("!echo $$ > id; exec >&- 2>&-; sleep 1000; true\r");
+    let id = stage.workspace().join("id");
+    screen
+        .until_it("the command runs", |_| fs_err::read_to_string(&id).is_ok_and(|text| text.ends_with('\n')));
+    let process = format!("/proc/{}", fs_err::read_to_string(&id).unwrap().trim());
+    assert!(std::path::Path::new(&process).exists());
+    // it delays no command of the session
+    screen.press("/status\r");
+    screen.until("directory");
+    screen.until("!echo $$");
+    screen.press("\u{1b}");
+    screen.until("stopped: !echo $$");
+    screen.until_it("its end", |_| !std::path::Path::new(&process).exists());
+    screen.until_idle();
+    screen.quit();
+}
+
+#[test]
+fn long_lines_of_output_are_kept_whole() {
+    let stage = answers();
+    let mut screen = Screen::start(&stage, &[]);
+    screen.until_idle();
+    screen.press("!printf 'a%.0s' $(seq 700); echo the-end\r");
+    screen.until("the-end");
+    screen.until_idle();
+    let letters = screen
+        .all_rows()
+        .iter()
+        .filter(|row| row.trim_start().starts_with("aaa"))
+        .fold(0, |sum, row| sum + row.matches('a').count());
+    assert_eq!(letters, 700);
+    screen.quit();
+}
+
+#[test]
+fn custom_command_is_expanded_after_a_command_of_the_user() {
+    let stage = answers();
+    let commands = stage.home().join("commands");
+    fs_err::create_dir_all(&commands).unwrap();
+    fs_err::write(commands.join("deploy.md"), "Deploy the thing called $ARGUMENTS now.").unwrap();
+    let mut screen = Screen::start(&stage, &[]);
+    screen.until_idle();
+    screen.press("!echo from-$((1 + 1))\r");
+    screen.until("  from-2");
+    screen.until_idle();
+    screen.press("/dep");
+    screen.until("› /deploy");
+    screen.press("loy web\r");
+    screen.until("Understood.");
+    screen.until_idle();
+    assert!(stage.model_received("Deploy the thing called web") && stage.model_received("from-2"));
+    screen.quit();
+}

@@ -104,9 +104,9 @@ fn terminal_is_as_before_after_the_end_and_after_signals() {
     for how in ["quit", "TERM", "HUP"] {
         let stage = Stage::new(Script::new().reply(Reply::text("Hello.").when(when().with_tools())));
         let mut screen = Screen::start(&stage, &["hello"]);
-        let raw = screen.terminal.settings();
         screen.until("Hello.");
         screen.until_idle();
+        assert_ne!(screen.terminal.settings(), screen.terminal.settings_before(), "raw");
         let code = match how {
             "quit" => {
                 screen.press("\u{4}");
@@ -122,7 +122,7 @@ fn terminal_is_as_before_after_the_end_and_after_signals() {
             raw.rfind("\u{1b}[?2004l") > raw.rfind("\u{1b}[?2004h")
         });
         assert_eq!(screen.end(), Some(code), "{how}");
-        drop(raw);
+        assert_eq!(screen.terminal.settings(), screen.terminal.settings_before(), "{how}");
     }
 }
 
