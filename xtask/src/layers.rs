@@ -93,6 +93,7 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("tokio-tungstenite", &["musher-rpc"]),
     ("rmcp", &["musher", "musher-mcp"]),
     ("rustls", &["musher-http"]),
+    ("tokio-rustls", &["musher-http", "musher-server"]),
     ("serde-saphyr", &["conformance", "musher-config", "musher-rehearse"]),
     ("clap", &["musher-cli", "xtask"]),
     ("tree-sitter", &["musher-permission"]),

@@ -39,6 +39,14 @@ pub(crate) struct Daemon {
     #[arg(long)]
     pub(crate) allow_remote: bool,
 
+    /// Certificate chain (PEM) for TLS on all TCP addresses; needs --tls-key
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+
+    /// Private key (PEM) of the certificate
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
+
     /// Allow a web page to connect, such as `https://console.example` (repeatable)
     #[arg(long = "origin", value_name = "ORIGIN")]
     pub(crate) origins: Vec<String>,

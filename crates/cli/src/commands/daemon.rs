@@ -14,7 +14,7 @@ use anyhow::{Context as _, anyhow};
 use futures_util::future::try_join_all;
 use musher_engine::store::shared::DaemonFiles;
 use musher_engine::store::{Store, StoreError};
-use musher_server::daemon::{Address, AgentSource, DaemonOptions, Listener, Origins};
+use musher_server::daemon::{Address, AgentSource, DaemonOptions, Listener, Origins, Tls};
 
 use super::stop::Stop;
 use crate::args::{Daemon, DaemonAction};
@@ -42,6 +42,18 @@ async fn serve(args: Daemon, printer: Printer) -> Result<Exit, Failure> {
     let stop = Stop::listen().context("cannot listen for signals")?;
     let home = embedded::home()?;
     let addresses = addresses(&args, &home)?;
+    let tls = match (&args.tls_cert, &args.tls_key) {
+        (Some(certificate), Some(key)) => Some(Tls::from_files(certificate, key).map_err(Failure::setup)?),
+        _ => None,
+    };
+    if tls.is_none()
+        && let Some(remote) = addresses.iter().find(|address| !address.is_local())
+    {
+        let advice = "pass --tls-cert and --tls-key, or put a proxy with TLS in front";
+        printer.note(
+            format!("warning: clients of {remote} send the token without encryption; {advice}").as_str(),
+        );
+    }
     let files = DaemonFiles::open(&home);
     // held until the end
     let _lock = files.lock().map_err(|error| match error {
@@ -54,8 +66,12 @@ async fn serve(args: Daemon, printer: Printer) -> Result<Exit, Failure> {
     let mut listeners = Vec::new();
     for address in &addresses {
         let listener = Listener::bind(address).await;
-        listeners
-            .push(listener.with_context(|| format!("cannot listen on {address}")).map_err(Failure::setup)?);
+        let listener =
+            listener.with_context(|| format!("cannot listen on {address}")).map_err(Failure::setup)?;
+        listeners.push(match &tls {
+            Some(tls) => listener.with_tls(tls.clone()),
+            None => listener,
+        });
     }
     let mut options =
         DaemonOptions::new(source(&args)?, Store::open(&home), Arc::new(files), String::new(), token);

@@ -4,8 +4,12 @@ mod access;
 mod captures;
 mod faults;
 mod inbox;
+mod prompts;
 mod replay;
 pub(crate) mod stage;
+mod tls;
+#[cfg(feature = "otlp")]
+mod trace;
 
 use serde_json::json;
 use stage::{Stage, has, sequences, text_of};

@@ -10,7 +10,7 @@ mod logging; // --log and --log-level
 mod models; // the names of models
 mod odd_agents; // that do not answer, or cannot be started
 #[cfg(feature = "otlp")]
-mod otlp; // OTEL_EXPORTER_OTLP_ENDPOINT
+pub(crate) mod otlp; // OTEL_EXPORTER_OTLP_ENDPOINT
 mod peers; // the same with the real droid
 mod programs; // --json and --stream-json
 mod proxy; // HTTP_PROXY and its like

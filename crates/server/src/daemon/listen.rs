@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::hub::Hub;
+use super::tls::Tls;
 use super::{client, http, metrics};
 use crate::console;
 
@@ -32,6 +33,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 pub enum Address {
     /// A TCP address.
     Tcp(SocketAddr),
+    /// A TCP address with TLS.
+    Tls(SocketAddr),
     /// A Unix socket.
     Unix(PathBuf),
 }
@@ -58,7 +61,7 @@ impl Address {
     /// Whether only this machine can reach it.
     pub fn is_local(&self) -> bool {
         match self {
-            Self::Tcp(address) => address.ip().is_loopback(),
+            Self::Tcp(address) | Self::Tls(address) => address.ip().is_loopback(),
             Self::Unix(_) => true,
         }
     }
@@ -68,6 +71,7 @@ impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tcp(address) => write!(f, "ws://{address}"),
+            Self::Tls(address) => write!(f, "wss://{address}"),
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
         }
     }
@@ -78,6 +82,7 @@ impl fmt::Display for Address {
 pub struct Listener {
     socket: Socket,
     address: Address,
+    tls: Option<Tls>,
 }
 
 #[derive(Debug)]
@@ -98,16 +103,26 @@ impl Listener {
     /// Listens. The directory of a Unix socket must exist; a socket without a listener is replaced.
     pub async fn bind(address: &Address) -> io::Result<Self> {
         match address {
-            Address::Tcp(address) => {
+            Address::Tcp(address) | Address::Tls(address) => {
                 let socket = TcpListener::bind(address).await?;
                 let address = Address::Tcp(socket.local_addr()?);
-                Ok(Self { socket: Socket::Tcp(socket), address })
+                Ok(Self { socket: Socket::Tcp(socket), address, tls: None })
             }
             Address::Unix(path) => {
                 let socket = bind_unix(path).await?;
-                Ok(Self { socket: Socket::Unix(socket, path.clone()), address: address.clone() })
+                Ok(Self { socket: Socket::Unix(socket, path.clone()), address: address.clone(), tls: None })
             }
         }
+    }
+
+    /// Accepts only clients with TLS, unless it is a Unix socket.
+    #[must_use]
+    pub fn with_tls(mut self, tls: Tls) -> Self {
+        if let Address::Tcp(address) = self.address {
+            self.address = Address::Tls(address);
+            self.tls = Some(tls);
+        }
+        self
     }
 
     /// Listens on a port of this machine.
@@ -115,7 +130,7 @@ impl Listener {
         let socket = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, port))?;
         socket.set_nonblocking(true)?;
         let address = Address::Tcp(socket.local_addr()?);
-        Ok(Self { socket: Socket::Tcp(TcpListener::from_std(socket)?), address })
+        Ok(Self { socket: Socket::Tcp(TcpListener::from_std(socket)?), address, tls: None })
     }
 
     /// Returns the address, with the port that was chosen.
@@ -164,7 +179,7 @@ pub(crate) async fn serve(hub: &Arc<Hub>, listener: Listener) -> io::Result<()> 
                         hub.metrics.refused_upgrades.add(1);
                         continue;
                     };
-                    clients.spawn(connection(Arc::clone(hub), stream, permit));
+                    clients.spawn(connection(Arc::clone(hub), stream, listener.tls.clone(), permit));
                 }
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
@@ -193,10 +208,23 @@ async fn accept(socket: &Socket) -> io::Result<Stream> {
     }
 }
 
-async fn connection(hub: Arc<Hub>, stream: Stream, permit: tokio::sync::OwnedSemaphorePermit) {
-    match stream {
-        Stream::Tcp(stream) => exchange(hub, stream, false, permit).await,
-        Stream::Unix(stream) => exchange(hub, stream, true, permit).await,
+async fn connection(
+    hub: Arc<Hub>,
+    stream: Stream,
+    tls: Option<Tls>,
+    permit: tokio::sync::OwnedSemaphorePermit,
+) {
+    match (stream, tls) {
+        (Stream::Tcp(stream), None) => exchange(hub, stream, false, permit).await,
+        (Stream::Tcp(stream), Some(Tls(tls))) => match timeout(HEAD_TIMEOUT, tls.accept(stream)).await {
+            Ok(Ok(stream)) => Box::pin(exchange(hub, stream, false, permit)).await,
+            Ok(Err(error)) => {
+                hub.metrics.refused_upgrades.add(1);
+                tracing::debug!(%error, "a client does not speak TLS");
+            }
+            Err(_late) => hub.metrics.refused_upgrades.add(1),
+        },
+        (Stream::Unix(stream), _) => exchange(hub, stream, true, permit).await,
     }
 }
 

@@ -33,6 +33,7 @@ mod questions;
 mod registry;
 mod rewrite;
 mod session;
+mod tls;
 mod topic;
 
 use std::io;
@@ -41,6 +42,7 @@ use std::sync::Arc;
 pub use access::{Origins, Token};
 pub use listen::{Address, AddressError, Listener};
 pub use options::{AgentSource, DaemonOptions, SharedState};
+pub use tls::{Tls, TlsError};
 
 use hub::Hub;
 

@@ -102,6 +102,11 @@ impl Registry {
         self.lock().get(session).map(|entry| entry.shared.info())
     }
 
+    /// The events of a session that is open.
+    pub(crate) fn topic(&self, session: &SessionId) -> Option<Arc<Topic>> {
+        self.lock().get(session).map(|entry| Arc::clone(&entry.shared.topic))
+    }
+
     /// Whether a client follows a session.
     pub(crate) fn follows(&self, session: &SessionId, client: u64) -> bool {
         self.lock().get(session).is_some_and(|entry| entry.shared.follows(client))

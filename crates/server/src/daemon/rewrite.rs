@@ -86,8 +86,9 @@ const OURS: [&str; 9] = [
     "worktreeBase",
 ];
 
-/// The call of a client, for the agent: under its method, without the fields of the daemon. The session id stays where `keeps_id` says so.
-pub(crate) fn call(id: &str, method: &str, fields: &Extra, keeps_id: bool) -> Frame {
+/// The call of a client, for the agent: under its method, with its `_meta`, without the fields of the daemon. The session id stays where
+/// `keeps_id` says so.
+pub(crate) fn call(id: &str, method: &str, fields: &Extra, keeps_id: bool, meta: Option<Json>) -> Frame {
     let mut fields = fields.clone();
     for name in OURS {
         fields.remove(name);
@@ -97,7 +98,9 @@ pub(crate) fn call(id: &str, method: &str, fields: &Extra, keeps_id: bool) -> Fr
     }
     let method = method.strip_prefix("daemon.").unwrap_or(method);
     let params = Json::new(&fields).unwrap_or_else(|_| Json::empty_object());
-    Frame::Request(Request::new(id, format!("droid.{method}"), params))
+    let mut request = Request::new(id, format!("droid.{method}"), params);
+    request.envelope.meta = meta;
+    Frame::Request(request)
 }
 
 #[cfg(test)]
@@ -132,9 +135,13 @@ mod tests {
             serde_json::from_str(r#"{"sessionId":"s","token":"secret","text":"hi","afterSequence":3}"#)
                 .unwrap();
         assert_eq!(
-            call("1", "daemon.add_user_message", &fields, false).to_line(),
+            call("1", "daemon.add_user_message", &fields, false, None).to_line(),
             r#"{"jsonrpc":"2.0","type":"request","factoryApiVersion":"1.0.0","factoryProtocolVersion":"1.220.0","id":"1","method":"droid.add_user_message","params":{"text":"hi"}}"#
         );
-        assert!(call("1", "daemon.load_session", &fields, true).to_line().contains(r#""sessionId":"s""#));
+        let load =
+            call("1", "daemon.load_session", &fields, true, Some(Json::from(serde_json::json!({"a": 1}))));
+        assert!(
+            load.to_line().contains(r#""sessionId":"s""#) && load.to_line().contains(r#""_meta":{"a":1}"#)
+        );
     }
 }

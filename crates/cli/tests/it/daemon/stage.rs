@@ -20,6 +20,7 @@ pub(crate) struct Stage {
     pub(crate) home: tempfile::TempDir,
     _model: Server,
     arguments: Vec<String>,
+    variables: Vec<(String, String)>,
     daemon: Option<Running>,
     pub(crate) address: String,
 }
@@ -32,6 +33,11 @@ impl Stage {
 
     /// Starts a daemon on a free port with this model and more arguments.
     pub(crate) fn with(script: Script, arguments: &[&str]) -> Self {
+        Self::with_variables(script, arguments, &[])
+    }
+
+    /// Starts a daemon as [`with`](Self::with), with more environment variables.
+    pub(crate) fn with_variables(script: Script, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let home = tempfile::tempdir().unwrap();
         let model = Server::bind("127.0.0.1:0", script).unwrap();
         let musher = home.path().join(".musher");
@@ -46,7 +52,10 @@ impl Stage {
         });
         fs_err::write(musher.join("settings.json"), settings.to_string()).unwrap();
         let arguments = arguments.iter().map(|it| (*it).to_owned()).collect();
-        let mut stage = Self { home, _model: model, arguments, daemon: None, address: String::new() };
+        let variables =
+            variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let mut stage =
+            Self { home, _model: model, arguments, variables, daemon: None, address: String::new() };
         stage.start();
         stage
     }
@@ -65,6 +74,7 @@ impl Stage {
         command.args(arguments).args(&self.arguments);
         command.env("HOME", self.home.path()).env("PATH", std::env::var_os("PATH").unwrap());
         command.env("NO_PROXY", "127.0.0.1");
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
     }
 
@@ -94,7 +104,11 @@ impl Stage {
 
     /// Connects a client without a login.
     pub(crate) async fn stranger(&self) -> Client {
-        let connection = connect_websocket(&self.address, WebSocketOptions::default()).await.unwrap();
+        self.over(connect_websocket(&self.address, WebSocketOptions::default()).await.unwrap())
+    }
+
+    /// A client on this connection, without a login.
+    pub(crate) fn over(&self, connection: Connection) -> Client {
         Client { connection, token: self.token(), work: self.work(), seen: Vec::new() }
     }
 

@@ -7,31 +7,28 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 use musher_rehearse::{HttpError, Reply, Script};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::stage::{Stage, execute, makes_a_file, step};
 use crate::program::ended;
-
-/// A key that must not be in any export.
-const CANARY: &str = "sk-canary-7f3a9c0d1e2b";
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const CALLER: &str = "00f067aa0ba902b7";
 
 /// A request of the exporter: its head and its body.
-struct Export {
+pub(crate) struct Export {
     head: String,
     body: String,
 }
 
 /// An OTLP collector on loopback. It answers its requests with these statuses in turn, then with 200.
-struct Collector {
-    url: String,
+pub(crate) struct Collector {
+    pub(crate) url: String,
     exports: Receiver<Export>,
 }
 
 impl Collector {
-    fn start(statuses: &'static [u16]) -> Self {
+    pub(crate) fn start(statuses: &'static [u16]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (sender, exports) = channel();
@@ -53,7 +50,7 @@ impl Collector {
     }
 
     /// The spans of all exports of a program that has ended.
-    fn spans(&self) -> Vec<Value> {
+    pub(crate) fn spans(&self) -> Vec<Value> {
         self.exports.try_iter().flat_map(|export| spans(&export.body)).collect()
     }
 }
@@ -77,7 +74,7 @@ fn spans(body: &str) -> Vec<Value> {
 }
 
 /// The one span of this name.
-fn named<'a>(spans: &'a [Value], name: &str) -> &'a Value {
+pub(crate) fn named<'a>(spans: &'a [Value], name: &str) -> &'a Value {
     let mut found = spans.iter().filter(|span| span["name"] == name);
     let span = found.next().unwrap_or_else(|| panic!("no span `{name}` in {spans:#?}"));
     assert!(found.next().is_none(), "{spans:#?}");
@@ -155,31 +152,52 @@ fn trace_that_is_not_sampled_is_not_exported() {
     assert!(spans.iter().all(|span| span["name"] == "session"), "{spans:#?}");
 }
 
+/// A secret for each place that can hold one. Only `env` is in a variable with a credential-like name.
+fn canary(source: &str) -> String {
+    format!("{source}-canary-7f3a9c0d1e2b")
+}
+
 #[test]
 fn no_key_is_exported_at_any_level() {
-    let error = HttpError::new(401).message(format!("Incorrect API key provided: {CANARY}"));
+    // the model server repeats what it gets
+    let repeated = ["apikey", "header", "env"].map(canary).join(" ");
+    let error = HttpError::new(401).message(format!("Incorrect API key provided: {repeated}"));
     let script = Script::new()
         .reply(execute("printenv VENDOR_API_KEY").when(step(1)))
         .reply(Reply::error(error).when(step(2)));
     let stage = Stage::new(script);
+    let settings = json!({
+        "customModels": [{
+            "model": "scripted", "displayName": "Scripted", "baseUrl": format!("{}/v1", stage.model_url()),
+            "apiKey": canary("apikey"), "extraHeaders": {"x-key": canary("header")},
+            "provider": "generic-chat-completion-api", "maxOutputTokens": 8192,
+        }],
+    });
+    let says = "echo \"bad $SERVER_AUTH, $0\" >&2; exit 3";
+    let servers = json!({"mcpServers": {"fails": {
+        "command": "sh", "args": ["-c", says, canary("argument")], "env": {"SERVER_AUTH": canary("variable")},
+    }}});
+    fs_err::write(stage.home().join("settings.json"), settings.to_string()).unwrap();
+    fs_err::write(stage.home().join("mcp.json"), servers.to_string()).unwrap();
     let collector = Collector::start(&[]);
     let log = stage.home().join("musher.log");
     let arguments =
         ["--log", log.to_str().unwrap(), "--log-level", "trace", "--auto", "high", "print the key"];
     let mut command = exporting(&stage, &collector, &arguments);
     command
-        .env("VENDOR_API_KEY", CANARY)
-        .env("OTEL_EXPORTER_OTLP_HEADERS", format!("authorization={CANARY}"));
+        .env("VENDOR_API_KEY", canary("env"))
+        .env("OTEL_EXPORTER_OTLP_HEADERS", format!("authorization={}", canary("collector")));
     let ran = ended(command);
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
     let log = fs_err::read_to_string(log).unwrap();
-    assert!(!log.contains(CANARY), "{log}");
+    assert!(!log.contains("-canary-"), "{log}");
     let exports: Vec<Export> = collector.exports.try_iter().collect();
     let bodies: String = exports.iter().map(|export| export.body.as_str()).collect();
-    assert!(!bodies.contains(CANARY), "{bodies}");
+    assert!(!bodies.contains("-canary-"), "{bodies}");
     // what could have shown it was exported
     assert!(bodies.contains("Incorrect API key provided"), "{bodies}");
-    assert!(exports[0].head.contains(CANARY), "the collector gets its key");
+    assert!(log.contains("code 3: bad ***, ***"), "{log}");
+    assert!(exports[0].head.contains(&canary("collector")), "the collector gets its key");
 }
 
 #[test]

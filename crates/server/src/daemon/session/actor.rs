@@ -12,7 +12,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::prompts::Prompt;
+use super::prompts::{Acknowledged, Prompt, TurnPrompt};
 use super::{Call, Caller, Control, IDLE, Inputs, Shared, report_exit};
 use crate::daemon::agent::Opened;
 use crate::daemon::error;
@@ -38,8 +38,9 @@ pub(super) struct Actor {
     pub(super) deferred: VecDeque<Call>,
     /// Prompts that are on disk and that the agent does not have.
     pub(super) prompts: VecDeque<Prompt>,
-    /// Prompts that the agent has acknowledged and not begun, by id.
-    pub(super) acknowledged: Vec<String>,
+    /// Prompts that the agent has acknowledged and not begun.
+    pub(super) acknowledged: Vec<Acknowledged>,
+    pub(super) turn_prompt: TurnPrompt,
     /// Held while a turn runs.
     pub(super) turn: Option<OwnedSemaphorePermit>,
     /// Waits for the right to run a turn.
@@ -92,6 +93,24 @@ pub(super) enum Waiting {
     Ignored,
 }
 
+/// A call to the agent.
+pub(super) struct AgentCall {
+    pub(super) method: String,
+    pub(super) fields: Extra,
+    /// The client's id.
+    pub(super) id: Option<String>,
+    /// The client's `_meta`.
+    pub(super) meta: Option<Json>,
+    /// Whether the agent gets the id of the session.
+    pub(super) keeps_session: bool,
+}
+
+impl AgentCall {
+    pub(super) fn new(method: &str, fields: &Extra) -> Self {
+        Self { method: method.to_owned(), fields: fields.clone(), id: None, meta: None, keeps_session: false }
+    }
+}
+
 /// What the response to a client's call becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reply {
@@ -129,6 +148,7 @@ impl Actor {
             deferred: VecDeque::new(),
             prompts: VecDeque::new(),
             acknowledged: Vec::new(),
+            turn_prompt: TurnPrompt::None,
             turn: None,
             turn_wait: None,
             turn_started: None,
@@ -180,11 +200,11 @@ impl Actor {
         }
     }
 
-    /// Whether the session needs no task: no agent, no client that follows, and nothing to do.
+    /// Whether the session needs no task: no agent, no client that follows, and nothing to do. Prompts that wait for the next agent are
+    /// on disk.
     fn is_over(&self) -> bool {
         matches!(self.agent, Agent::Absent)
             && self.deferred.is_empty()
-            && self.prompts.is_empty()
             && self.calls.is_empty()
             && !self.shared.is_followed()
     }
@@ -231,7 +251,8 @@ impl Actor {
         if fields.get("mcpServers").is_none() {
             fields.insert("mcpServers", json!([]));
         }
-        self.send_call("droid.load_session", &fields, true, None, Waiting::Load).await;
+        let call = AgentCall { keeps_session: true, ..AgentCall::new("droid.load_session", &fields) };
+        self.send_call(call, Waiting::Load).await;
     }
 
     /// The agent has not opened the session: everything that waits for it fails.
@@ -267,20 +288,13 @@ impl Actor {
     }
 
     /// Sends a call to the agent, under the client's id if that is not in use.
-    pub(super) async fn send_call(
-        &mut self,
-        method: &str,
-        fields: &Extra,
-        keeps_id: bool,
-        id: Option<&str>,
-        waiting: Waiting,
-    ) {
-        let id = match id {
-            Some(id) if !self.calls.contains_key(id) => id.to_owned(),
+    pub(super) async fn send_call(&mut self, call: AgentCall, waiting: Waiting) {
+        let id = match call.id {
+            Some(id) if !self.calls.contains_key(&id) => id,
             _ => uuid::Uuid::new_v4().to_string(),
         };
-        let method = method.replacen("droid.", "daemon.", 1);
-        let frame = rewrite::call(&id, &method, fields, keeps_id);
+        let method = call.method.replacen("droid.", "daemon.", 1);
+        let frame = rewrite::call(&id, &method, &call.fields, call.keeps_session, call.meta);
         self.calls.insert(id, waiting);
         self.send_to_agent(frame).await;
     }
@@ -312,18 +326,20 @@ impl Actor {
         let closing = self.calls.values().any(|it| matches!(it, Waiting::Call(_, Reply::Closed)));
         if closing {
             self.close_is_done();
-        } else if !was_opening {
+        }
+        let was_working = self.shared.info().is_working();
+        if !closing && !was_opening {
             report_exit(&self.hub, &self.id, &self.shared, &message);
         }
+        self.fail_calls(was_working, &refusal);
         self.end_turn();
-        self.fail_calls(&refusal);
         if was_opening {
             self.open_failed(None, &refusal);
         }
     }
 
-    /// Fails the calls that the agent has not answered. Prompts are delivered again, once.
-    fn fail_calls(&mut self, refusal: &RpcError) {
+    /// Fails the calls that the agent has not answered. Prompts that it has not begun are delivered again.
+    fn fail_calls(&mut self, was_working: bool, refusal: &RpcError) {
         let mut prompts = Vec::new();
         for (_, waiting) in std::mem::take(&mut self.calls) {
             match waiting {
@@ -332,7 +348,7 @@ impl Actor {
                 Waiting::Load | Waiting::Ignored => {}
             }
         }
-        self.retry_prompts(prompts, refusal);
+        self.requeue_prompts(prompts, was_working, refusal);
         if !self.prompts.is_empty() {
             self.ensure_agent();
         }
@@ -370,7 +386,8 @@ impl Actor {
     async fn stop(&mut self, frames: &mut VecDeque<Frame>) {
         self.is_stopping = true;
         if self.is_ready() && self.shared.info().is_working() {
-            self.send_call("droid.interrupt_session", &Extra::default(), false, None, Waiting::Ignored).await;
+            let call = AgentCall::new("droid.interrupt_session", &Extra::default());
+            self.send_call(call, Waiting::Ignored).await;
             let until = Instant::now() + INTERRUPT_TIMEOUT;
             while self.shared.info().is_working() {
                 let Ok(woken) = tokio::time::timeout_at(until, agent_input(&mut self.agent, frames)).await
@@ -417,7 +434,7 @@ impl Actor {
             let refusal =
                 error::internal(format!("the agent did not open the session within {OPEN_TIMEOUT:?}"));
             self.drop_agent();
-            self.fail_calls(&refusal);
+            self.fail_calls(false, &refusal);
             return self.open_failed(None, &refusal);
         }
         let seconds = self.idle_timeout.unwrap_or_default().as_secs();
@@ -452,7 +469,6 @@ impl Actor {
         for question in self.hub.questions.of_session(&self.id) {
             self.hub.questions.close(&question.id);
         }
-        self.end_turn();
         let was_working = self.shared.info().is_working();
         self.shared.update(|info| IDLE.clone_into(&mut info.state));
         let refusal = error::internal(message);
@@ -460,11 +476,14 @@ impl Actor {
             match waiting {
                 Waiting::Call(caller, _) => caller.respond(Err(refusal.clone())),
                 // it is on disk, and delivered when the session is opened again
-                Waiting::Prompt(mut prompt) => prompt.answer(Err(refusal.clone())),
+                Waiting::Prompt(mut prompt) => prompt.answer(&Err(refusal.clone())),
                 Waiting::Load | Waiting::Ignored => {}
             }
         }
+        self.end_turn();
         self.open_failed(None, &refusal);
+        // prompts that the agent had not begun are on disk; the next message opens the session for them
+        self.requeue_prompts(Vec::new(), was_working, &refusal);
         if was_working {
             let idle = json!({"type": "droid_working_state_changed", "newState": IDLE}).to_string();
             self.shared.send_to_all(&rewrite::notification(self.id.as_str(), &idle, None));
@@ -505,7 +524,7 @@ impl Drop for Actor {
         for (_, waiting) in std::mem::take(&mut self.calls) {
             match waiting {
                 Waiting::Call(caller, _) => caller.respond(Err(refusal.clone())),
-                Waiting::Prompt(mut prompt) => prompt.answer(Err(refusal.clone())),
+                Waiting::Prompt(mut prompt) => prompt.answer(&Err(refusal.clone())),
                 Waiting::Load | Waiting::Ignored => {}
             }
         }
@@ -513,7 +532,7 @@ impl Drop for Actor {
             super::refuse(&call, refusal.clone());
         }
         for mut prompt in std::mem::take(&mut self.prompts) {
-            prompt.answer(Err(refusal.clone()));
+            prompt.answer(&Err(refusal.clone()));
         }
     }
 }

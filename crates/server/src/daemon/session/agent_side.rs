@@ -66,16 +66,18 @@ impl Actor {
             }
             "create_message" => {
                 self.shared.update(|info| info.messages += 1);
-                self.prompt_begun(&line, false);
+                self.message_created(&line);
             }
-            "queued_messages_discarded" => self.prompts_discarded(),
+            // prompts that the agent leaves because the daemon stops are on disk, and run with the next daemon
+            "queued_messages_discarded" if self.is_stopping => return None,
+            "queued_messages_discarded" => self.prompts_discarded(head.request_id.as_deref()),
             "permission_resolved" => {
                 if let Some(id) = &head.request_id {
                     self.hub.questions.close(id);
                 }
             }
             "agent_turn_completed" => {
-                self.prompt_begun(&line, true);
+                self.turn_completed(&line);
                 self.count_tokens(&line);
             }
             _ => {}
@@ -89,6 +91,7 @@ impl Actor {
         if !is_idle {
             if self.turn_started.is_none() {
                 self.turn_started = Some(Instant::now());
+                self.turn_begins();
                 self.hub.metrics.turns_started.add(1);
             }
             return;
@@ -110,7 +113,8 @@ impl Actor {
     }
 
     async fn response(&mut self, response: Response) {
-        let Some(waiting) = response.id.as_str().and_then(|id| self.calls.remove(id)) else {
+        let id = response.id.as_str().unwrap_or_default();
+        let Some(waiting) = self.calls.remove(id) else {
             tracing::debug!(session = %self.id, id = %response.id, "ignored a response of the agent");
             return;
         };
@@ -130,9 +134,9 @@ impl Actor {
                 }
             },
             Waiting::Prompt(mut prompt) => {
-                self.prompt_answered(&mut prompt, &response.outcome);
-                if let Some(caller) = prompt.take_caller() {
-                    self.respond(&caller, response.outcome);
+                self.prompt_answered(&prompt, id, &response.outcome);
+                for (caller, outcome) in prompt.take_answers(&response.outcome) {
+                    self.respond(&caller, outcome);
                 }
             }
             Waiting::Ignored => {}

@@ -5,7 +5,7 @@ use std::time::Duration;
 use musher_wire::{Extra, Frame, Json, Response, RpcError};
 use serde_json::{Value, json};
 
-use super::actor::{Actor, Agent, Reply, Waiting};
+use super::actor::{Actor, Agent, AgentCall, Reply, Waiting};
 use super::{Call, Caller, Control, refuse};
 use crate::daemon::error;
 use crate::daemon::params;
@@ -104,11 +104,17 @@ impl Actor {
     }
 
     async fn forward(&mut self, call: Call, reply: Reply) {
-        let (caller, id) = (call.caller(), call.request.id.as_str().map(str::to_owned));
-        let keeps_id = matches!(reply, Reply::Loaded { .. } | Reply::Initialized | Reply::Reopened)
+        let caller = call.caller();
+        let keeps_session = matches!(reply, Reply::Loaded { .. } | Reply::Initialized | Reply::Reopened)
             || matches!(&*call.request.method, "daemon.get_rewind_info" | "daemon.execute_rewind");
-        let waiting = Waiting::Call(caller, reply);
-        self.send_call(&call.request.method, &call.fields, keeps_id, id.as_deref(), waiting).await;
+        let call = AgentCall {
+            id: call.request.id.as_str().map(str::to_owned),
+            method: call.request.method.into_owned(),
+            fields: call.fields,
+            meta: call.request.envelope.meta,
+            keeps_session,
+        };
+        self.send_call(call, Waiting::Call(caller, reply)).await;
     }
 
     /// Creates the session, or loads it if it is open already.
@@ -234,8 +240,11 @@ impl Actor {
                 }
             }
             (Reply::Closed, Ok(_)) => {
+                let was_working = self.shared.info().is_working();
                 self.close_is_done();
                 self.await_end().await;
+                // the next message opens the session for them, too
+                self.requeue_prompts(Vec::new(), was_working, &error::internal("the session is closed"));
                 self.end_turn();
                 // after the agent has ended: nothing of the session runs any more
                 self.respond(&caller, Ok(Json::empty_object()));

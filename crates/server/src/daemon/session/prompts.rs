@@ -1,6 +1,7 @@
 //! Prompts: on disk before they are acknowledged, delivered once, in order, when a turn may run.
 
-use std::collections::VecDeque;
+use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use musher_engine::store::shared::{QueuedPrompt, Receipt};
@@ -10,12 +11,14 @@ use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
-use super::actor::{Actor, Waiting};
+use super::actor::{Actor, AgentCall, Waiting};
 use super::{Call, Caller};
 use crate::daemon::error;
 
-/// How often a prompt is delivered to an agent that ends before it acknowledges it.
+/// How often a prompt is delivered to an agent that ends before it begins with it.
 const MAX_ATTEMPTS: u32 = 2;
+/// Clients that wait for the acknowledgement of one prompt.
+const MAX_CALLERS: usize = 8;
 
 /// A prompt that is on disk.
 pub(super) struct Prompt {
@@ -23,9 +26,30 @@ pub(super) struct Prompt {
     /// The id of the client's request, which clients see in notifications.
     request_id: String,
     fields: Extra,
-    /// The client that waits for the acknowledgement.
-    caller: Option<Caller>,
+    /// The `_meta` of the request, such as the trace that the turn belongs to.
+    meta: Option<Json>,
+    /// The clients that wait for the acknowledgement: the first has sent the prompt, the others the same prompt again.
+    callers: Vec<Caller>,
     attempts: u32,
+}
+
+/// A prompt that the agent has acknowledged and not begun.
+pub(super) struct Acknowledged {
+    message_id: String,
+    /// The id of the request as the agent knows it.
+    agent_id: String,
+    attempts: u32,
+}
+
+/// What is known about the prompt of the running turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TurnPrompt {
+    /// No turn runs, or one without a prompt.
+    None,
+    /// The turn is for the oldest prompt of the agent, which has not said so. Some agents never do.
+    Expected,
+    /// The agent has begun with a prompt.
+    Begun,
 }
 
 /// A prompt as it is stored.
@@ -34,19 +58,42 @@ pub(super) struct Prompt {
 struct StoredPrompt {
     request_id: String,
     params: Extra,
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    meta: Option<Json>,
 }
 
 impl Prompt {
-    /// Answers the client that waits, once.
-    pub(super) fn answer(&mut self, outcome: Result<Json, RpcError>) {
-        if let Some(caller) = self.caller.take() {
+    /// A prompt from disk, for which no client waits.
+    fn restored(queued: QueuedPrompt) -> Option<Self> {
+        let StoredPrompt { request_id, params, meta } = serde_json::from_str(&queued.request).ok()?;
+        let message_id = queued.message_id;
+        Some(Self { message_id, request_id, fields: params, meta, callers: Vec::new(), attempts: 0 })
+    }
+
+    /// Answers the clients that wait, once.
+    pub(super) fn answer(&mut self, outcome: &Result<Json, RpcError>) {
+        for (caller, outcome) in self.take_answers(outcome) {
             caller.respond(outcome);
         }
     }
 
-    pub(super) fn take_caller(&mut self) -> Option<Caller> {
-        self.caller.take()
+    /// The clients that wait, each with its answer.
+    pub(super) fn take_answers(
+        &mut self,
+        outcome: &Result<Json, RpcError>,
+    ) -> Vec<(Caller, Result<Json, RpcError>)> {
+        let callers = std::mem::take(&mut self.callers).into_iter().enumerate();
+        let answers = callers.map(|(at, caller)| match outcome {
+            Ok(_) if at > 0 => (caller, Ok(duplicate())),
+            outcome => (caller, outcome.clone()),
+        });
+        answers.collect()
     }
+}
+
+/// The answer to a prompt that was sent again.
+fn duplicate() -> Json {
+    Json::from(json!({"duplicate": true}))
 }
 
 impl Actor {
@@ -63,14 +110,16 @@ impl Actor {
             fields.remove(name);
         }
         let request_id = call.request.id.as_str().unwrap_or_default().to_owned();
-        let stored = StoredPrompt { request_id: request_id.clone(), params: fields.clone() };
+        let meta = call.request.envelope.meta.clone();
+        let stored =
+            StoredPrompt { request_id: request_id.clone(), params: fields.clone(), meta: meta.clone() };
         let request = serde_json::to_string(&stored).unwrap_or_default();
         let queued = QueuedPrompt { message_id: message_id.clone(), request };
         match self.hub.options.shared.accept(&self.id, &queued) {
             Ok(Receipt::New) => {}
             Ok(Receipt::Duplicate) => {
                 self.hub.metrics.duplicate_prompts.add(1);
-                return call.caller().respond(Ok(Json::from(json!({"duplicate": true}))));
+                return self.prompt_again(&message_id, call.caller());
             }
             Err(failure) => {
                 let refusal = error::internal(format!("cannot store the prompt: {failure}"));
@@ -78,10 +127,26 @@ impl Actor {
             }
         }
         self.hub.metrics.prompts.add(1);
-        let caller = Some(call.caller());
-        self.prompts.push_back(Prompt { message_id, request_id, fields, caller, attempts: 0 });
+        let callers = vec![call.caller()];
+        self.prompts.push_back(Prompt { message_id, request_id, fields, meta, callers, attempts: 0 });
         self.ensure_agent();
         self.deliver().await;
+    }
+
+    /// A client has sent a prompt again. If its acknowledgement is not certain yet, the client waits for it with the first one.
+    fn prompt_again(&mut self, message_id: &str, caller: Caller) {
+        let sent = self.calls.values_mut().filter_map(|waiting| match waiting {
+            Waiting::Prompt(prompt) => Some(prompt),
+            _ => None,
+        });
+        let uncertain = self.prompts.iter_mut().chain(sent).find(|prompt| prompt.message_id == message_id);
+        match uncertain {
+            // without clients that wait, it is acknowledged
+            Some(prompt) if !prompt.callers.is_empty() && prompt.callers.len() < MAX_CALLERS => {
+                prompt.callers.push(caller);
+            }
+            _ => caller.respond(Ok(duplicate())),
+        }
     }
 
     /// Finds the prompts that a former task or daemon has accepted, and opens the agent for them.
@@ -93,18 +158,10 @@ impl Actor {
             }
         };
         for queued in waiting {
-            let Ok(StoredPrompt { request_id, params }) = serde_json::from_str(&queued.request) else {
-                tracing::warn!(session = %self.id, "skipped a damaged prompt");
-                continue;
-            };
-            let message_id = queued.message_id;
-            self.prompts.push_back(Prompt {
-                message_id,
-                request_id,
-                fields: params,
-                caller: None,
-                attempts: 0,
-            });
+            match Prompt::restored(queued) {
+                Some(prompt) => self.prompts.push_back(prompt),
+                None => tracing::warn!(session = %self.id, "skipped a damaged prompt"),
+            }
         }
         if !self.prompts.is_empty() {
             self.ensure_agent();
@@ -132,27 +189,85 @@ impl Actor {
             if begun.contains(&prompt.message_id) {
                 self.note_delivered(&prompt.message_id);
             } else {
-                self.acknowledged.push(prompt.message_id.clone());
+                let agent_id = prompt.request_id.clone();
+                self.acknowledge(&prompt, agent_id);
             }
-            prompt.answer(Ok(Json::empty_object()));
+            prompt.answer(&Ok(Json::empty_object()));
         }
     }
 
-    /// A message or the end of a turn shows that the agent has begun with a prompt.
-    pub(super) fn prompt_begun(&mut self, line: &str, is_end_of_turn: bool) {
-        let found = self.acknowledged.iter().position(|id| line.contains(id.as_str()));
-        // agents that do not repeat ids run prompts in their order
-        let Some(at) = found.or((is_end_of_turn && !self.acknowledged.is_empty()).then_some(0)) else {
-            return;
-        };
-        let id = self.acknowledged.remove(at);
-        self.note_delivered(&id);
+    /// The agent has a prompt, which stays on disk until its turn begins: until then it may be lost with the agent's queue.
+    fn acknowledge(&mut self, prompt: &Prompt, agent_id: String) {
+        let (message_id, attempts) = (prompt.message_id.clone(), prompt.attempts);
+        self.acknowledged.push(Acknowledged { message_id, agent_id, attempts });
     }
 
-    /// The agent has discarded the prompts that waited.
-    pub(super) fn prompts_discarded(&mut self) {
-        for id in std::mem::take(&mut self.acknowledged) {
-            self.note_delivered(&id);
+    /// A message of the session: if it is a prompt, the agent has begun with it.
+    pub(super) fn message_created(&mut self, line: &str) {
+        #[derive(Deserialize)]
+        struct Line<'a> {
+            #[serde(borrow)]
+            message: Message<'a>,
+        }
+        #[derive(Deserialize)]
+        struct Message<'a> {
+            #[serde(borrow)]
+            id: Cow<'a, str>,
+        }
+        if self.acknowledged.is_empty() {
+            return;
+        }
+        if let Ok(Line { message: Message { id } }) = serde_json::from_str(line) {
+            self.prompt_begun(&id);
+        }
+    }
+
+    /// The end of a turn: its prompt was begun, also if the agent does not say which one it was.
+    pub(super) fn turn_completed(&mut self, line: &str) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Line<'a> {
+            #[serde(borrow, default)]
+            turn_id: Option<Cow<'a, str>>,
+        }
+        match serde_json::from_str(line) {
+            Ok(Line { turn_id: Some(id) }) => self.prompt_begun(&id),
+            // an agent that does not repeat ids runs prompts in their order
+            _ => self.first_prompt_begun(),
+        }
+    }
+
+    /// The agent has begun with the oldest prompt that it has.
+    fn first_prompt_begun(&mut self) {
+        if let Some(first) = self.acknowledged.first() {
+            let id = first.message_id.clone();
+            self.prompt_begun(&id);
+        }
+    }
+
+    fn prompt_begun(&mut self, message_id: &str) {
+        let Some(at) = self.acknowledged.iter().position(|it| it.message_id == message_id) else { return };
+        self.acknowledged.remove(at);
+        self.turn_prompt = TurnPrompt::Begun;
+        self.note_delivered(message_id);
+    }
+
+    /// A turn has started.
+    pub(super) fn turn_begins(&mut self) {
+        let is_sent = self.calls.values().any(|waiting| matches!(waiting, Waiting::Prompt(_)));
+        if self.turn_prompt == TurnPrompt::None && (is_sent || !self.acknowledged.is_empty()) {
+            self.turn_prompt = TurnPrompt::Expected;
+        }
+    }
+
+    /// The agent has discarded prompts that waited: this one, or all of them.
+    pub(super) fn prompts_discarded(&mut self, agent_id: Option<&str>) {
+        let is_known = |it: &Acknowledged| agent_id.is_none_or(|id| it.agent_id == id);
+        let (discarded, others) = std::mem::take(&mut self.acknowledged).into_iter().partition(is_known);
+        self.acknowledged = others;
+        let discarded: Vec<Acknowledged> = discarded;
+        for prompt in discarded {
+            self.note_delivered(&prompt.message_id);
         }
     }
 
@@ -169,16 +284,17 @@ impl Actor {
         }
         while let Some(mut prompt) = self.prompts.pop_front() {
             prompt.attempts += 1;
-            let (fields, id) = (prompt.fields.clone(), prompt.request_id.clone());
-            let id = Some(id.as_str()).filter(|id| !id.is_empty());
-            self.send_call("droid.add_user_message", &fields, false, id, Waiting::Prompt(prompt)).await;
+            let mut call = AgentCall::new("droid.add_user_message", &prompt.fields);
+            call.meta.clone_from(&prompt.meta);
+            call.id = Some(prompt.request_id.clone()).filter(|id| !id.is_empty());
+            self.send_call(call, Waiting::Prompt(prompt)).await;
         }
     }
 
     /// Waits for the right to run a turn. The clients need not: their prompts are on disk.
     fn await_turn(&mut self) {
         for prompt in &mut self.prompts {
-            prompt.answer(Ok(Json::empty_object()));
+            prompt.answer(&Ok(Json::empty_object()));
         }
         if self.turn_wait.is_none() {
             let turns = Arc::clone(&self.hub.turns);
@@ -199,6 +315,7 @@ impl Actor {
         if let Some(started) = self.turn_started.take() {
             self.hub.metrics.turn_ended(started.elapsed());
         }
+        self.turn_prompt = TurnPrompt::None;
         let is_pending = self.calls.values().any(|waiting| matches!(waiting, Waiting::Prompt(_)));
         if !is_pending {
             self.turn = None;
@@ -207,11 +324,20 @@ impl Actor {
     }
 
     /// The agent has answered a prompt.
-    pub(super) fn prompt_answered(&mut self, prompt: &mut Prompt, outcome: &Result<Json, RpcError>) {
+    pub(super) fn prompt_answered(
+        &mut self,
+        prompt: &Prompt,
+        agent_id: &str,
+        outcome: &Result<Json, RpcError>,
+    ) {
         if outcome.is_ok() {
-            // it stays on disk until its turn begins: until then it may be lost with the agent's queue
-            return self.acknowledged.push(prompt.message_id.clone());
+            return self.acknowledge(prompt, agent_id.to_owned());
         }
+        self.prompt_rejected(prompt);
+    }
+
+    /// A prompt does not run, and its id can be used again.
+    fn prompt_rejected(&mut self, prompt: &Prompt) {
         if let Err(failure) = self.hub.options.shared.rejected(&self.id, &prompt.message_id) {
             tracing::error!(error = %failure, "a rejected prompt stays in the queue");
         }
@@ -227,14 +353,45 @@ impl Actor {
         }
     }
 
-    /// The agent has ended before it acknowledged these prompts: it may have them, which shows when the session is loaded.
-    pub(super) fn retry_prompts(&mut self, prompts: Vec<Prompt>, refusal: &RpcError) {
-        for mut prompt in prompts {
+    /// The agent is gone, and with it the prompts that it had not begun: they wait again, in the order in which they were accepted.
+    ///
+    /// `sent` was not acknowledged: the agent may have it, which shows when the session is loaded.
+    pub(super) fn requeue_prompts(&mut self, sent: Vec<Prompt>, was_working: bool, refusal: &RpcError) {
+        if was_working && self.turn_prompt == TurnPrompt::Expected {
+            // its turn ran, although the agent did not say so: again would be twice
+            self.first_prompt_begun();
+        }
+        let lost = std::mem::take(&mut self.acknowledged);
+        let mut known: HashMap<String, Prompt> = sent
+            .into_iter()
+            .chain(std::mem::take(&mut self.prompts))
+            .map(|prompt| (prompt.message_id.clone(), prompt))
+            .collect();
+        let waiting = match self.hub.options.shared.waiting(&self.id) {
+            Ok(waiting) => waiting,
+            Err(failure) => {
+                // what clients wait for must be answered; the rest is on disk
+                tracing::error!(error = %failure, session = %self.id, "cannot read waiting prompts");
+                let known = known.into_values();
+                known.for_each(|mut prompt| prompt.answer(&Err(refusal.clone())));
+                return;
+            }
+        };
+        for queued in waiting {
+            let attempts = lost.iter().find(|it| it.message_id == queued.message_id).map(|it| it.attempts);
+            let prompt = match known.remove(&queued.message_id) {
+                Some(prompt) => Some(prompt),
+                None => Prompt::restored(queued),
+            };
+            let Some(mut prompt) = prompt else { continue };
+            prompt.attempts = attempts.unwrap_or(prompt.attempts);
             if prompt.attempts < MAX_ATTEMPTS {
                 self.prompts.push_back(prompt);
+            } else if attempts.is_some() {
+                tracing::warn!(session = %self.id, "an accepted prompt waits until the session is opened again");
             } else {
-                self.prompt_answered(&mut prompt, &Err(refusal.clone()));
-                prompt.answer(Err(refusal.clone()));
+                self.prompt_rejected(&prompt);
+                prompt.answer(&Err(refusal.clone()));
             }
         }
     }
@@ -242,11 +399,11 @@ impl Actor {
     /// The session cannot be opened: prompts whose clients wait are refused. Those that were acknowledged stay on disk for the next try.
     pub(super) fn reject_prompts(&mut self, refusal: &RpcError) {
         for mut prompt in std::mem::take(&mut self.prompts) {
-            if prompt.caller.is_some() {
-                self.prompt_answered(&mut prompt, &Err(refusal.clone()));
-                prompt.answer(Err(refusal.clone()));
-            } else {
+            if prompt.callers.is_empty() {
                 tracing::warn!(session = %self.id, %refusal, "an accepted prompt waits until the session can be opened");
+            } else {
+                self.prompt_rejected(&prompt);
+                prompt.answer(&Err(refusal.clone()));
             }
         }
     }
