@@ -24,9 +24,9 @@ pub(crate) const EFFORT: &str = "reasoning_effort";
 const MODES: [(&str, &str, &str, Option<AutonomyLevel>); 5] = [
     ("spec", "Spec", "Plan first, and ask before anything is done", None),
     ("normal", "Normal", "Ask before files change and commands run", Some(AutonomyLevel::Off)),
-    ("auto-low", "Auto (low)", "Edit files and run read-only commands without asking", Some(AutonomyLevel::Low)),
-    ("auto-medium", "Auto (medium)", "Run reversible commands without asking", Some(AutonomyLevel::Medium)),
-    ("auto-high", "Auto (high)", "Run everything without asking", Some(AutonomyLevel::High)),
+    ("auto-low", "Auto (low)", "Edit files in the working directory without asking", Some(AutonomyLevel::Low)),
+    ("auto-medium", "Auto (medium)", "Also build, install packages and use local version control", Some(AutonomyLevel::Medium)),
+    ("auto-high", "Auto (high)", "Almost everything; some actions always need approval", Some(AutonomyLevel::High)),
 ];
 
 /// The mode a session is in.
@@ -92,7 +92,7 @@ pub(crate) fn choose(
             if !is_known {
                 return Err(unknown());
             }
-            Ok(UpdateSessionSettingsParams { model_id: Some(value.to_owned()), ..change })
+            Ok(with_model(value.to_owned()))
         }
         EFFORT => {
             let effort = ReasoningEffort::from(value);
@@ -104,6 +104,18 @@ pub(crate) fn choose(
         }
         _ => Err(explained(&Error::invalid_params(), format!("there is no option `{id}`"))),
     }
+}
+
+/// The change to the model with this id.
+pub(crate) fn with_model(id: String) -> UpdateSessionSettingsParams {
+    UpdateSessionSettingsParams { model_id: Some(id), ..UpdateSessionSettingsParams::default() }
+}
+
+/// The error of a name that no model has.
+pub(crate) fn unknown_model(name: &str, models: &[ModelInfo]) -> Error {
+    let ids: Vec<_> = models.iter().map(|model| model.id.as_str()).collect();
+    let text = format!("unknown model `{name}`; available models: {}", ids.join(", "));
+    explained(&Error::invalid_params(), text)
 }
 
 /// What an option is set to, and all its values with their names.

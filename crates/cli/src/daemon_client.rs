@@ -111,10 +111,24 @@ fn url(args: &DaemonArgs) -> Option<OsString> {
     args.url.as_ref().map(OsString::from).or_else(|| variables::value(URL_VARIABLE))
 }
 
+/// Names the daemon instead of an agent in a failure to connect.
+pub(crate) fn not_connected(error: musher::Error) -> anyhow::Error {
+    if !error.is_connection() {
+        return error.into();
+    }
+    let causes = std::iter::successors(std::error::Error::source(&error), |cause| cause.source());
+    let causes: Vec<_> = causes.map(ToString::to_string).collect();
+    let chain = causes.into_iter().rev().map(anyhow::Error::msg).reduce(|inner, outer| inner.context(outer));
+    match chain {
+        Some(chain) => chain.context("cannot connect to the daemon"),
+        None => error.into(),
+    }
+}
+
 fn unreachable(args: &DaemonArgs, error: musher::Error) -> Failure {
     let is_refused = error.is_protocol();
     let is_connection = error.is_connection();
-    let failure = Failure::setup(error);
+    let failure = Failure::setup(not_connected(error));
     if is_refused {
         return failure.hint(format!("set {TOKEN_VARIABLE} to the token of the daemon"));
     }

@@ -3,6 +3,8 @@
 use std::io;
 use std::process::ExitCode;
 
+use crate::agent_error;
+
 /// The exit codes; scripts rely on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -41,10 +43,15 @@ pub(crate) struct Failure {
 impl Failure {
     /// The user has to change the command line, a file or the machine.
     pub(crate) fn setup(error: impl Into<anyhow::Error>) -> Self {
-        Self { error: error.into(), hints: Vec::new(), exit: Exit::Setup }
+        Self::with_exit(error.into(), Exit::Setup)
     }
 
-    /// What the user can do about it.
+    fn with_exit(error: anyhow::Error, exit: Exit) -> Self {
+        let hints = agent_error::hint(&error).into_iter().collect();
+        Self { error, hints, exit }
+    }
+
+    /// Adds what the user can do about it.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
@@ -60,6 +67,6 @@ impl Failure {
 
 impl<E: Into<anyhow::Error>> From<E> for Failure {
     fn from(error: E) -> Self {
-        Self { error: error.into(), hints: Vec::new(), exit: Exit::Failed }
+        Self::with_exit(error.into(), Exit::Failed)
     }
 }

@@ -3,6 +3,7 @@
 //! The only place where an error becomes text. The commands are in `commands/`, which mirrors the command line. There are two programs,
 //! and each is one function here, so that the linker can omit unused code from the small one.
 
+mod agent_error;
 mod args;
 mod chat;
 mod commands;

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
 
+use crate::agent_error;
 use crate::chat::Paint;
 use crate::exit::{Exit, Failure};
 use crate::sanitize::{sanitized_json, sanitized_text};
@@ -70,9 +71,10 @@ impl Printer {
 
     /// Prints why the command failed, with hints.
     pub(crate) fn failure(self, failure: &Failure) {
-        let mut shown = failure.error.to_string();
+        let mut causes = agent_error::causes(&failure.error).into_iter();
+        let mut shown = causes.next().unwrap_or_default();
         self.note(format!("error: {shown}"));
-        for cause in failure.error.chain().skip(1).map(ToString::to_string) {
+        for cause in causes {
             // many errors include their cause
             if !shown.contains(&cause) {
                 self.note(format!("  caused by: {cause}"));

@@ -131,6 +131,13 @@ impl Report {
         Ok(())
     }
 
+    /// Prints what the user can do about a failure, where people read the output.
+    pub(crate) fn hint(&self, text: &str) {
+        if self.format == OutputFormat::Text {
+            self.printer.note(format!("\nhint: {}", sanitized(text, 2000)));
+        }
+    }
+
     /// Prints the end of the turn; it succeeded if there is no reason of a failure.
     pub(crate) fn end(&self, result: &TurnResult, failure: Option<&str>) -> Result<(), Failure> {
         let output = result.structured_output.as_ref().map(musher::wire::Json::to_value).transpose()?;

@@ -86,12 +86,17 @@ fn weigh(
 fn execute(policy: &Policy, line: &str, claim: Option<&str>, workspace: &Workspace) -> Verdict {
     let judged = command::judge(line, policy, workspace);
     if let Some(rule) = judged.caught_by(&policy.block) {
-        return Verdict::Refuse(Refusal::new(format!("The command is blocked by the settings (`{rule}`)")));
+        return Verdict::Refuse(blocked("command", &rule));
     }
     if judged.hides_a_program && !policy.block.is_empty() {
         let reason =
             "The command cannot be parsed reliably, so it cannot be checked against the blocked commands";
-        return Verdict::Refuse(Refusal::new(reason));
+        return Verdict::Refuse(Refusal {
+            for_client: reason.to_owned(),
+            for_model: format!(
+                "{reason}. Do not work around it: write it with plain program names, or tell the user that it is refused."
+            ),
+        });
     }
     if policy.mode == Mode::Spec && judged.finding.risk != Risk::None {
         return Verdict::Refuse(Refusal {
@@ -118,6 +123,16 @@ fn execute(policy: &Policy, line: &str, claim: Option<&str>, workspace: &Workspa
     })
 }
 
+fn blocked(what: &str, rule: &impl std::fmt::Display) -> Refusal {
+    let reason = format!("The {what} is blocked by the settings (`{rule}`)");
+    Refusal {
+        for_model: format!(
+            "{reason}. Do not work around it: continue without it, or tell the user that it is blocked."
+        ),
+        for_client: reason,
+    }
+}
+
 /// Input for a command may do anything, because the command may be an interpreter: nothing in the text proves that it is harmless. If the
 /// interpreter is a shell, the lists of the settings count as for a command line.
 fn feed(policy: &Policy, tool: &str, text: &str, workspace: &Workspace) -> Verdict {
@@ -126,7 +141,7 @@ fn feed(policy: &Policy, tool: &str, text: &str, workspace: &Workspace) -> Verdi
     }
     let judged = command::judge(text, policy, workspace);
     if let Some(rule) = judged.caught_by(&policy.block) {
-        return Verdict::Refuse(Refusal::new(format!("The input is blocked by the settings (`{rule}`)")));
+        return Verdict::Refuse(blocked("input", &rule));
     }
     let mut finding = Finding::of(Risk::High);
     if let Some(rule) = judged.caught_by(&policy.deny) {

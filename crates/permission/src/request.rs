@@ -67,12 +67,12 @@ impl PermissionRequest {
                 }
             }
             (Choice::ProceedAlways, _) => format!(
-                "Yes, and don't ask again in this session to {}",
+                "Yes, and don't ask again in this session{}",
                 match choice.granted_level(self.risk) {
-                    Autonomy::Off | Autonomy::Low => "change files in the workspace",
+                    Autonomy::Off | Autonomy::Low => " to change files in the workspace",
                     Autonomy::Medium =>
-                        "change or delete files, build, install packages, commit or read from the web",
-                    Autonomy::High => "run anything that is not always asked",
+                        " to change or delete files, build, install packages, commit or read from the web",
+                    Autonomy::High => ", except for actions that always need approval",
                 }
             ),
             (Choice::ProceedAlwaysTools, Kind::McpTool { actual_tool, .. }) => {

@@ -4,8 +4,11 @@ mod advisories;
 mod against_bash;
 mod decisions;
 mod harmless;
+mod help;
 mod options;
 mod table;
+mod versions;
+mod wrappers;
 
 use std::path::PathBuf;
 

@@ -228,12 +228,15 @@ impl fmt::Display for Error {
                     Ok(())
                 }
             }
-            Kind::Connection { program: None } => f.write_str("the connection to the agent is gone"),
+            Kind::Connection { program: None } if self.0.source.is::<Closed>() => {
+                f.write_str("lost the connection to the agent")
+            }
+            Kind::Connection { program: None } => f.write_str("cannot connect to the agent"),
             Kind::ProcessExit { .. } => f.write_str("the agent ended"),
             Kind::Protocol { .. } => f.write_str("the agent refused"),
-            Kind::SessionNotFound { session_id } => write!(f, "there is no session `{session_id}`"),
+            Kind::SessionNotFound { session_id } => write!(f, "unknown session `{session_id}`"),
             Kind::Session => f.write_str("the session cannot do this"),
-            Kind::Timeout { what, after } => write!(f, "{what} did not come within {after:?}"),
+            Kind::Timeout { what, after } => write!(f, "timed out after {after:?} waiting for {what}"),
             Kind::InvalidInput => f.write_str("invalid input"),
             Kind::Output { .. } => f.write_str("the answer does not have the form that was asked for"),
         }

@@ -48,6 +48,24 @@ pub struct ToolInfo {
     pub offer: Offer,
     /// Set if the tool is only for models that edit files in this way.
     pub edit_style: Option<EditStyle>,
+    /// What the session can use the tool for, or tells the model about because of it.
+    pub provides: Option<Feature>,
+}
+
+/// What a tool provides to the session: the session finds the tool by this mark, never by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Feature {
+    /// Loads skills: the model gets the list of them.
+    Skills,
+    /// Starts subagents: the model gets the list of them.
+    Subagents,
+    /// Finds tools: others can be left out of the requests until then.
+    ToolSearch,
+    /// Keeps the to-do list in its argument `todos`: the model is reminded of open steps.
+    Todos,
+    /// Reads the file in its argument `file_path`: the images of a subagent's task are read with it.
+    Files,
 }
 
 /// How a model edits files best.
@@ -141,6 +159,7 @@ impl ToolInfo {
             concurrency: Concurrency::Alone,
             offer: Offer::At(u16::MAX),
             edit_style: None,
+            provides: None,
         }
     }
 
@@ -184,6 +203,12 @@ impl ToolInfo {
     #[must_use]
     pub const fn for_edit_style(self, edit_style: EditStyle) -> Self {
         Self { edit_style: Some(edit_style), ..self }
+    }
+
+    /// Declares what the tool provides to the session.
+    #[must_use]
+    pub const fn provides(self, feature: Feature) -> Self {
+        Self { provides: Some(feature), ..self }
     }
 
     /// Sets when the tool is offered to the model.

@@ -25,6 +25,7 @@
 //!
 //! Not here: whether a call may run (the engine decides before it runs a tool), sessions, models, the wire.
 
+mod advice;
 mod builtin;
 mod context;
 mod editor;
@@ -49,7 +50,7 @@ pub use builtin::{
 };
 pub use context::{Context, Progress};
 pub use editor::{Editor, EditorAnswer, EditorOffers, TerminalExit, TerminalOrder, TerminalOutput};
-pub use info::{Category, Concurrency, EditStyle, ListedFrom, Offer, ToolInfo, object_schema};
+pub use info::{Category, Concurrency, EditStyle, Feature, ListedFrom, Offer, ToolInfo, object_schema};
 pub use musher_message::{Media, Part};
 pub use musher_permission::{Access, Action, FileKind, Resolved, Risk, Workspace};
 pub use musher_process::{Layers, Network, Sandbox};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::builtin;
-use crate::{AddressRule, SearchProvider, Tool, ToolInfo};
+use crate::{AddressRule, Feature, SearchProvider, Tool, ToolInfo};
 
 /// The tools that can be called, by the name that the model uses. Cheap to clone.
 ///
@@ -71,6 +71,11 @@ impl Registry {
     /// Returns the description of a tool by the name that the model uses.
     pub fn info(&self, name: &str) -> Option<&ToolInfo> {
         self.get(name).map(|tool| tool.info())
+    }
+
+    /// Returns the first tool that provides this, sorted by name.
+    pub fn providing(&self, feature: Feature) -> Option<&Arc<dyn Tool>> {
+        self.iter().find(|tool| tool.info().provides == Some(feature))
     }
 
     /// Returns the descriptions of all tools, sorted by name.

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::daemon::TOKEN_VARIABLE;
 use crate::args::Console;
+use crate::daemon_client::not_connected;
 use crate::embedded;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
@@ -27,7 +28,7 @@ pub(crate) async fn run(args: Console, printer: Printer) -> Result<Exit, Failure
     if let Some(token) = variables::value(TOKEN_VARIABLE) {
         connecting = connecting.token(token.to_string_lossy());
     }
-    let daemon = connecting.await.context("cannot reach the daemon").map_err(Failure::setup)?;
+    let daemon = connecting.await.map_err(|error| Failure::setup(not_connected(error)))?;
     let login = daemon.client().call_raw("console.create_login", json!({"port": args.port})).await;
     let login = login.map_err(|error| {
         Failure::setup(anyhow!(error).context("the daemon serves no console"))

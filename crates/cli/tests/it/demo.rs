@@ -39,7 +39,7 @@ Run this command?
     Risk: high
     Reason given by the model: Runs the test and changes nothing
   1 Yes
-  2 Yes, and don't ask again in this session to run anything that is not always asked
+  2 Yes, and don't ask again in this session, except for actions that always need approval
   3 No
   approved automatically
 ✗ Execute sh test.sh  exit code 1: FAIL  1900 should be no, but is yes
@@ -62,7 +62,7 @@ Run this command?
     Risk: high
     Reason given by the model: Runs the test and changes nothing
   1 Yes
-  2 Yes, and don't ask again in this session to run anything that is not always asked
+  2 Yes, and don't ask again in this session, except for actions that always need approval
   3 No
   approved automatically
 ✓ Execute sh test.sh  ok    1900 no

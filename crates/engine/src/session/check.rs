@@ -106,7 +106,7 @@ impl ActiveTurn<'_> {
             return Ok(Target::Mcp(tool));
         }
         tool_selection::known(name, &self.environment.tools, session)?;
-        let missing = || Refusal::new(format!("Unknown tool: {name}"));
+        let missing = || Refusal::new(format!("Unknown tool: {name}. Use ToolSearch to look for tools."));
         self.environment.tools.get(name).cloned().map(Target::Tool).ok_or_else(missing)
     }
 }
@@ -122,7 +122,9 @@ async fn find_verdict(
 ) -> Verdict {
     let find = move || verdict(&policy, &call, &target, &context, &sandboxes, &cancel);
     tokio::task::spawn_blocking(find).await.unwrap_or_else(|error| {
-        Verdict::Refuse(Refusal::new(format!("The permission check of the call failed: {error}")))
+        Verdict::Refuse(Refusal::new(format!(
+            "The permission check of the call failed: {error}. Try another way, or tell the user."
+        )))
     })
 }
 
@@ -198,7 +200,7 @@ fn judge_change(
             show_change(&mut request, changes);
             Verdict::Ask(request)
         }
-        Err(output) if may_read(paths, policy, &context) => {
+        Err(output) if may_read(&call.name, paths, policy, &context) => {
             let text = |text: String| text.strip_prefix("Error: ").map(str::to_owned).unwrap_or(text);
             let (for_client, for_model) = (text(output.client_text()), text(output.model_text()));
             Verdict::Refuse(Refusal { for_client, for_model })
@@ -209,11 +211,11 @@ fn judge_change(
 }
 
 /// Whether the model may read all of these files without asking.
-fn may_read(paths: &[PathBuf], policy: &Policy, context: &Context) -> bool {
+fn may_read(tool: &str, paths: &[PathBuf], policy: &Policy, context: &Context) -> bool {
     paths.iter().all(|path| {
         let path = path.to_string_lossy();
         let action = Action::Read { path: &path, is_recursive: false };
-        let call = Call::new("Read", action);
+        let call = Call::new(tool, action);
         matches!(permission::decide(policy, &call, &context.workspace), Verdict::Run(_))
     })
 }

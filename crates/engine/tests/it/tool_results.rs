@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use musher_engine::{Autonomy, Command, LoadSession, NewSession, Prompt, SettingsChange};
 use musher_model::{Block, Request};
+use musher_tools::Registry;
 use serde_json::{Value, json};
+use testkit::rehearse::{self, Script, Server, when};
 
 use crate::scripted::{Reply, calls, text};
 use crate::stage::Stage;
@@ -67,7 +69,10 @@ async fn edit_works_after_a_resume_unless_the_file_has_changed() {
     let mut third = resumed(&first, vec![edit(&path, "two", "2"), text("Done.")]).await;
     third.say("Edit it again.");
     third.until_idle().await;
-    assert!(result(&third, "call_0").contains("has changed on disk since you last saw it. Call Read"));
+    assert!(
+        result(&third, "call_0")
+            .contains("has changed on disk since you last saw it. Nothing was changed. Call Read")
+    );
     assert_eq!(fs_err::read_to_string(&path).unwrap(), "1\ntwo\nthree\n");
 }
 
@@ -240,4 +245,47 @@ async fn call_of_a_tool_whose_server_is_still_starting_waits_for_it() {
     fs_err::write(&gate, "").unwrap();
     stage.until_idle().await;
     assert_eq!(result(&stage, "call_0"), "{\"a\":2}");
+}
+
+#[tokio::test]
+async fn document_of_before_is_a_text_for_a_model_that_reads_none() {
+    let folder = || Arc::new(tempfile::tempdir().unwrap());
+    let (home, work) = (folder(), folder());
+    let path = work.path().join("manual.pdf");
+    fs_err::write(&path, testkit::pdf("Press the button", 100)).unwrap();
+    let read =
+        rehearse::Reply::tool("Read", json!({"file_path": path})).when(when().prompt("Read it").call(1));
+    let server =
+        Server::bind("127.0.0.1:0", Script::new().reply(read).otherwise(rehearse::Reply::text("Fine.")));
+    let server = server.unwrap();
+    let models = json!({"customModels": [
+        {"model": "claude-opus-5-5", "provider": "anthropic", "baseUrl": server.url(), "apiKey": "k"},
+        {"model": "plain", "provider": "generic-chat-completion-api", "baseUrl": format!("{}/v1", server.url()), "apiKey": "k"},
+        {"model": "blind", "provider": "generic-chat-completion-api", "baseUrl": format!("{}/v1", server.url()), "apiKey": "k",
+         "noImageSupport": true},
+    ]});
+    fs_err::write(home.path().join("settings.json"), models.to_string()).unwrap();
+    let mut stage = Stage::with_models(home, work, [], Registry::builtin());
+    let model =
+        |name: &str| SettingsChange { model: Some(format!("custom:{name}")), ..SettingsChange::default() };
+    stage.create(NewSession { settings: model("claude-opus-5-5"), ..NewSession::default() }).await;
+    stage.say("Read it.");
+    stage.until_idle().await;
+    for name in ["plain", "blind", "claude-opus-5-5"] {
+        let command_id = stage.submit(Command::ChangeSettings(Box::new(model(name))));
+        stage.reply(&command_id).await;
+        stage.say("Sure?");
+        stage.until_idle().await;
+    }
+    let calls = server.calls();
+    // without those for titles
+    let bodies = calls.iter().filter_map(|call| call.body.as_ref()).filter(|body| body["tools"].is_array());
+    let bodies: Vec<String> = bodies.map(Value::to_string).collect();
+    assert_eq!(bodies.len(), 5);
+    for (body, has_document) in bodies.iter().zip([false, true, false, false, true]) {
+        assert_eq!(body.contains("application/pdf"), has_document, "{body}");
+    }
+    let omitted = "[PDF omitted: you cannot read manual.pdf as a document; read it again to get its text]";
+    assert!(bodies[2].contains(omitted) && bodies[3].contains(omitted), "{bodies:#?}");
+    server.shutdown().await;
 }

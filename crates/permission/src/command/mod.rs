@@ -15,7 +15,7 @@ use crate::{Risk, Workspace};
 use self::place::Place;
 pub(super) use self::plain::read_plain;
 #[cfg(test)]
-pub(super) use self::programs::{Takes, listed as listed_options};
+pub(super) use self::programs::{Takes, listed as listed_options, wrapper_names};
 pub(super) use self::programs::{base_name, is_system_program};
 use self::tree::Step;
 pub(super) use self::word::Word;

@@ -356,6 +356,18 @@ fn input_for_a_command_needs_high_autonomy_and_respects_the_lists() {
 }
 
 #[test]
+fn refusal_by_the_settings_says_not_to_work_around_it() {
+    let scene = Scene::new();
+    let policy = Policy { block: vec![Rule::parse("curl")], ..scene.at(Autonomy::High) };
+    for line in ["curl http://x", "eval \"$X\""] {
+        let Verdict::Refuse(refusal) = scene.run(&policy, line) else { panic!("`{line}` is not refused") };
+        let says = &refusal.for_model;
+        assert!(says.contains("Do not work around it") && says.contains("tell the user"), "{says}");
+        assert!(!refusal.for_client.contains("Do not"), "{}", refusal.for_client);
+    }
+}
+
+#[test]
 fn always_for_a_web_page_covers_its_host_and_nothing_else() {
     let scene = Scene::new();
     let mut policy = scene.policy.clone();

@@ -188,10 +188,17 @@ pub(super) fn bash(line: &str, scene: &Scene) -> bool {
     let mut command = Command::new("/bin/bash");
     command.args(["--noprofile", "--norc", "-c", line]).current_dir(scene.workspace.root()).env_clear();
     command
-        .envs([("PATH", "/usr/bin:/bin"), ("LC_ALL", "C.UTF-8"), ("GIT_OPTIONAL_LOCKS", "0")])
+        .envs([("PATH", "/usr/bin:/bin:/usr/sbin:/sbin"), ("LC_ALL", "C.UTF-8"), ("GIT_OPTIONAL_LOCKS", "0")])
         .env("HOME", &scene.policy.home);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().unwrap().success()
+}
+
+/// Returns every file of the scene with its content, every directory and every link.
+pub(super) fn snapshot(scene: &Scene) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    everything(&scene.path(""), &mut found);
+    found
 }
 
 /// Collects every file with its content, every directory and every link.
@@ -210,12 +217,7 @@ fn everything(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
 #[test]
 fn commands_allowed_at_autonomy_off_change_no_file() {
     let scene = repository();
-    let look = || {
-        let mut found = BTreeMap::new();
-        everything(&scene.path(""), &mut found);
-        found
-    };
-    let before = look();
+    let before = snapshot(&scene);
     // the first line that changes something spoils the scene, so shrinking is not possible
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
         cases: cases(1000),
@@ -228,7 +230,7 @@ fn commands_allowed_at_autonomy_off_change_no_file() {
         if matches!(scene.run(&scene.policy, &line), Verdict::Run(_)) {
             ran.set(ran.get() + 1);
             bash(&line, &scene);
-            prop_assert!(look() == before, "{line:?} has changed a file");
+            prop_assert!(snapshot(&scene) == before, "{line:?} has changed a file");
         }
         Ok(())
     });

@@ -70,7 +70,85 @@ mod testing;
 mod tests {
     use std::collections::BTreeSet;
 
+    use musher_permission::Access;
+    use rustix::fs::{CWD, Mode, mkfifoat};
+    use serde_json::json;
+
+    use super::testing::Scene;
     use crate::{Category, ListedFrom, Registry, SearchProvider};
+
+    /// How a sentence begins that says what to do.
+    const IMPERATIVES: &[&str] = &[
+        "Add", "Call", "Check", "Choose", "Continue", "Copy", "Correct", "Describe", "Give", "Remove",
+        "Start", "Tell", "Try", "Use",
+    ];
+
+    #[tokio::test]
+    async fn every_error_ends_with_what_to_do() {
+        let mut scene = Scene::with(&[("a.txt", "one\none\n"), ("sub/b.txt", "")]);
+        scene.context.access = Access::Workspace;
+        scene.write("bytes.txt", b"caf\xe9");
+        mkfifoat(CWD, scene.path("pipe"), Mode::RUSR | Mode::WUSR).unwrap();
+        let path = |name: &str| scene.path(name).to_string_lossy().into_owned();
+        let patch = |text: &str| json!({"input": format!("*** Begin Patch\n{text}\n*** End Patch")});
+        let calls = [
+            ("Create", json!({"file_path": "", "content": ""})),
+            ("Create", json!({"file_path": path("sub"), "content": ""})),
+            ("Create", json!({"file_path": path("pipe"), "content": ""})),
+            ("Create", json!({"file_path": path("a.txt/b"), "content": ""})),
+            ("Create", json!({"file_path": "/etc/x", "content": ""})),
+            ("Create", json!({})),
+            ("Read", json!({"file_path": path("missing")})),
+            ("Read", json!({"file_path": path("sub")})),
+            ("Read", json!({"file_path": path("pipe")})),
+            ("Read", json!({"file_path": "a.txt"})),
+            ("Read", json!({"file_path": "/etc/hosts"})),
+            ("LS", json!({"directory_path": path("missing")})),
+            ("LS", json!({"directory_path": "/etc"})),
+            ("Glob", json!({"patterns": ["*"], "folder": path("missing")})),
+            ("Glob", json!({"patterns": ["*"], "folder": "/etc"})),
+            ("Glob", json!({"patterns": ["a{"]})),
+            ("Grep", json!({"pattern": "("})),
+            ("Grep", json!({"pattern": "x", "path": path("missing")})),
+            ("Grep", json!({"pattern": "x", "path": path("pipe")})),
+            ("Grep", json!({"pattern": "x", "path": "/etc"})),
+            ("Edit", json!({"file_path": path("missing"), "old_str": "a", "new_str": "b"})),
+            ("Edit", json!({"file_path": path("bytes.txt"), "old_str": "a", "new_str": "b"})),
+            ("Edit", json!({"file_path": path("a.txt"), "old_str": "one", "new_str": "two"})),
+            ("Edit", json!({"file_path": path("a.txt"), "old_str": "one", "new_str": "one"})),
+            ("Edit", json!({"file_path": path("a.txt"), "old_str": "", "new_str": "one"})),
+            ("Edit", json!({"file_path": path("sub/b.txt"), "old_str": "one", "new_str": "two"})),
+            ("Edit", json!({"file_path": "/etc/hosts", "old_str": "one", "new_str": "two"})),
+            ("ApplyPatch", json!({"input": "nothing"})),
+            ("ApplyPatch", patch("*** Add File: a.txt\n+x")),
+            ("ApplyPatch", patch("*** Delete File: missing")),
+            ("ApplyPatch", patch("*** Update File: missing\n@@\n-x\n+y")),
+            ("ApplyPatch", patch("*** Update File: sub/b.txt\n@@\n-x\n+y")),
+            ("ApplyPatch", patch("*** Update File: bytes.txt\n@@\n-x\n+y")),
+            ("ApplyPatch", patch("*** Update File: a.txt\n*** Move to: sub/b.txt\n@@\n-one\n+y")),
+            ("ApplyPatch", patch("*** Delete File: a.txt\n*** Update File: a.txt\n@@\n-one\n+y")),
+            ("FetchUrl", json!({"url": "http://"})),
+            ("FetchUrl", json!({"url": "http://user:password@127.0.0.1/"})),
+            ("FetchUrl", json!({"url": "http://127.0.0.1:1/"})),
+            ("WebSearch", json!({"query": ""})),
+            ("WebSearch", json!({"query": "x"})),
+            ("TaskInput", json!({"task_id": "none", "input": "x"})),
+            ("AskUser", json!({"questionnaire": ""})),
+            ("AskUser", json!({"questionnaire": "1. [question] Which?\n[topic] T\n[option] A\n[option] B"})),
+            ("Task", json!({"subagent_type": "worker"})),
+            ("Execute", json!({})),
+        ];
+        let registry = Registry::builtin().with_web_search(SearchProvider::searxng("http://127.0.0.1:1"));
+        for (name, input) in calls {
+            let tool = registry.get(name).unwrap();
+            let output = scene.run(&**tool, input.clone()).await;
+            let text = output.model_text();
+            assert!(output.is_error, "{name} {input}: {text}");
+            let last = text.trim_end().lines().last().unwrap().rsplit(". ").next().unwrap();
+            let first_word = last.split(' ').next().unwrap();
+            assert!(IMPERATIVES.contains(&first_word) && last.ends_with('.'), "{name} {input}: {text}");
+        }
+    }
 
     #[test]
     fn built_in_tools_have_described_closed_schemas_and_distinct_names() {

@@ -22,7 +22,9 @@ pub(super) async fn output(command: Arc<RunningCommand>, context: &Context) -> T
 }
 
 fn failed(error: &str) -> ToolOutput {
-    let text = format!("The output of the command cannot be read: {error}");
+    let text = format!(
+        "The output of the command cannot be read: {error}. Call TaskStop to end it, or continue without its output."
+    );
     ToolOutput::error(&text, &text)
 }
 

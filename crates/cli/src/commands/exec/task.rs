@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
-use musher::{CancellationToken, Event, Prompt, TurnEnd, TurnResult};
+use musher::{CancellationToken, Event, Prompt, Session, TurnEnd, TurnResult};
 use musher_engine::Environment;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -11,8 +11,9 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use super::session;
 use crate::args::{Exec, InputFormat};
 use crate::commands::stop::Stop;
-use crate::drive::{NO_ANSWER, has_no_answer};
+use crate::drive::{NO_ANSWER, has_no_answer, is_of_model};
 use crate::exit::{Exit, Failure};
+use crate::models;
 use crate::printer::Printer;
 use crate::prompt;
 use crate::report::Report;
@@ -48,10 +49,11 @@ async fn one(
 ) -> Result<Exit, Failure> {
     let deadline = Deadline::start(&args.limits);
     let prompt = prompt::read(&args.prompt, args.file.as_deref())?;
-    let session = deadline.opening(session::open(args, environment, printer)).await?;
+    let session = deadline.opening(session::open(args, Arc::clone(&environment), printer)).await?;
+    let place = place(&environment, &session);
     let mut report = Report::begin(args.output_format, &session, printer).await?;
     let prompt = deadline.limited(session.send(prompt), &args.limits);
-    let outcome = turn(prompt, &mut report, is_stopped).await;
+    let outcome = turn(prompt, &mut report, place.as_deref(), is_stopped).await;
     session.close().await?;
     outcome
 }
@@ -63,8 +65,9 @@ async fn many(
     printer: Printer,
     is_stopped: &CancellationToken,
 ) -> Result<Exit, Failure> {
-    let opening = session::open(args, environment, printer);
+    let opening = session::open(args, Arc::clone(&environment), printer);
     let session = Deadline::start(&args.limits).opening(opening).await?;
+    let place = place(&environment, &session);
     let mut report = Report::begin(args.output_format, &session, printer).await?;
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     let mut exit = Exit::Done;
@@ -83,7 +86,7 @@ async fn many(
         match said(&line) {
             Some(prompt) => {
                 let prompt = Deadline::start(&args.limits).limited(session.send(prompt), &args.limits);
-                exit = turn(prompt, &mut report, is_stopped).await?;
+                exit = turn(prompt, &mut report, place.as_deref(), is_stopped).await?;
             }
             None => {
                 report.error("cli", "invalid input line: expected a JSON object with text in `content`")?;
@@ -109,7 +112,18 @@ fn said(line: &str) -> Option<String> {
     Some(blocks.collect::<Vec<_>>().join("\n")).filter(|text| !text.is_empty())
 }
 
-async fn turn(prompt: Prompt, report: &mut Report, is_stopped: &CancellationToken) -> Result<Exit, Failure> {
+/// Says where the model of a session is.
+fn place(environment: &Environment, session: &Session) -> Option<String> {
+    let state = session.state();
+    models::place(environment, &state.cwd?, &state.settings.model_id?)
+}
+
+async fn turn(
+    prompt: Prompt,
+    report: &mut Report,
+    place: Option<&str>,
+    is_stopped: &CancellationToken,
+) -> Result<Exit, Failure> {
     let prompt = prompt.cancel_token(is_stopped.clone());
     let prompt = match trace_parent() {
         Some(parent) => prompt.trace_parent(parent),
@@ -120,6 +134,9 @@ async fn turn(prompt: Prompt, report: &mut Report, is_stopped: &CancellationToke
         match event? {
             Event::Result(result) => {
                 report.end(&result, failure(&result).as_deref())?;
+                if let Some(place) = place.filter(|_| is_of_model(&result.end)) {
+                    report.hint(place);
+                }
                 return Ok(match result.end {
                     TurnEnd::Completed if has_no_answer(&result) => Exit::Failed,
                     TurnEnd::Completed | TurnEnd::HandedOver => Exit::Done,

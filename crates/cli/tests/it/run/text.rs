@@ -215,6 +215,69 @@ fn wrong_usage_and_setup_exit_with_2_and_say_what_to_do() {
 }
 
 #[test]
+fn refusal_of_the_agent_is_shown_as_the_agent_words_it() {
+    let stage = says("Never.");
+    for command in ["run", "exec"] {
+        let mut command = stage.musher(&[command, "--model", "rehearsal", "hi"]);
+        let ran = ended({
+            command.env("MUSHER_HOME", "/proc/nope");
+            command
+        });
+        let expected = "\
+error: cannot create the directory `/proc/nope`: No such file or directory (os error 2)
+
+hint: set MUSHER_HOME to a writable directory
+";
+        assert_eq!(ran, run(2, "", expected));
+    }
+}
+
+#[test]
+fn program_that_is_not_an_agent_is_reported_with_a_hint() {
+    let ran = says("Never.").run(&["--agent", "/bin/true", "hi"]);
+    let expected = "\
+error: the agent ended
+  caused by: `/bin/true` exited (exit status: 0)
+
+hint: `--agent` takes a program that speaks the Droid protocol, such as `droid`; `--agent engine` is the built-in agent
+";
+    assert_eq!(ran, run(2, "", expected));
+}
+
+#[test]
+fn without_a_daemon_the_error_names_the_daemon() {
+    let stage = says("Never.");
+    let socket = stage.home().join("daemon.sock");
+    for command in ["inbox", "attach"] {
+        let ran = stage.run_musher(&[command]);
+        let expected = format!(
+            "\
+error: cannot connect to the daemon
+  caused by: cannot connect to `unix:{}`
+  caused by: No such file or directory (os error 2)
+
+hint: `musher daemon` starts the daemon
+",
+            socket.display()
+        );
+        assert_eq!(ran, run(2, "", &expected));
+    }
+}
+
+#[test]
+fn failed_model_call_names_the_address_of_the_model() {
+    let script = Script::new().reply(Reply::error(HttpError::new(400).message("out of credit")));
+    let stage = Stage::new(script);
+    let ran = stage.run_musher(&["exec", "hello"]);
+    let hint = format!(
+        "\n\nhint: model scripted of generic-chat-completion-api at {}/v1, key from ",
+        stage.model_url()
+    );
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("out of credit") && ran.stderr.contains(&hint), "{}", ran.stderr);
+}
+
+#[test]
 fn reader_that_goes_away_is_not_a_failure() {
     let stage = says("Hello.");
     let mut command = stage.command(&["--stream-json", "hello"]);

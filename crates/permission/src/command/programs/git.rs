@@ -11,19 +11,33 @@ use crate::command::place::Place;
 use crate::files::{Extent, Finding};
 use crate::secrets::Recursion;
 
-/// Options that select and format commits and changes. None of them runs a program or writes a file.
-const SHOWN: &str = "patch no-patch unified=? raw stat=? numstat shortstat dirstat=? summary patch-with-stat name-only \
-    name-status color=? no-color word-diff=? word-diff-regex= no-renames find-renames=? find-copies=? \
-    diff-filter= ignore-space-at-eol ignore-space-change ignore-all-space ignore-blank-lines \
-    ignore-cr-at-eol function-context inter-hunk-context= minimal patience histogram diff-algorithm= \
-    full-index abbrev=? no-prefix relative=? text exit-code quiet no-ext-diff no-textconv check \
-    compact-summary pickaxe-regex pickaxe-all oneline pretty=? format= graph decorate=? \
-    no-decorate all branches=? tags=? remotes=? glob= max-count= skip= since= after= until= before= \
-    author= committer= grep= all-match invert-grep regexp-ignore-case extended-regexp fixed-strings \
-    perl-regexp merges no-merges first-parent reverse follow date= abbrev-commit no-abbrev-commit \
-    full-history topo-order date-order author-date-order left-right cherry-pick cherry-mark cherry \
-    boundary parents children count objects ancestry-path simplify-by-decoration walk-reflogs no-walk \
-    source log-size relative-date root cc no-notes merge-base cached staged";
+// Checked with git 2.39. None of these options runs a program or writes a file.
+
+/// Options that format changes.
+macro_rules! changes {
+    () => {
+        "patch no-patch unified=? raw stat=? numstat shortstat dirstat=? summary patch-with-stat name-only \
+        name-status color=? no-color word-diff=? word-diff-regex= no-renames find-renames=? find-copies=? \
+        diff-filter= ignore-space-at-eol ignore-space-change ignore-all-space ignore-blank-lines \
+        ignore-cr-at-eol function-context inter-hunk-context= minimal patience histogram diff-algorithm= \
+        full-index abbrev=? no-prefix relative=? text exit-code quiet no-ext-diff no-textconv check \
+        compact-summary pickaxe-regex pickaxe-all "
+    };
+}
+
+/// Options that select commits.
+macro_rules! commits {
+    () => {
+        "oneline pretty=? format== graph all branches=? tags=? remotes=? glob= max-count= skip= since= \
+        after= until= before= author= committer= grep= all-match invert-grep regexp-ignore-case \
+        extended-regexp fixed-strings perl-regexp merges no-merges first-parent reverse date= abbrev-commit \
+        no-abbrev-commit full-history topo-order date-order author-date-order left-right cherry-pick \
+        cherry-mark cherry boundary parents children count objects ancestry-path simplify-by-decoration \
+        walk-reflogs no-walk log-size relative-date root no-notes "
+    };
+}
+
+const SHOWN: &str = concat!(changes!(), commits!(), "cc follow source decorate=? no-decorate");
 
 struct Reading {
     name: &'static str,
@@ -49,9 +63,14 @@ const READING: &[Reading] = &[
     ),
     row("log", LETTERS, SHOWN, true),
     row("show", LETTERS, SHOWN, true),
-    row("diff", LETTERS, SHOWN, true),
+    row(
+        "diff",
+        "#psrtzcabwWRU?S:G:M?C?D",
+        concat!(changes!(), "oneline pretty=? cc cached staged merge-base"),
+        true,
+    ),
     row("whatchanged", LETTERS, SHOWN, true),
-    row("rev-list", LETTERS, SHOWN, true),
+    row("rev-list", "#n:giEFP", commits!(), true),
     row("shortlog", "nsec", "numbered summary email committer group= since= until= all no-merges", true),
     row(
         "blame",
@@ -98,7 +117,16 @@ const READING: &[Reading] = &[
     ),
     row("tag", "n?il", "list sort= format= column=? no-column color=? ignore-case", false),
     row("remote", "v", "verbose", false),
-    row("reflog", LETTERS, SHOWN, true),
+    row(
+        "reflog",
+        "#n:psziEFPU?S:G:",
+        concat!(
+            changes!(),
+            "oneline pretty=? format== decorate=? no-decorate all max-count= skip= since= after= until= before= \
+            author= committer= grep= date= relative-date abbrev-commit no-abbrev-commit no-merges merges"
+        ),
+        true,
+    ),
     row(
         "grep",
         "aIiwvhHEGFPnLlczopWqe:A:B:C:m:#",
@@ -114,11 +142,28 @@ const READING: &[Reading] = &[
         "count= sort= format= points-at= merged= no-merged= contains= no-contains= ignore-case",
         true,
     ),
-    row("show-ref", "dqs?", "head dereference hash=? verify abbrev=? heads branches tags quiet exists", true),
+    row("show-ref", "dqs?", "head dereference hash=? verify abbrev=? heads tags quiet", true),
     row("count-objects", "vH", "verbose human-readable", false),
     row("check-ignore", "qvn", "quiet verbose non-matching no-index", true),
     row("version", "", "build-options", false),
 ];
+
+/// Options before the command.
+const GLOBAL: Options = Options::new("PC:", "no-pager no-optional-locks literal-pathspecs version");
+/// Options of `git config` that show settings.
+const CONFIG: Options = Options::new(
+    "lz",
+    "get get-all get-regexp list show-origin show-scope name-only local global system null includes",
+);
+const STASH_LIST: Options = Options::new("pz", "oneline stat=?");
+const STASH_SHOW: Options = Options::new(
+    "pu",
+    "patch no-patch raw stat=? numstat shortstat summary name-only name-status color=? no-color \
+    include-untracked only-untracked no-ext-diff no-textconv quiet ignore-all-space ignore-space-change",
+);
+const REFLOG_SHOW: Options = Options::new("pz", "oneline stat=? all");
+const WORKTREE_LIST: Options = Options::new("z", "porcelain");
+const GET_URL: Options = Options::new("", "all");
 
 /// Changes that stay in the repository and can be undone.
 const LOCAL: &str = "add am apply branch checkout cherry-pick clone commit fetch gc init ls-remote maintenance merge \
@@ -127,7 +172,6 @@ const LOCAL: &str = "add am apply branch checkout cherry-pick clone commit fetch
 
 /// Returns what a git command does.
 pub(super) fn judge(words: &[Word], place: &Place<'_>) -> Finding {
-    const GLOBAL: Options = Options::new("PC:", "no-pager no-optional-locks literal-pathspecs version");
     let Some((global, rest)) = GLOBAL.read_front(words) else { return Finding::of(Risk::High) };
     let mut place = place.clone();
     // each value is relative to the one before
@@ -161,11 +205,11 @@ fn reading(command: &str, words: &[Word]) -> Option<Finding> {
         _ => ("", words),
     };
     match (command, first) {
-        ("stash" | "worktree", "list") | ("reflog", "show") | ("remote", "get-url") => {
-            const LIST: Options = Options::new("pz", "oneline stat=? porcelain all");
-            return LIST.read(rest).map(|_| Finding::NOTHING);
-        }
-        ("stash", "show") => return Options::new("pu", SHOWN).read(rest).map(|_| Finding::NOTHING),
+        ("stash", "list") => return STASH_LIST.read(rest).map(|_| Finding::NOTHING),
+        ("stash", "show") => return STASH_SHOW.read(rest).map(|_| Finding::NOTHING),
+        ("reflog", "show") => return REFLOG_SHOW.read(rest).map(|_| Finding::NOTHING),
+        ("worktree", "list") => return WORKTREE_LIST.read(rest).map(|_| Finding::NOTHING),
+        ("remote", "get-url") => return GET_URL.read(rest).map(|_| Finding::NOTHING),
         ("config", _) => return config(words),
         ("reflog", _) if forgets(words) => return None,
         _ => {}
@@ -226,11 +270,7 @@ fn is_elsewhere(text: &str) -> bool {
 
 /// Reads `git config` that shows settings. After the first operand every word is an operand: a name, and then its new value.
 fn config(words: &[Word]) -> Option<Finding> {
-    const GET: Options = Options::new(
-        "lz",
-        "get get-all get-regexp list show-origin show-scope name-only local global system null includes",
-    );
-    let (given, names) = GET.read_front(words)?;
+    let (given, names) = CONFIG.read_front(words)?;
     let is_listed = given.has(&["-l", "--list"]) && names.is_empty();
     let is_asked = given.has(&["--get", "--get-all", "--get-regexp"]) && names.len() == 1;
     (is_listed || is_asked).then_some(Finding::NOTHING)
@@ -318,6 +358,16 @@ fn repository(place: &Place<'_>) -> Repository {
 
 /// The commands whose options are listed, for the test that compares them with the real program.
 #[cfg(test)]
-pub(super) fn listed() -> impl Iterator<Item = (Vec<&'static str>, Options)> {
-    READING.iter().map(|reading| (vec!["git", reading.name], reading.options))
+pub(super) fn listed() -> impl Iterator<Item = super::Listed> {
+    let lists = [
+        (vec!["git"], GLOBAL),
+        (vec!["git", "config"], CONFIG),
+        (vec!["git", "stash", "show"], STASH_SHOW),
+        (vec!["git", "reflog", "show"], REFLOG_SHOW),
+        (vec!["git", "stash", "list"], STASH_LIST),
+        (vec!["git", "worktree", "list"], WORKTREE_LIST),
+        (vec!["git", "remote", "get-url"], GET_URL),
+    ];
+    let readers = READING.iter().map(|reading| (vec!["git", reading.name], reading.options));
+    readers.chain(lists).map(|(name, options)| (name, options.all()))
 }

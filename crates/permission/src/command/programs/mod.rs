@@ -146,9 +146,20 @@ fn change_folder(
 
 /// All programs whose options are listed, for the test that compares them with the real ones.
 #[cfg(test)]
-pub(crate) fn listed() -> impl Iterator<Item = (Vec<&'static str>, options::Options)> {
-    readers::listed().chain(git::listed()).chain(writers::listed()).chain(wrappers::listed())
+pub(crate) fn listed() -> impl Iterator<Item = Listed> {
+    let reading = readers::listed().chain(scripts::listed()).chain(git::listed());
+    reading.chain(writers::listed()).chain(wrappers::listed()).chain(tools::listed())
 }
+
+/// The programs that run another command, for the test that gives them patterns.
+#[cfg(test)]
+pub(crate) fn wrapper_names() -> impl Iterator<Item = &'static str> {
+    wrappers::NAMES.iter().copied()
+}
+
+/// A program with its sub-command, and its listed options.
+#[cfg(test)]
+pub(crate) type Listed = (Vec<&'static str>, Vec<(String, Takes)>);
 
 /// Returns the risk of setting a variable: many variables make other programs run something.
 pub(super) fn assignment(name: &str) -> Risk {

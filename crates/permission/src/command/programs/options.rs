@@ -6,12 +6,13 @@ use crate::command::Word;
 ///
 /// `short`: letters. A letter followed by `:` takes a value, by `?` a value in the same word, by `!` a value in the next word and never in
 /// the same; `#` stands for numbers such as `-5`.
-/// `long`: names. A name that ends in `=` takes a value, in `=?` an optional value after an equals sign. Abbreviated names are rejected,
+/// `long`: names. A name that ends in `=` takes a value, in `=?` an optional value after an equals sign, in `==` a value after an equals
+/// sign and never in the next word. Abbreviated names are rejected,
 /// because another version of the program may read them as another option.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Options {
-    pub(super) short: &'static str,
-    pub(super) long: &'static str,
+    short: &'static str,
+    long: &'static str,
 }
 
 /// How an option takes its value.
@@ -35,9 +36,10 @@ impl Options {
         let letters = self.short.char_indices().filter(|(_, letter)| letter.is_ascii_alphanumeric());
         let short =
             letters.map(|(at, letter)| (format!("-{letter}"), takes(self.short[at + 1..].chars().next())));
-        let long = self.long.split_whitespace().map(|name| {
-            let is_next = if name.ends_with('=') { Takes::NextWord } else { Takes::NoNextWord };
-            (format!("--{}", name.trim_end_matches(['=', '?'])), is_next)
+        let long = self.long.split_whitespace().map(|name| match name.strip_suffix("==") {
+            Some(name) => (format!("--{name}=short"), Takes::NoNextWord),
+            None if name.ends_with('=') => (format!("--{}", name.trim_end_matches('=')), Takes::NextWord),
+            None => (format!("--{}", name.trim_end_matches("=?")), Takes::NoNextWord),
         });
         short.chain(long).collect()
     }
@@ -121,10 +123,12 @@ impl Options {
             None => (text, None),
         };
         let known = self.long.split_whitespace().find(|known| known.trim_end_matches(['=', '?']) == name)?;
+        let is_attached = known.ends_with("==");
         let needs_value = known.ends_with('=');
         let may_have_value = known.ends_with('?');
         let (value, took_next) = match value {
             Some(_) if !needs_value && !may_have_value => return None,
+            None if is_attached => return None,
             None if needs_value => (Some(next?.to_owned()), true),
             value => (value, false),
         };

@@ -11,14 +11,33 @@ use crate::command::Word;
 use crate::command::place::Place;
 use crate::files::{Extent, Finding};
 
+const SED: Options = Options::new(
+    "nErsuze:i?",
+    "quiet silent regexp-extended expression= separate null-data in-place=? unbuffered",
+);
+const AWK: Options = Options::new("F:", "");
+/// Tests and actions of `find` without a value. None of them writes, deletes or runs anything.
+const FIND_FLAGS: &str = "-print -print0 -ls -prune -depth -d -xdev -mount -noleaf -empty -readable -writable -executable \
+    -true -false -daystart -nouser -nogroup -quit -follow -and -or -not -a -o";
+/// Tests and actions of `find` with a value.
+const FIND_VALUED: &str = "-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype \
+    -maxdepth -mindepth -size -mtime -mmin -atime -amin -ctime -cmin -newer -anewer -cnewer \
+    -newermt -newerct -newerat -user -group -uid -gid -perm -links -inum -samefile -lname -ilname \
+    -fstype -used -printf -D";
+
+/// The programs whose options are listed, for the test that compares them with the real ones.
+#[cfg(test)]
+pub(super) fn listed() -> impl Iterator<Item = super::Listed> {
+    use super::options::Takes;
+
+    let of = |list: &'static str, takes| list.split_whitespace().map(move |name| (name.to_owned(), takes));
+    let find = of(FIND_FLAGS, Takes::NoNextWord).chain(of(FIND_VALUED, Takes::NextWord)).collect();
+    let awk = ["awk", "gawk", "mawk"].map(|name| (vec![name], AWK.all()));
+    awk.into_iter().chain([(vec!["sed"], SED.all()), (vec!["find"], find)])
+}
+
 /// Judges `find` with tests, and with no action but printing.
 pub(super) fn find(words: &[Word], place: &Place<'_>) -> Option<Finding> {
-    const FLAGS: &str = "-print -print0 -ls -prune -depth -d -xdev -mount -noleaf -empty -readable -writable -executable \
-        -true -false -daystart -nouser -nogroup -quit -follow -and -or";
-    const VALUED: &str = "-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype \
-        -maxdepth -mindepth -size -mtime -mmin -atime -amin -ctime -cmin -newer -anewer -cnewer \
-        -newermt -newerct -newerat -user -group -uid -gid -perm -links -inum -samefile -lname -ilname \
-        -fstype -used -printf -D";
     let mut words = words.iter();
     let mut is_path = true;
     while let Some(word) = words.next() {
@@ -40,10 +59,10 @@ pub(super) fn find(words: &[Word], place: &Place<'_>) -> Option<Finding> {
         }
         is_path = false;
         match text {
-            "(" | ")" | "!" | "," | "-a" | "-o" | "-not" => {}
-            flag if is_listed(FLAGS, flag) => {}
+            "(" | ")" | "!" | "," => {}
+            flag if is_listed(FIND_FLAGS, flag) => {}
             // the value must be known, but its text does not matter
-            valued if is_listed(VALUED, valued) => drop(words.next()?.literal()?),
+            valued if is_listed(FIND_VALUED, valued) => drop(words.next()?.literal()?),
             _ => return None,
         }
     }
@@ -52,10 +71,6 @@ pub(super) fn find(words: &[Word], place: &Place<'_>) -> Option<Finding> {
 
 /// Judges `sed` with commands that print, delete or substitute.
 pub(super) fn sed(words: &[Word], place: &Place<'_>) -> Option<Finding> {
-    const SED: Options = Options::new(
-        "nErsuze:i?",
-        "quiet silent regexp-extended expression= separate null-data in-place=? unbuffered",
-    );
     let given = SED.read(words)?;
     let mut scripts: Vec<&str> = Vec::new();
     for (name, value) in &given.options {
@@ -117,7 +132,6 @@ fn has_plain_brackets(script: &str) -> bool {
 
 /// Judges `awk` with programs that can neither call functions, nor write, nor run anything.
 pub(super) fn awk(words: &[Word], place: &Place<'_>) -> Option<Finding> {
-    const AWK: Options = Options::new("F:", "field-separator=");
     let (_, rest) = AWK.read_front(words)?;
     let (program, files) = rest.split_first()?;
     let program = program.literal()?;

@@ -36,6 +36,15 @@ const WITH_COMMANDS: [(&str, &str); 12] = [
     ("docker", "images inspect logs ps version"),
 ];
 
+const CURL: Options = Options::new("sSfLIv", "silent show-error fail location head compressed verbose");
+const WGET: Options = Options::new("qO:", "quiet");
+
+/// The programs whose options are listed, for the test that compares them with the real ones.
+#[cfg(test)]
+pub(super) fn listed() -> impl Iterator<Item = super::Listed> {
+    [("curl", CURL), ("wget", WGET)].into_iter().map(|(name, options)| (vec![name], options.all()))
+}
+
 /// Judges a development tool. `None` if the program is not one.
 pub(super) fn judge(name: &str, arguments: &[Word]) -> Option<Finding> {
     if is_listed(BUILDERS, name) {
@@ -51,12 +60,10 @@ pub(super) fn judge(name: &str, arguments: &[Word]) -> Option<Finding> {
             let is_looked_at = ["checks", "diff", "list", "status", "view"].contains(&second);
             ["issue", "pr", "release", "repo", "run", "workflow"].contains(&first) && is_looked_at
         }
-        "curl" => {
-            is_plain_download(arguments, "sSfLIv", "silent show-error fail location head compressed verbose")
-        }
+        "curl" => is_plain_download(arguments, CURL),
         "wget" => {
             let is_shown = arguments.iter().any(|word| matches!(word.literal(), Some("-O-" | "-qO-")));
-            is_shown && is_plain_download(arguments, "qO:", "quiet")
+            is_shown && is_plain_download(arguments, WGET)
         }
         "ping" | "dig" | "host" | "nslookup" => arguments.iter().all(|word| word.literal().is_some()),
         _ => {
@@ -67,8 +74,7 @@ pub(super) fn judge(name: &str, arguments: &[Word]) -> Option<Finding> {
 }
 
 /// Whether a command only downloads, from hosts with a name.
-fn is_plain_download(arguments: &[Word], short: &'static str, long: &'static str) -> bool {
-    let options = Options::new(short, long);
+fn is_plain_download(arguments: &[Word], options: Options) -> bool {
     let Some(given) = options.read(arguments) else { return false };
     let is_named = |word: &&Word| {
         let Some(text) = word.literal() else { return false };

@@ -19,9 +19,12 @@ const XARGS: Options =
     Options::new("0rtpxn:P:L:I:d:s:", "null no-run-if-empty max-args= max-procs= delimiter=");
 const ENV: Options = Options::new("i0u:", "ignore-environment null unset=");
 
+const TIME: Options = Options::new("p", "");
+const COMMAND: Options = Options::new("p", "");
+
 /// The programs whose options are listed, for the test that compares them with the real ones.
 #[cfg(test)]
-pub(super) fn listed() -> impl Iterator<Item = (Vec<&'static str>, Options)> {
+pub(super) fn listed() -> impl Iterator<Item = super::Listed> {
     let all = [
         ("timeout", TIMEOUT),
         ("nice", NICE),
@@ -29,9 +32,17 @@ pub(super) fn listed() -> impl Iterator<Item = (Vec<&'static str>, Options)> {
         ("ionice", IONICE),
         ("xargs", XARGS),
         ("env", ENV),
+        ("time", TIME),
+        ("command", COMMAND),
     ];
-    all.into_iter().map(|(name, options)| (vec![name], options))
+    all.into_iter().map(|(name, options)| (vec![name], options.all()))
 }
+
+/// All programs that run another command.
+pub(super) const NAMES: &[&str] = &[
+    "bash", "sh", "dash", "eval", "env", "timeout", "nice", "nohup", "setsid", "exec", "builtin", "noglob",
+    "time", "stdbuf", "ionice", "command", "sudo", "doas", "xargs", "find",
+];
 
 /// Judges a command that runs another one. `None` if it does not.
 pub(super) fn judge(
@@ -42,6 +53,9 @@ pub(super) fn judge(
     inner: &mut Vec<Vec<Word>>,
     depth: usize,
 ) -> Option<Finding> {
+    if !NAMES.contains(&name) {
+        return None;
+    }
     if matches!(name, "bash" | "sh" | "dash" | "eval") && arguments != [Word::Literal("--version".to_owned())]
     {
         return Some(shell(name, arguments, place, inner, depth));
@@ -59,11 +73,11 @@ pub(super) fn judge(
         }
         "nice" => front(NICE, arguments),
         "nohup" | "setsid" | "exec" | "builtin" | "noglob" => front(Options::new("", ""), arguments),
-        "time" => front(Options::new("p", ""), arguments),
+        "time" => front(TIME, arguments),
         "stdbuf" => front(STDBUF, arguments),
         "ionice" => front(IONICE, arguments),
         "command" if !matches!(arguments.first().and_then(Word::literal), Some("-v" | "-V")) => {
-            front(Options::new("p", ""), arguments)
+            front(COMMAND, arguments)
         }
         "sudo" | "doas" => front(Options::new("nEHSku:g:", "non-interactive user= preserve-env"), arguments),
         "xargs" => {

@@ -19,7 +19,7 @@ const CHMOD: Options = Options::new("cfvR", "changes silent quiet verbose recurs
 
 /// The programs whose options are listed, for the test that compares them with the real ones.
 #[cfg(test)]
-pub(super) fn listed() -> impl Iterator<Item = (Vec<&'static str>, Options)> {
+pub(super) fn listed() -> impl Iterator<Item = super::Listed> {
     let all = [
         ("touch", TOUCH),
         ("mkdir", MKDIR),
@@ -30,7 +30,7 @@ pub(super) fn listed() -> impl Iterator<Item = (Vec<&'static str>, Options)> {
         ("tee", TEE),
         ("chmod", CHMOD),
     ];
-    all.into_iter().map(|(name, options)| (vec![name], options))
+    all.into_iter().map(|(name, options)| (vec![name], options.all()))
 }
 
 /// Judges a command that may be a writer. `None` if it is not one.

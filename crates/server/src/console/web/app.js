@@ -17,7 +17,7 @@ import { Transcript } from "./transcript.js";
  * @typedef {{
  *   sessionId: string, title?: string, cwd?: string, branch?: string, model?: string, workingState?: string, isOpen?: boolean,
  *   isArchived?: boolean, updatedAt: number, createdAt: number, costUsd: number | null, unpricedTokens?: number, tokens?: any,
- *   parentId?: string, tags?: any[]
+ *   parentId?: string, tags?: any[], lastTurnReason?: string, contextTokens?: number, contextLimit?: number
  * }} Summary
  */
 
@@ -27,7 +27,7 @@ export const toasts = store({ list: /** @type {{ id: string, text: string, tone:
 
 /**
  * A session that is looked at.
- * @typedef {{ id: string, transcript: Transcript, models: any[], cwd: string, state: "loading" | "ready" | "failed", problem: string,
+ * @typedef {{ id: string, transcript: Transcript, models: import("./types.d.ts").ModelInfo[], cwd: string, state: "loading" | "ready" | "failed", problem: string,
  *   missed: number }} Open
  */
 
@@ -53,7 +53,7 @@ async function reload() {
 }
 
 async function refreshInbox() {
-  const result = await connection.call("daemon.list_inbox");
+  const result = await connection.call("daemon.list_inbox", {});
   setInbox(result.items);
 }
 
@@ -75,7 +75,7 @@ export async function refreshSessions() {
   }
   refreshing = (async () => {
     try {
-      const result = await connection.call("console.list_sessions");
+      const result = await connection.call("console.list_sessions", {});
       sessions.value.list = result.sessions;
       sessions.value.isLoaded = true;
       sessions.changed();
@@ -118,6 +118,10 @@ function notification({ method, params }) {
   } else if (note.type === "session_title_updated" && summary) {
     summary.title = note.title;
     sessions.changed();
+  } else if (note.type === "agent_turn_completed" && summary) {
+    summary.lastTurnReason = note.reason;
+    sessions.changed();
+    later();
   } else if (note.type === "agent_turn_completed" || note.type === "session_process_exited" || note.type === "session_closed") {
     later();
   }
@@ -142,7 +146,7 @@ export function openSession(id) {
   return it;
 }
 
-/** Loads a session, or what was missed of it. */
+/** Loads a session, or what was missed of it. @param {import("./store.js").Store<Open>} it */
 async function load(it) {
   const session = it.value;
   const params = { sessionId: session.id, token: "cookie" };
@@ -163,6 +167,7 @@ async function load(it) {
     session.state = "ready";
     session.problem = "";
     it.changed();
+    if (isFresh) loadTurns(it);
     if (isFresh && result.isAgentLoopInProgress) {
       // the beginning of what is being written now
       const after = Math.max(0, (result.lastSequence ?? 0) - REPLAY);
@@ -174,6 +179,17 @@ async function load(it) {
     session.state = "failed";
     session.problem = error.message;
     it.changed();
+  }
+}
+
+/** Loads how the turns of a session have ended, which its messages do not say. @param {import("./store.js").Store<Open>} it */
+async function loadTurns(it) {
+  try {
+    const { turns } = await connection.call("console.get_turns", { sessionId: it.value.id });
+    it.value.transcript.turnsEnded(turns);
+    it.changed();
+  } catch {
+    // the transcript is complete without them
   }
 }
 
@@ -215,7 +231,7 @@ export async function sendPrompt(sessionId, text, extra = {}) {
 /**
  * Answers a request in the inbox. Returns whether this answer was the one that counts.
  * @param {InboxItem} item
- * @param {object} result
+ * @param {import("./types.d.ts").RequestPermissionResult | import("./types.d.ts").AskUserResult} result
  */
 export async function answer(item, result) {
   inbox.value.answering.add(item.requestId);
@@ -239,7 +255,14 @@ export async function deny(item, reason) {
   if ((await answer(item, result)) && reason) await sendPrompt(item.sessionId, reason).catch(() => {});
 }
 
-/** Calls a method, and shows a failure. @returns {Promise<any>} */
+/**
+ * Calls a method, and shows a failure.
+ * @template {keyof import("./connection.js").Calls} M
+ * @param {M} method
+ * @param {import("./connection.js").Calls[M]["params"] & import("./connection.js").Address} params
+ * @param {{ id?: string, timeout?: number }} [options]
+ * @returns {Promise<(import("./connection.js").Calls[M]["result"] & import("./connection.js").Extras) | null>}
+ */
 export async function attempt(method, params, options) {
   try {
     return await connection.call(method, params, options);

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::edit::changed_since;
 use super::on_thread;
+use crate::advice::with_advice;
 use crate::text::Source;
 use crate::{Action, Context, FileChange, FileKind, Input, Resolved, Run, Tool, ToolInfo, ToolOutput, input};
 
@@ -75,12 +76,14 @@ fn plan(
 ) -> Result<(Resolved, Option<Vec<u8>>), ToolOutput> {
     let path = &arguments.file_path;
     if path.is_empty() {
-        return Err(failed(path, "the path is empty"));
+        return Err(failed(path, "the path is empty. Call Create again with an absolute path."));
     }
     let resolved = context.workspace.reach(path, &context.access);
-    let resolved = resolved.map_err(|error| failed(path, &error.to_string()))?;
+    let resolved = resolved.map_err(|error| failed(path, &with_advice(&error)))?;
     match resolved.kind {
-        FileKind::Folder => Err(failed(path, "it is a directory")),
+        FileKind::Folder => {
+            Err(failed(path, "it is a directory. Call Create again with the path of a file."))
+        }
         // what cannot be read can still be replaced
         FileKind::File => {
             let old = context.read(&resolved, cancel).ok().map(|(old, _)| old);
@@ -102,7 +105,7 @@ fn create(arguments: &Arguments, context: &Context, cancel: &CancellationToken) 
         Err(output) => return output,
     };
     if let Err(error) = context.write(&resolved, &arguments.content, Source::New, cancel) {
-        return failed(path, &error.to_string());
+        return failed(path, &with_advice(&error));
     }
     context.seen.add(&resolved.path, arguments.content.as_bytes());
     let shown = context.workspace.root().join(path);

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::on_thread;
+use crate::advice::with_advice;
 use crate::notebook::Notebook;
 use crate::text::Source;
 use crate::tool::first_line;
@@ -69,7 +70,7 @@ fn run(arguments: &Arguments, context: &Context, cancel: &CancellationToken) -> 
 
 fn edit(arguments: &Arguments, context: &Context, cancel: &CancellationToken) -> Result<ToolOutput, String> {
     let Plan { resolved, source, shown, old, new } = plan(arguments, context, cancel)?;
-    context.write(&resolved, &new, source, cancel).map_err(|error| error.to_string())?;
+    context.write(&resolved, &new, source, cancel).map_err(|error| with_advice(&error))?;
     context.seen.add(&resolved.path, new.as_bytes());
     let for_client = diff::report(&shown, &old, &new);
     let mut output = ToolOutput::two(for_client, format!("File updated successfully: {shown}"));
@@ -89,12 +90,15 @@ struct Plan {
 
 fn plan(arguments: &Arguments, context: &Context, cancel: &CancellationToken) -> Result<Plan, String> {
     let shown = context.workspace.root().join(&arguments.file_path).to_string_lossy().into_owned();
-    let resolved =
-        context.workspace.reach(&arguments.file_path, &context.access).map_err(|error| error.to_string())?;
-    let (bytes, source) = context.read(&resolved, cancel).map_err(|error| error.to_string())?;
+    let resolved = context
+        .workspace
+        .reach(&arguments.file_path, &context.access)
+        .map_err(|error| with_advice(&error))?;
+    let (bytes, source) = context.read(&resolved, cancel).map_err(|error| with_advice(&error))?;
     let is_outdated = context.seen.is_outdated(&resolved.path, &bytes);
-    let old = String::from_utf8(bytes)
-        .map_err(|_bad| format!("`{shown}` is not UTF-8 text, so Edit cannot change it"))?;
+    let old = String::from_utf8(bytes).map_err(|_bad| {
+        format!("`{shown}` is not UTF-8 text, so Edit cannot change it. Use Execute with a program that can.")
+    })?;
     if is_outdated {
         return Err(changed_since(&shown, "Edit"));
     }
@@ -110,7 +114,7 @@ fn plan(arguments: &Arguments, context: &Context, cancel: &CancellationToken) ->
 /// The reason why a file is not changed that has changed since the model saw it.
 pub(super) fn changed_since(shown: &str, tool: &str) -> String {
     format!(
-        "`{shown}` has changed on disk since you last saw it. Call Read on it, then call {tool} again. Nothing was changed."
+        "`{shown}` has changed on disk since you last saw it. Nothing was changed. Call Read on it, then call {tool} again."
     )
 }
 
@@ -126,24 +130,24 @@ fn edit_notebook(
         let new = replaced(old, arguments, shown)?;
         let is_valid = Notebook::parse(&new).is_some();
         return is_valid.then_some(new).ok_or_else(|| {
-            format!("`{shown}` would not be a valid notebook. Call Read to see its cells, and edit their text. Nothing was changed.")
+            format!("`{shown}` would not be a valid notebook. Nothing was changed. Call Read to see its cells, and edit their text.")
         });
     }
     notebook
         .with_text(&replaced(&cells, arguments, shown)?)
-        .map_err(|reason| format!("cannot edit the cells of `{shown}`: {reason}. Nothing was changed."))
+        .map_err(|reason| format!("cannot edit the cells of `{shown}`: {reason}. Nothing was changed. Call Read to see the cells, then call Edit again."))
 }
 
 fn replaced(content: &str, arguments: &Arguments, shown: &str) -> Result<String, String> {
     let Arguments { old_str, new_str, .. } = arguments;
     if old_str.is_empty() {
         return Err(format!(
-            "`old_str` is empty in the edit of `{shown}`. Give the text to replace, or use Create to replace the whole file. Nothing was changed."
+            "`old_str` is empty in the edit of `{shown}`. Nothing was changed. Give the text to replace, or use Create to replace the whole file."
         ));
     }
     if old_str == new_str {
         return Err(format!(
-            "`old_str` and `new_str` are equal in the edit of `{shown}`. Nothing was changed."
+            "`old_str` and `new_str` are equal in the edit of `{shown}`. Nothing was changed. Call Edit again with different texts, or continue if no change is needed."
         ));
     }
     if content.contains(old_str.as_str()) {
@@ -181,8 +185,8 @@ fn replace(
         let lines = content.match_indices(old).take(MAX_NAMED_LINES).map(|(at, _)| line(at).to_string());
         let more = if count > MAX_NAMED_LINES { ", ..." } else { "" };
         return Err(format!(
-            "`old_str` occurs {count} times, but `change_all` is false, in `{shown}` (lines {}{more}). Add surrounding lines to `old_str` \
-             until it is unique, or set `change_all` to true. Nothing was changed.",
+            "`old_str` occurs {count} times, but `change_all` is false, in `{shown}` (lines {}{more}). Nothing was changed. Add surrounding \
+             lines to `old_str` until it is unique, or set `change_all` to true.",
             lines.collect::<Vec<_>>().join(", ")
         ));
     }

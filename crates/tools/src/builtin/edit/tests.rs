@@ -84,7 +84,7 @@ async fn file_that_was_changed_since_it_was_read_is_refused_until_it_is_read_aga
     scene.write("f", "one\ntwo\nthree\n");
     let refused = edit(&scene, "one", "1", false).await;
     assert!(
-        refused.model_text().contains("has changed on disk since you last saw it. Call Read"),
+        refused.model_text().contains("has changed on disk since you last saw it. Nothing was changed. Call Read"),
         "{}",
         refused.model_text()
     );

@@ -57,7 +57,9 @@ impl FetchUrl {
         let mut headers = HeaderMap::new();
         headers.insert(USER_AGENT, AGENT);
         headers.insert(ACCEPT, KINDS);
-        let failed = |error: musher_http::Error| format!("cannot fetch {url}: {}", error.report());
+        let failed = |error: musher_http::Error| {
+            format!("cannot fetch {url}: {}. Check the URL, or try another page.", error.report())
+        };
         let mut response = self.client.get(url, headers).await.map_err(failed)?;
         if !response.status.is_success() {
             return Err(format!(
@@ -101,11 +103,14 @@ impl Tool for FetchUrl {
 /// Checks a URL and removes its fragment.
 fn checked(url: &str) -> Result<&str, String> {
     let url = url.trim().split('#').next().unwrap_or_default();
-    let uri: Uri = url.parse().map_err(|error| format!("invalid URL `{url}`: {error}"))?;
+    let uri: Uri = url
+        .parse()
+        .map_err(|error| format!("invalid URL `{url}`: {error}. Correct it and call FetchUrl again."))?;
     // credentials would be sent to any host that the model names
     if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
         return Err(
-            "cannot fetch a URL that contains a user name or password. Remove them and try again".to_owned()
+            "cannot fetch a URL that contains a user name or password. Remove them and call FetchUrl again."
+                .to_owned(),
         );
     }
     Ok(url)
@@ -123,7 +128,10 @@ fn text_kind(response: &Response) -> Result<String, String> {
     if is_text {
         Ok(kind)
     } else {
-        Err(format!("{} is `{kind}`, not text, and cannot be shown", response.url))
+        Err(format!(
+            "{} is `{kind}`, not text, and cannot be shown. Use Execute with `curl -O` to download it, or try another page.",
+            response.url
+        ))
     }
 }
 

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::on_thread;
+use crate::advice::with_advice;
 use crate::input::OneOrMany;
 use crate::limits::MAX_GLOB_FILES;
 use crate::long_result::List;
@@ -62,7 +63,7 @@ fn find(arguments: Arguments, context: &Context, cancel: &CancellationToken) -> 
         }
         Err(error) => {
             let reason = format!("The specified directory '{folder}' does not exist");
-            return ToolOutput::error(&reason, &format!("cannot search '{folder}': {error}"));
+            return ToolOutput::error(&reason, &format!("cannot search '{folder}': {}", with_advice(&error)));
         }
     };
     match matching(&resolved.path, arguments, cancel) {

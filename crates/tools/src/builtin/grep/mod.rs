@@ -16,6 +16,7 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::on_thread;
+use crate::advice::with_advice;
 use crate::limits::{MAX_COUNTED_MATCHES, MAX_GREP_BYTES, MAX_GREP_MATCHES};
 use crate::long_result::List;
 use crate::{Action, Context, FileKind, Input, Part, Resolved, Run, Tool, ToolInfo, ToolOutput, input};
@@ -82,7 +83,7 @@ fn run(arguments: &Arguments, context: &Context, cancel: &CancellationToken) -> 
     let path = arguments.path.as_deref().filter(|path| !path.is_empty()).unwrap_or(".");
     let resolved = match context.workspace.reach(path, &context.access) {
         Ok(resolved) => resolved,
-        Err(error) => return failed(error.to_string()),
+        Err(error) => return failed(with_advice(&error)),
     };
     let mut search =
         Search { matcher, searcher: searcher(arguments), arguments, context, found: Found::new(arguments) };
@@ -91,12 +92,14 @@ fn run(arguments: &Arguments, context: &Context, cancel: &CancellationToken) -> 
             return failed(format!("`{path}` does not exist. Use LS or Glob to find the path."));
         }
         FileKind::Special => {
-            return failed(format!("`{path}` is a pipe, socket or device and cannot be searched"));
+            return failed(format!(
+                "`{path}` is a pipe, socket or device and cannot be searched. Use LS to find a file."
+            ));
         }
         FileKind::File => search.file(&resolved.path, None),
         FileKind::Folder => {
             if let Err(error) = search.folder(&resolved.path, cancel) {
-                return failed(error.to_string());
+                return failed(with_advice(&std::io::Error::other(error)));
             }
         }
     }

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::on_thread;
+use crate::advice::with_advice;
 use crate::limits::MAX_LS_ENTRIES;
 use crate::long_result::List;
 use crate::{Action, Context, FileKind, Input, Run, Tool, ToolInfo, ToolOutput, input};
@@ -56,7 +57,7 @@ fn run(arguments: Arguments, context: &Context) -> ToolOutput {
         Ok(list) => list.output(&context.scratch),
         Err(error) => ToolOutput::error(
             "Failed to list directory",
-            &format!("LS tool call failed: cannot list `{path}`: {error}"),
+            &format!("LS tool call failed: cannot list `{path}`: {}", with_advice(&error)),
         ),
     }
 }
@@ -76,7 +77,7 @@ fn list(path: &Path, ignored: &GlobSet, context: &Context) -> io::Result<List> {
         FileKind::Missing => {
             return Err(io::Error::new(
                 io::ErrorKind::NotFound,
-                "no such file or directory. Use Glob to find the path",
+                "no such file or directory. Use Glob to find the path.",
             ));
         }
         FileKind::File | FileKind::Special => {

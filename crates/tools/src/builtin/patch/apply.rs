@@ -18,7 +18,7 @@ pub(super) fn apply(content: &str, hunks: &[Hunk]) -> Result<String, String> {
         for anchor in &hunk.anchors {
             let wanted = std::slice::from_ref(anchor);
             let at = find(&lines, wanted, from, false).ok_or_else(|| {
-                format!("the line `{anchor}` was not found. Call Read to see the current text.")
+                format!("the line `{anchor}` was not found. No file was changed. Call Read to see the current text.")
             })?;
             from = at + 1;
         }
@@ -45,7 +45,7 @@ fn place(lines: &[String], hunk: &Hunk, from: usize) -> Result<usize, String> {
             Some(closest) => closest.to_string(),
             None => "Call Read to see the current text.".to_owned(),
         };
-        format!("these lines were not found:\n{wanted}\n{next}")
+        format!("these lines were not found:\n{wanted}\nNo file was changed. {next}")
     })
 }
 

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::edit::{changed_since, diff};
 use super::on_thread;
+use crate::advice::with_advice;
 use crate::text::Source;
 use crate::tool::first_line;
 use crate::{Action, Context, FileChange, FileKind, Input, Resolved, Run, Tool, ToolInfo, ToolOutput, input};
@@ -132,7 +133,7 @@ fn patch(text: &str, context: &Context, cancel: &CancellationToken) -> Result<To
             } else {
                 format!(" (already changed: {})", before.join(", "))
             };
-            format!("cannot write `{}`: {error}{before}", step.shown)
+            format!("cannot write `{}`{before}: {}", step.shown, with_advice(&error))
         })?;
         if let Some(content) = &step.content {
             context.seen.add(&step.resolved.path, content.as_bytes());
@@ -172,7 +173,7 @@ impl Plan {
                 let resolved = reach(path, context)?;
                 if self.exists(&resolved) {
                     return Err(format!(
-                        "cannot add `{path}`: it already exists. Use `*** Update File: ` instead. No file was changed."
+                        "cannot add `{path}`: it already exists. No file was changed. Use `*** Update File: ` instead."
                     ));
                 }
                 self.push(path, "added", resolved, "", Some(content.clone()));
@@ -186,7 +187,7 @@ impl Plan {
                 let resolved = reach(path, context)?;
                 let old = self.content(path, &resolved, context, cancel)?;
                 let new = apply::apply(&old, hunks)
-                    .map_err(|reason| format!("cannot update `{path}`: {reason}\nNo file was changed."))?;
+                    .map_err(|reason| format!("cannot update `{path}`: {reason}"))?;
                 let Some(target) = move_to else {
                     self.push(path, "updated", resolved, &old, Some(new));
                     return Ok(());
@@ -194,7 +195,7 @@ impl Plan {
                 let moved = reach(target, context)?;
                 if self.exists(&moved) {
                     return Err(format!(
-                        "cannot move `{path}` to `{target}`: the target already exists. No file was changed."
+                        "cannot move `{path}` to `{target}`: the target already exists. No file was changed. Choose another path, or delete the target in the same patch first."
                     ));
                 }
                 self.push(target, "moved", moved, &old, Some(new));
@@ -236,21 +237,21 @@ impl Plan {
         match self.contents.get(&resolved.path) {
             Some(Some(content)) => Ok(content.clone()),
             Some(None) => Err(format!(
-                "cannot update `{path}`: an earlier part of this patch removes it. No file was changed."
+                "cannot update `{path}`: an earlier part of this patch removes it. No file was changed. Correct the patch and call ApplyPatch again."
             )),
             None => {
-                let (bytes, source) = context.read(resolved, cancel).map_err(|error| error.to_string())?;
+                let (bytes, source) = context.read(resolved, cancel).map_err(|error| with_advice(&error))?;
                 if context.seen.is_outdated(&resolved.path, &bytes) {
                     return Err(changed_since(path, "ApplyPatch"));
                 }
                 self.sources.insert(resolved.path.clone(), source);
                 String::from_utf8(bytes)
-                    .map_err(|_bad| format!("`{path}` is not UTF-8 text. No file was changed."))
+                    .map_err(|_bad| format!("`{path}` is not UTF-8 text. No file was changed. Use Execute with a program that can change it."))
             }
         }
     }
 }
 
 fn reach(path: &str, context: &Context) -> Result<Resolved, String> {
-    context.workspace.reach(path, &context.access).map_err(|error| error.to_string())
+    context.workspace.reach(path, &context.access).map_err(|error| with_advice(&error))
 }

@@ -15,6 +15,7 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::on_thread;
+use crate::advice::with_advice;
 use crate::limits::{MAX_DOCUMENT_BYTES, MAX_DOCUMENT_PAGES, MAX_IMAGE_BYTES};
 use crate::notebook::Notebook;
 use crate::{Action, Context, Input, Media, Part, Run, Tool, ToolInfo, ToolOutput, input, pdf};
@@ -72,8 +73,10 @@ fn read(arguments: &Arguments, context: &Context, cancel: &CancellationToken) ->
         );
         return ToolOutput::error("File path must be absolute", &reason);
     }
-    let failed =
-        |error: &io::Error| ToolOutput::error("Failed to read file", &format!("Error reading file: {error}"));
+    let failed = |error: &io::Error| {
+        let reason = format!("Error reading file: {}", with_advice(error));
+        ToolOutput::error("Failed to read file", &reason)
+    };
     let resolved = match context.workspace.reach(path, &context.access) {
         Ok(resolved) => resolved,
         Err(error) => return failed(&error),

@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::{Category, ListedFrom, Offer, ToolInfo, object_schema};
+use crate::{Category, Feature, ListedFrom, Offer, ToolInfo, object_schema};
 
 pub(super) const INFO: ToolInfo = ToolInfo::new("read-cli", "Read", Category::Read, DESCRIPTION, schema)
     .listed_from(ListedFrom::Off)
     .read_only()
     .parallel()
+    .provides(Feature::Files)
     .offer(Offer::At(0));
 
 const DESCRIPTION: &str = "Reads a file and returns its text. The path must be absolute. One call returns at most 2400 lines and 60,000 \

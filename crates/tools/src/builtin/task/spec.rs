@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::{Category, Offer, ToolInfo, object_schema};
+use crate::{Category, Feature, Offer, ToolInfo, object_schema};
 
 pub(super) const INFO: ToolInfo = ToolInfo::new("task-cli", "Task", Category::Execute, DESCRIPTION, schema)
     .parallel()
     .main_session_only()
+    .provides(Feature::Subagents)
     .offer(Offer::At(140));
 
 const DESCRIPTION: &str = "Starts a subagent that works on a task independently and returns one message. A reminder lists the available \

@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::{Category, ListedFrom, Offer, ToolInfo, object_schema};
+use crate::{Category, Feature, ListedFrom, Offer, ToolInfo, object_schema};
 
 pub(super) const INFO: ToolInfo =
     ToolInfo::new("todo_write", "TodoWrite", Category::Read, DESCRIPTION, schema)
         .display_name("Plan")
         .listed_from(ListedFrom::Off)
         .read_only()
+        .provides(Feature::Todos)
         .offer(Offer::At(90));
 
 const DESCRIPTION: &str = "Shows the user your plan for a task of several steps. Send the whole list in every call, one numbered line per \

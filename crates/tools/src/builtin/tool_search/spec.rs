@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::{Category, ListedFrom, Offer, ToolInfo, object_schema};
+use crate::{Category, Feature, ListedFrom, Offer, ToolInfo, object_schema};
 
 pub(super) const INFO: ToolInfo =
     ToolInfo::new("tool-search-cli", "ToolSearch", Category::Execute, DESCRIPTION, schema)
         .listed_from(ListedFrom::Off)
+        .provides(Feature::ToolSearch)
         .offer(Offer::At(120));
 
 const DESCRIPTION: &str = "Makes more tools available. A reminder lists their names. Set `query` to `select:Name,Name` to load tools by name, or \

@@ -49,8 +49,12 @@ impl WebSearch {
         }
         let max = arguments.max_results.unwrap_or(DEFAULT_RESULTS).clamp(1, MAX_RESULTS);
         let request = self.provider.request(query, max)?;
-        let failed =
-            |error: musher_http::Error| format!("the search service cannot be reached: {}", error.report());
+        let failed = |error: musher_http::Error| {
+            format!(
+                "the search service cannot be reached: {}. Try again later, or continue without it.",
+                error.report()
+            )
+        };
         let response = self.client.request(request.method, &request.url, request.headers, request.body);
         let mut response = response.await.map_err(failed)?;
         let status = response.status;
@@ -62,9 +66,11 @@ impl WebSearch {
         }
         let body = response.body.read(MAX_ANSWER_BYTES).await.map_err(failed)?;
         let answer: Value = serde_json::from_slice(&body)
-            .map_err(|error| format!("the answer of the search service is not JSON: {error}"))?;
+            .map_err(|error| format!("the answer of the search service is not JSON: {error}. Continue without it, or tell the user."))?;
         let results = self.provider.results(&answer);
-        let results = results.ok_or("the answer of the search service has no results in it")?;
+        let results = results.ok_or(
+            "the answer of the search service has no results in it. Continue without it, or tell the user.",
+        )?;
         if results.is_empty() {
             return Ok(ToolOutput::text(format!("No results for \"{query}\". Try other words.")));
         }
