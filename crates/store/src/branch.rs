@@ -21,8 +21,14 @@ pub(super) struct Conversation {
 /// A message and the position of its parent.
 #[derive(Debug)]
 struct Node {
-    message: Message,
+    parts: Parts,
     parent: Option<usize>,
+}
+
+/// A message that may be written in parts.
+#[derive(Debug)]
+pub(super) struct Parts {
+    pub(super) message: Message,
     /// Ids of the calls whose results are in the message; set once a second part of the message is found.
     results: Option<HashSet<String>>,
 }
@@ -38,13 +44,13 @@ pub(super) fn conversation(records: impl IntoIterator<Item = Record>) -> Convers
             Record::Message(message) => {
                 out.queued.retain(|queued| queued.id != message.id);
                 if let Some(&place) = places.get(&message.id) {
-                    join(&mut nodes[place], *message);
+                    nodes[place].parts.join(*message);
                 } else {
                     let parent = message.parent_id.as_ref().and_then(|id| places.get(id)).copied();
                     // a missing parent most likely was the preceding message
                     let parent = parent.or(nodes.len().checked_sub(1));
                     places.insert(message.id.clone(), nodes.len());
-                    nodes.push(Node { message: *message, parent, results: None });
+                    nodes.push(Node { parts: Parts::new(*message), parent });
                 }
             }
             Record::Queued(message) => {
@@ -60,18 +66,8 @@ pub(super) fn conversation(records: impl IntoIterator<Item = Record>) -> Convers
         }
     }
 
-    let mut is_active = vec![false; nodes.len()];
-    let mut next = nodes.len().checked_sub(1);
-    while let Some(place) = next {
-        is_active[place] = true;
-        // parents precede their children, so the loop terminates
-        next = nodes[place].parent;
-    }
-    for place in 0..nodes.len() {
-        // in droid's logs, hook runs have no children
-        let is_on_branch = nodes[place].parent.is_none_or(|parent| is_active[parent]);
-        is_active[place] |= is_on_branch && nodes[place].message.is_hook_run();
-    }
+    let is_hook_run = |place: usize| nodes[place].parts.message.is_hook_run();
+    let is_active = active(nodes.len(), |place| nodes[place].parent, is_hook_run);
     if let Some((compaction, before)) = compacted {
         let kept_from = compaction.last_removed.as_ref().and_then(|id| places.get(id));
         let before = kept_from.map_or(before, |last| last + 1);
@@ -79,27 +75,54 @@ pub(super) fn conversation(records: impl IntoIterator<Item = Record>) -> Convers
         out.compaction = Some((compaction, removed));
     }
     let active = nodes.into_iter().zip(is_active).filter(|(_, is_active)| *is_active);
-    out.messages = active.map(|(node, _)| node.message).collect();
+    out.messages = active.map(|(node, _)| node.parts.message).collect();
     out
 }
 
-/// Joins a message that was written again: tool results are added, any other content is replaced.
-fn join(node: &mut Node, new: Message) {
-    let old = &mut node.message;
-    if old.role == Role::Tool && new.role == Role::Tool {
-        // the set is built once: otherwise an answer with many tool calls would take quadratic time
-        let known = node
-            .results
-            .get_or_insert_with(|| old.content.iter().filter_map(result_id).map(str::to_owned).collect());
-        for part in new.content {
-            if result_id(&part).is_none_or(|id| known.insert(id.to_owned())) {
-                old.content.push(part);
+/// Returns which messages are in the conversation: the branch that ends with the last one, and hook runs on it.
+pub(super) fn active(
+    count: usize,
+    parent: impl Fn(usize) -> Option<usize>,
+    is_hook_run: impl Fn(usize) -> bool,
+) -> Vec<bool> {
+    let mut is_active = vec![false; count];
+    let mut next = count.checked_sub(1);
+    while let Some(place) = next {
+        is_active[place] = true;
+        // parents precede their children, so the loop terminates
+        next = parent(place);
+    }
+    for place in 0..count {
+        // in droid's logs, hook runs have no children
+        let is_on_branch = parent(place).is_none_or(|parent| is_active[parent]);
+        is_active[place] |= is_on_branch && is_hook_run(place);
+    }
+    is_active
+}
+
+impl Parts {
+    pub(super) fn new(message: Message) -> Self {
+        Self { message, results: None }
+    }
+
+    /// Joins a message that was written again: tool results are added, any other content is replaced.
+    pub(super) fn join(&mut self, new: Message) {
+        let old = &mut self.message;
+        if old.role == Role::Tool && new.role == Role::Tool {
+            // the set is built once: otherwise an answer with many tool calls would take quadratic time
+            let known = self
+                .results
+                .get_or_insert_with(|| old.content.iter().filter_map(result_id).map(str::to_owned).collect());
+            for part in new.content {
+                if result_id(&part).is_none_or(|id| known.insert(id.to_owned())) {
+                    old.content.push(part);
+                }
             }
+            old.updated_at_ms = new.updated_at_ms;
+        } else {
+            *old = Message { parent_id: old.parent_id.take(), ..new };
+            self.results = None;
         }
-        old.updated_at_ms = new.updated_at_ms;
-    } else {
-        *old = Message { parent_id: old.parent_id.take(), ..new };
-        node.results = None;
     }
 }
 
@@ -137,9 +160,7 @@ pub(super) fn close_calls(messages: &mut Vec<Message>) -> (usize, Vec<Message>) 
         } else {
             let is_end = at + 1 == messages.len();
             let caller = &messages[at];
-            let mut message = Message::new(format!("interrupted-{}", caller.id), Role::Tool, results);
-            message.parent_id = Some(caller.id.clone());
-            (message.created_at_ms, message.updated_at_ms) = (caller.created_at_ms, caller.updated_at_ms);
+            let message = message_of(caller, results);
             // in the middle of the log it would start a branch, so there it is created on every load instead
             if is_end {
                 to_write.push(message.clone());
@@ -149,6 +170,18 @@ pub(super) fn close_calls(messages: &mut Vec<Message>) -> (usize, Vec<Message>) 
         at += 1;
     }
     (closed, to_write)
+}
+
+/// Returns the message with the results of interrupted calls.
+pub(super) fn interruption(caller: &Message, calls: impl Iterator<Item = String>) -> Message {
+    message_of(caller, calls.map(interrupted).collect())
+}
+
+fn message_of(caller: &Message, results: Vec<Content>) -> Message {
+    let mut message = Message::new(format!("interrupted-{}", caller.id), Role::Tool, results);
+    message.parent_id = Some(caller.id.clone());
+    (message.created_at_ms, message.updated_at_ms) = (caller.created_at_ms, caller.updated_at_ms);
+    message
 }
 
 fn calls(message: &Message) -> Vec<String> {
@@ -161,14 +194,14 @@ fn calls(message: &Message) -> Vec<String> {
 }
 
 /// Returns the id of the call that a part is the result of.
-fn result_id(part: &Content) -> Option<&str> {
+pub(super) fn result_id(part: &Content) -> Option<&str> {
     match part {
         Content::ToolResult { tool_use_id, .. } => Some(tool_use_id),
         _ => None,
     }
 }
 
-fn interrupted(tool_use_id: String) -> Content {
+pub(super) fn interrupted(tool_use_id: String) -> Content {
     let text = |text: &str| vec![Part::Text(text.to_owned())];
     Content::ToolResult {
         tool_use_id,

@@ -4,7 +4,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read as _, Take};
+use std::io::{self, BufWriter, Read as _, Take, Write};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, fchmod, fstat, mkdirat, openat};
@@ -109,8 +109,6 @@ pub(super) fn read_small(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 
 /// Replaces a file of the user atomically, with its permissions. Ignores bits such as set-uid, which must never come from a journal.
 pub(super) fn replace_user_file(path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
-    use std::io::Write as _;
-
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
     let temporary = path.with_file_name(format!(".{name:.100}.{}.tmp", uuid::Uuid::new_v4()));
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -160,18 +158,35 @@ pub(super) fn make_own_folder(path: &Path) -> Result<()> {
     Err(io::Error::new(io::ErrorKind::NotADirectory, "a symbolic link")).at("write to the directory", path)
 }
 
+/// Writes the content of a file.
+pub(super) type Content<'a> = dyn FnMut(&mut dyn Write) -> io::Result<()> + 'a;
+
+/// Size of the buffer of a file that is written in pieces, in bytes.
+const WRITE_BUFFER: usize = 256 * 1024;
+
+/// Writes to a file of the disk, and counts.
+struct DiskWriter<'a> {
+    disk: &'a dyn Disk,
+    file: &'a File,
+    length: u64,
+}
+
+impl Write for DiskWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.disk.write(self.file, bytes)?;
+        self.length += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 impl dyn Disk + '_ {
     /// Writes all bytes, with several calls if necessary.
-    pub(super) fn write_all(&self, file: &File, mut bytes: &[u8]) -> io::Result<()> {
-        while !bytes.is_empty() {
-            match self.write(file, bytes) {
-                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(written) => bytes = &bytes[written..],
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+    pub(super) fn write_all(&self, file: &File, bytes: &[u8]) -> io::Result<()> {
+        DiskWriter { disk: self, file, length: 0 }.write_all(bytes)
     }
 
     /// Replaces a file atomically. With `is_synced`, the change survives power loss once this returns.
@@ -182,15 +197,25 @@ impl dyn Disk + '_ {
 
     /// Replaces a file atomically, but after power loss the old file may reappear.
     pub(super) fn put(&self, path: &Path, content: &[u8], is_synced: bool) -> Result<()> {
+        self.put_with(path, is_synced, &mut |out| out.write_all(content)).map(drop)
+    }
+
+    /// Replaces a file atomically by what a function writes, like [`put`](Self::put). Returns its length.
+    pub(super) fn put_with(&self, path: &Path, is_synced: bool, content: &mut Content<'_>) -> Result<u64> {
         let mut temporary = path.as_os_str().to_owned();
         temporary.push(format!(".{}.tmp", std::process::id()));
         let temporary = PathBuf::from(temporary);
         let replaced = self.create(&temporary).and_then(|file| {
-            self.write_all(&file, content)?;
+            let mut out =
+                BufWriter::with_capacity(WRITE_BUFFER, DiskWriter { disk: self, file: &file, length: 0 });
+            content(&mut out)?;
+            out.flush()?;
+            let length = out.get_ref().length;
             if is_synced {
                 self.sync(&file)?;
             }
-            self.rename(&temporary, path)
+            self.rename(&temporary, path)?;
+            Ok(length)
         });
         if replaced.is_err() {
             // fails if the temporary file was not created

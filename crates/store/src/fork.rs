@@ -2,40 +2,31 @@
 //!
 //! Records are copied verbatim, so that unknown data is preserved. The old session is only read, and may be in use.
 
-use std::collections::HashSet;
 use std::io;
-use std::ops::Range;
 use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::branch;
 use super::disk;
 use super::error::{At, Result, StoreError};
+use super::outline::{Outline, Piece, PieceKind};
 use super::paths::{self, Paths, SessionFile};
 use super::record::{Compaction, Record, Start};
-use super::scan;
 use super::side::MAX_SIDE;
 use super::snapshots::MAX_JOURNAL;
 use super::{Durability, NewSession, SessionId, Store, settings_file, slug};
 use musher_message::Message;
 
 /// Settings that new sessions do not inherit.
-const NOT_INHERITED: [&str; 6] = [
+const NOT_INHERITED: [&str; 7] = [
     "tokenUsage",
     "inclusiveTokenUsage",
     "childInclusiveTokenUsageBySessionId",
     "lastCallTokenUsage",
+    "lastTurnReason",
     "usageByDay",
     "archivedAt",
 ];
-
-/// A part of a log to copy.
-#[derive(Debug)]
-enum Piece {
-    Message { at: Range<u64>, id: String },
-    Other { at: Range<u64> },
-}
 
 impl Store {
     /// Copies a session, or the part before a message. The copy is complete when this returns, and is not open.
@@ -47,45 +38,35 @@ impl Store {
         cut_before: Option<&str>,
     ) -> Result<()> {
         let old = self.paths(id)?;
-        let (old_content, scan) = read_log(&old)?;
+        let outline = Outline::read(&old)?;
         let (settings, _) = settings_file::read(&old);
-        let mut start = scan.start.clone().unwrap_or_else(|| super::open::recovered(id, &settings));
+        let mut start = outline.start(id, &settings);
 
-        let pieces: Vec<Piece> =
-            scan.records.iter().filter_map(|(at, record)| piece(at.clone(), record)).collect();
-        let conversation = branch::conversation(scan.records.into_iter().map(|(_, record)| record));
-        let active: HashSet<&str> = conversation.messages.iter().map(|message| message.id.as_str()).collect();
         let end = match cut_before {
-            None => pieces.len(),
-            Some(message) => cut(&pieces, &active, message)
+            None => outline.pieces.len(),
+            Some(message) => cut(&outline, message)
                 .ok_or_else(|| StoreError::NoMessage { id: id.clone(), message: message.to_owned() })?,
         };
-        let is_kept = |piece: &&Piece| match piece {
-            Piece::Message { id, .. } => active.contains(id.as_str()),
-            Piece::Other { .. } => true,
+        let is_kept = |piece: &&Piece| match piece.kind {
+            PieceKind::Message(place) => outline.nodes[place as usize].is_active,
+            // queued messages stay with the old session
+            PieceKind::State => false,
+            PieceKind::Other => true,
         };
-        let kept: Vec<&Piece> = pieces[..end].iter().filter(is_kept).collect();
-        let last = kept.iter().rev().find_map(|piece| match piece {
-            Piece::Message { id, .. } => Some(id.as_str()),
-            Piece::Other { .. } => None,
+        let kept = || outline.pieces[..end].iter().filter(is_kept);
+        let last = kept().rev().find_map(|piece| match piece.kind {
+            PieceKind::Message(place) => outline.id_of(place),
+            PieceKind::State | PieceKind::Other => None,
         });
-
-        if let Some((title, is_manual)) = conversation.title {
-            start.set("title", title);
-            start.set("isSessionTitleManuallySet", is_manual);
-        }
         describe(&mut start, id, new_id, title, last);
-        let mut content = start.line();
-        for piece in kept {
-            let (Piece::Message { at, .. } | Piece::Other { at }) = piece;
-            content.extend_from_slice(scan::slice(&old_content, at));
-            content.push(b'\n');
-        }
         let folder = match start.cwd() {
             Some(cwd) => self.sessions_folder().join(slug(&super::open::resolved(&cwd))),
             None => old.folder().to_owned(),
         };
-        self.put_session(&Paths::new(folder, new_id.clone()), &old, &content, inherited(settings), true)
+        let new = Paths::new(folder, new_id.clone());
+        self.put_session(&new, &old, &start, inherited(settings), true, &mut |out| {
+            kept().try_for_each(|piece| outline.copy(*piece, out))
+        })
     }
 
     /// Creates a session that begins with a summary of another one, followed by the messages that are kept.
@@ -123,9 +104,10 @@ impl Store {
         &self,
         new: &Paths,
         old: &Paths,
-        content: &[u8],
+        start: &Start,
         mut settings: Map<String, Value>,
         may_share: bool,
+        records: &mut disk::Content<'_>,
     ) -> Result<()> {
         disk::make_folder(new.folder())?;
         let _lease = self.lease_new(new)?;
@@ -133,11 +115,15 @@ impl Store {
         self.copy_all(&old.snapshots(), &new.snapshots(), may_share)?;
         let is_synced = self.is_synced();
         if !settings.is_empty() {
-            let start: Start = scan::scan_start(content).unwrap_or_default();
             settings.insert("musher".to_owned(), start.summary());
             settings_file::write(&*self.disk, new, &settings, is_synced)?;
         }
-        self.disk.replace(&new.log(), content, is_synced)
+        let log = new.log();
+        self.disk.put_with(&log, is_synced, &mut |out| {
+            out.write_all(&start.line())?;
+            records(out)
+        })?;
+        if is_synced { self.disk.sync_folder_of(&log) } else { Ok(()) }
     }
 
     pub(super) fn is_synced(&self) -> bool {
@@ -175,21 +161,15 @@ impl Store {
     }
 }
 
-fn piece(at: Range<u64>, record: &Record) -> Option<Piece> {
-    match record {
-        Record::Message(message) => Some(Piece::Message { at, id: message.id.clone() }),
-        // queued messages stay with the old session
-        Record::Queued(_) | Record::Discarded { .. } | Record::Title { .. } => None,
-        _ => Some(Piece::Other { at }),
-    }
-}
-
-/// Returns the number of pieces before a message. The context message of a message belongs to it.
-fn cut(pieces: &[Piece], active: &HashSet<&str>, message: &str) -> Option<usize> {
-    let context = format!("context-{message}");
-    let is_it = |piece: &Piece, wanted: &str| matches!(piece, Piece::Message { id, .. } if id == wanted);
-    let at = pieces.iter().position(|piece| active.contains(message) && is_it(piece, message))?;
-    Some(pieces[..at].iter().position(|piece| is_it(piece, &context)).unwrap_or(at))
+/// Returns the number of records before a message. The context message of a message belongs to it.
+fn cut(outline: &Outline, message: &str) -> Option<usize> {
+    let begin = |id: &str| {
+        let kind = PieceKind::Message(*outline.places.get(id)?);
+        outline.pieces.iter().position(|piece| piece.kind == kind)
+    };
+    let place = *outline.places.get(message)?;
+    let at = begin(message).filter(|_| outline.nodes[place as usize].is_active)?;
+    Some(begin(&format!("context-{message}")).filter(|context| *context < at).unwrap_or(at))
 }
 
 fn describe(start: &mut Start, id: &SessionId, new_id: &SessionId, title: Option<&str>, last: Option<&str>) {
@@ -213,12 +193,4 @@ fn inherited(mut settings: Map<String, Value>) -> Map<String, Value> {
         settings.shift_remove(key);
     }
     settings
-}
-
-/// Reads the content of a log and its records, without side files.
-pub(super) fn read_log(paths: &Paths) -> Result<(Vec<u8>, scan::Scan)> {
-    let path = paths.log();
-    let content = disk::read_small(&path, scan::MAX_LOG).at("read", &path)?;
-    let scan = scan::scan(content.as_slice(), &|_| None).at("read", &path)?;
-    Ok((content, scan))
 }

@@ -1,5 +1,6 @@
 //! Imports sessions from another home directory, such as droid's, without changing it.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
@@ -8,9 +9,8 @@ use serde_json::Value;
 
 use super::disk;
 use super::error::Result;
-use super::fork::read_log;
+use super::outline::Outline;
 use super::paths::Paths;
-use super::scan;
 use super::{SessionId, Store, settings_file, side, slug};
 
 /// Maximum size of an attachment in bytes. Larger ones are not imported.
@@ -27,25 +27,30 @@ impl Store {
         if same(theirs.sessions_folder()) == same(self.sessions_folder()) {
             return Ok(());
         }
-        let (old_content, scan) = read_log(&old)?;
+        let outline = Outline::read(&old)?;
         let (settings, _) = settings_file::read(&old);
-        let start = scan.start.clone().unwrap_or_else(|| super::open::recovered(id, &settings));
+        let start = outline.scan.start.clone().unwrap_or_else(|| super::open::recovered(id, &settings));
         let cwd = start.cwd().map(|cwd| super::open::resolved(&cwd)).unwrap_or_default();
         let folder = self.sessions_folder().join(slug(&cwd));
         let new = Paths::new(folder, id.clone());
 
         let attachments = attachments(&theirs.sessions_folder().join(id.as_str()));
-        let mut content = start.line();
-        for (at, _) in scan.records {
-            let line = scan::slice(&old_content, &at);
-            if let Some(record) = with_attachments(line, attachments.as_deref()) {
-                content.extend(side::line_of(&*self.disk, &new, record, self.is_synced())?);
-            } else {
-                content.extend_from_slice(line);
-                content.push(b'\n');
+        self.put_session(&new, &old, &start, settings, false, &mut |out| {
+            for piece in &outline.pieces {
+                let line = outline.text(*piece)?;
+                match with_attachments(&line, attachments.as_deref()) {
+                    Some(record) => {
+                        let line = side::line_of(&*self.disk, &new, record, self.is_synced());
+                        out.write_all(&line.map_err(io::Error::other)?)?;
+                    }
+                    None => {
+                        out.write_all(&line)?;
+                        out.write_all(b"\n")?;
+                    }
+                }
             }
-        }
-        self.put_session(&new, &old, &content, settings, false)
+            Ok(())
+        })
     }
 }
 

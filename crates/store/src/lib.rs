@@ -5,7 +5,8 @@
 //!
 //! - Acknowledged records are on disk. A record is one write; [`Log::append`] returns after it is in the file.
 //! - A log opens even if it was truncated or overwritten. All complete records are kept, and the rest is reported once, in
-//!   [`Damage`]. Only a log larger than any conversation is rejected, because it would have to fit into memory.
+//!   [`Damage`]. Only a log larger than any conversation is rejected, because it would have to fit into memory; it can still be read
+//!   message by message ([`Store::read_messages`]), forked, imported and renamed.
 //! - No file is changed in place. Changed files, and a log with a new title in its first line, are replaced atomically.
 //! - A session has one writer at a time: the process that has its lease. It holds the lease while a turn runs or while it changes
 //!   something, not while it has the session open: see [`Released`]. Reading needs no lease.
@@ -26,7 +27,9 @@ mod list;
 mod log;
 mod message_form;
 mod open;
+mod outline;
 mod paths;
+mod reading;
 mod record;
 mod released;
 mod remove;
@@ -42,6 +45,7 @@ pub use lease::{LastLease, Lease, Leases, Purpose};
 pub use list::Summary;
 pub use log::Log;
 pub use open::{Compacted, Damage, Loaded, NewSession, Store, Stored};
+pub use reading::Reading;
 pub use record::{Compaction, Record, Start};
 pub use released::{Acquired, Attached, Released};
 pub use snapshots::{Restored, RewindFiles, SnapshotFile, SnapshotLimits};

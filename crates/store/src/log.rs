@@ -5,7 +5,8 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io;
+use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,11 +16,12 @@ use super::disk::{self, Disk};
 use super::error::{At, Result, StoreError};
 use super::lease::Lease;
 use super::list::Times;
+use super::outline::{Outline, copy_range};
 use super::paths::Paths;
 use super::record::{self, Line, Record, Start};
 use super::scan::{self, Repair};
 use super::snapshots::{Restored, RewindFiles, SnapshotLimits, Snapshots};
-use super::{Durability, SessionId, Store, fork, settings_file, side};
+use super::{Durability, SessionId, Store, settings_file, side};
 
 /// Maximum number of bytes kept in memory to write them again if a sync fails.
 const MAX_UNSYNCED: usize = 8 * 1024 * 1024;
@@ -157,17 +159,19 @@ impl Log {
         }
         if self.lease.is_exclusive() {
             self.settle()?;
-            let old = self.content()?;
-            let end = old.iter().position(|byte| *byte == b'\n').unwrap_or(old.len());
-            if !is_manual && is_manual_title(&old[..end]) {
+            let path = self.path();
+            let old = disk::open_to_read(&path).at("read", &path)?;
+            let (line, rest) = first_line(&old).at("read", &path)?;
+            if !is_manual && is_manual_title(&line) {
                 return Ok(false);
             }
-            let rest = old.get(end + 1..).unwrap_or_default();
             let times = Times::of(&self.path());
             times.note_created(&mut start);
-            let mut content = start.line();
-            content.extend_from_slice(rest);
-            self.replace(&content)?;
+            let line = start.line();
+            self.replace_with(&mut |out| {
+                out.write_all(&line)?;
+                copy_range(&old, rest.clone(), out)
+            })?;
             times.restore_modified(&self.path());
         } else {
             // another process may be appending to the file, so lists keep showing the old title
@@ -199,7 +203,7 @@ impl Log {
         let (before, after) = (&lines[..at], lines.get(at + 1..).unwrap_or_default());
         let content = [before.concat(), new, after.concat()].concat();
         let times = Times::of(&self.path());
-        self.replace(&content)?;
+        self.replace_with(&mut |out| out.write_all(&content))?;
         times.restore_modified(&self.path());
         Ok(true)
     }
@@ -271,11 +275,15 @@ impl Log {
         match self.repair {
             None => {}
             Some(Repair::Rewrite) if self.lease.is_exclusive() => {
-                let content = self.complete_records()?;
+                let outline = Outline::read(&self.paths)?;
                 // keeps the damaged file under a second name before it is replaced
                 let backup = self.paths.damaged(jiff::Timestamp::now().as_millisecond());
                 fs_err::hard_link(&path, backup).at("back up", &path)?;
-                self.replace(&content)?;
+                let line = self.start.line();
+                self.replace_with(&mut |out| {
+                    out.write_all(&line)?;
+                    outline.pieces.iter().try_for_each(|piece| outline.copy(*piece, out))
+                })?;
             }
             Some(Repair::Truncate { length }) if self.lease.is_exclusive() => {
                 let disk = Arc::clone(&self.disk);
@@ -284,11 +292,18 @@ impl Log {
                 self.repair = None;
             }
             Some(Repair::WriteAgain) if self.lease.is_exclusive() => {
-                let length = usize::try_from(self.length).unwrap_or(usize::MAX);
-                let mut content = self.content()?;
-                content.truncate(length.saturating_sub(self.unsynced.len()));
-                content.extend_from_slice(&self.unsynced);
-                self.replace(&content)?;
+                let old = disk::open_to_read(&path).at("read", &path)?;
+                let length = old.metadata().at("read", &path)?.len();
+                let end = self.length.saturating_sub(self.unsynced.len() as u64).min(length);
+                let unsynced = std::mem::take(&mut self.unsynced);
+                let replaced = self.replace_with(&mut |out| {
+                    copy_range(&old, 0..end, out)?;
+                    out.write_all(&unsynced)
+                });
+                if replaced.is_err() {
+                    self.unsynced = unsynced;
+                }
+                replaced?;
             }
             Some(Repair::WriteAgain) => {
                 // other processes write to this file as well, so the data can only be appended a second time
@@ -386,23 +401,11 @@ impl Log {
         disk::read_small(&path, scan::MAX_LOG).at("read", &path)
     }
 
-    /// Returns a log of all complete records.
-    fn complete_records(&self) -> Result<Vec<u8>> {
-        let (old, scan) = fork::read_log(&self.paths)?;
-        let mut content = self.start.line();
-        for (at, _) in scan.records {
-            content.extend_from_slice(scan::slice(&old, &at));
-            content.push(b'\n');
-        }
-        Ok(content)
-    }
-
     /// Replaces the file by a new one.
-    fn replace(&mut self, content: &[u8]) -> Result<()> {
+    fn replace_with(&mut self, content: &mut disk::Content<'_>) -> Result<()> {
         let path = self.paths.log();
         self.file = None;
-        self.disk.put(&path, content, true)?;
-        self.length = content.len() as u64;
+        self.length = self.disk.put_with(&path, true, content)?;
         self.unsynced.clear();
         self.repair = None;
         self.is_name_unsynced = true;
@@ -419,6 +422,16 @@ impl Log {
         }
         Ok(())
     }
+}
+
+/// Returns the first line, and where the rest of the file is.
+fn first_line(log: &File) -> io::Result<(Vec<u8>, Range<u64>)> {
+    let length = log.metadata()?.len();
+    let mut line = Vec::new();
+    BufReader::new(log.try_clone()?).take(scan::MAX_LINE).read_until(b'\n', &mut line)?;
+    let begin = line.len() as u64;
+    // without a line end there is no other line
+    Ok(if line.last() == Some(&b'\n') { (line, begin..length) } else { (line, length..length) })
 }
 
 /// Whether the first line of a log has a title that the user gave. A daemon of droid writes it there while another process has the session.

@@ -13,6 +13,7 @@ use super::error::{At, Result, StoreError};
 use super::lease::files::FileLeases;
 use super::lease::{Lease, Leases, Purpose};
 use super::log::Log;
+use super::outline::Outline;
 use super::paths::Paths;
 use super::record::{Compaction, Record, Start};
 use super::scan::{self, Scan};
@@ -244,6 +245,19 @@ impl Store {
         self.load_owned(&paths, lease)
     }
 
+    /// Opens a session to change its title or its settings, and reads no message: its log may have any size.
+    ///
+    /// Unlike [`load`](Self::load) it writes no results of interrupted calls.
+    pub fn load_log(&self, id: &SessionId) -> Result<Log> {
+        let paths = self.paths(id)?;
+        let lease = self.leases.take(id, paths.folder(), Purpose::Change)?;
+        let outline = Outline::read(&paths)?;
+        let (settings, _) = settings_file::read(&paths);
+        let start = outline.start(id, &settings);
+        let (length, repair) = (outline.scan.length, outline.scan.repair());
+        Ok(Log { length, repair, settings, ..Log::new(self, paths, lease, start) })
+    }
+
     /// Opens a session whose lease was taken.
     pub(super) fn load_owned(&self, paths: &Paths, lease: Box<dyn Lease>) -> Result<Loaded> {
         let (mut log, session) = self.read_into(paths, lease, true)?;
@@ -354,12 +368,17 @@ fn fill(session: &mut Stored, records: impl Iterator<Item = Record>) {
     session.compaction = compaction.map(|(summary, removed)| Compacted { summary, removed });
     session.todos = todos;
     session.queued = queued;
+    if let Some((title, is_manual)) = title {
+        retitle(&mut session.start, title, is_manual);
+    }
+}
+
+/// Sets the title that was given after the first line, unless that has one of the user.
+pub(super) fn retitle(start: &mut Start, title: String, is_manual: bool) {
     // another program may have written the user's title into the first line
-    if let Some((title, is_manual)) = title
-        && (is_manual || !session.start.is_title_manual())
-    {
-        session.start.set("title", title);
-        session.start.set("isSessionTitleManuallySet", is_manual);
+    if is_manual || !start.is_title_manual() {
+        start.set("title", title);
+        start.set("isSessionTitleManuallySet", is_manual);
     }
 }
 

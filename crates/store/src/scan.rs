@@ -11,8 +11,8 @@ use serde_json::{Deserializer, Value};
 use super::record::{self, Line, Record, Start};
 
 /// Maximum length of a line in bytes. Longer lines are skipped.
-const MAX_LINE: u64 = 64 * 1024 * 1024;
-/// Maximum size of a log in bytes. All records of a log are in memory at once, except large ones, which have files of their own.
+pub(super) const MAX_LINE: u64 = 64 * 1024 * 1024;
+/// Maximum size in bytes of a log that is read at once: all its records are in memory.
 pub(super) const MAX_LOG: u64 = 1024 * 1024 * 1024;
 /// Beginning of every record, of musher and of droid.
 const OPENING: &[u8] = br#"{"type":""#;
@@ -24,8 +24,10 @@ pub(super) struct Scan {
     pub(super) start: Option<Start>,
     /// Position of that record.
     pub(super) start_at: Range<u64>,
-    /// All other records, in order, with their positions.
+    /// All other records, in order, with their positions; empty if they were given to a function.
     pub(super) records: Vec<(Range<u64>, Record)>,
+    /// Position of the last record.
+    last_record: u64,
     /// Number of lines that are damaged completely or in part.
     pub(super) damaged: usize,
     /// Number of records whose side file is missing or damaged.
@@ -53,8 +55,18 @@ pub(super) enum Tail {
 /// Returns the content of a side file.
 pub(super) type Sides<'a> = dyn Fn(&str) -> Option<Value> + 'a;
 
+/// Takes the records of a log, in order.
+type Take<'a> = dyn FnMut(Range<u64>, Record) + 'a;
+
 /// Reads a log completely.
 pub(super) fn scan(log: impl Read, sides: &Sides<'_>) -> io::Result<Scan> {
+    let mut records = Vec::new();
+    let scan = scan_each(log, sides, &mut |at, record| records.push((at, record)))?;
+    Ok(Scan { records, ..scan })
+}
+
+/// Reads a log completely, and keeps no record.
+pub(super) fn scan_each(log: impl Read, sides: &Sides<'_>, take: &mut Take<'_>) -> io::Result<Scan> {
     let mut reader = BufReader::with_capacity(256 * 1024, log);
     let mut scan = Scan::default();
     let mut line = Vec::new();
@@ -73,27 +85,12 @@ pub(super) fn scan(log: impl Read, sides: &Sides<'_>) -> io::Result<Scan> {
             scan.last_line_end = scan.length;
             continue;
         }
-        let is_complete = scan.add(begin, &line, sides);
+        let is_complete = scan.add(begin, &line, sides, take);
         if has_end {
             scan.last_line_end = scan.length;
         } else {
             scan.tail = if is_complete { Tail::Unterminated } else { Tail::Torn };
         }
-    }
-}
-
-/// Returns the bytes at a position.
-pub(super) fn slice<'a>(content: &'a [u8], at: &Range<u64>) -> &'a [u8] {
-    let (Ok(begin), Ok(end)) = (usize::try_from(at.start), usize::try_from(at.end)) else { return &[] };
-    content.get(begin..end).unwrap_or_default()
-}
-
-/// Returns the first line of an intact log.
-pub(super) fn scan_start(content: &[u8]) -> Option<Start> {
-    let line = content.split(|byte| *byte == b'\n').next()?;
-    match record::parse(serde_json::from_slice(line).ok()?)? {
-        Line::Start(start) => Some(start),
-        Line::Record(_) => None,
     }
 }
 
@@ -105,7 +102,7 @@ fn skip_line(reader: &mut impl BufRead) -> io::Result<u64> {
         if bytes.is_empty() {
             return Ok(skipped);
         }
-        let end = bytes.iter().position(|byte| *byte == b'\n');
+        let end = memchr::memchr(b'\n', bytes);
         let length = end.map_or(bytes.len(), |end| end + 1);
         reader.consume(length);
         skipped += length as u64;
@@ -117,7 +114,7 @@ fn skip_line(reader: &mut impl BufRead) -> io::Result<u64> {
 
 impl Scan {
     /// Adds a line. Returns whether it was parsed completely.
-    fn add(&mut self, begin: u64, line: &[u8], sides: &Sides<'_>) -> bool {
+    fn add(&mut self, begin: u64, line: &[u8], sides: &Sides<'_>, take: &mut Take<'_>) -> bool {
         let text = line.trim_ascii();
         if text.is_empty() {
             return true;
@@ -125,19 +122,19 @@ impl Scan {
         let begin = begin + line.trim_ascii_start().as_ptr().addr().wrapping_sub(line.as_ptr().addr()) as u64;
         let at = begin..begin + text.len() as u64;
         if let Ok(value) = serde_json::from_slice(text)
-            && self.record(at, value, sides)
+            && self.record(at, value, sides, take)
         {
             return true;
         }
         self.damaged += 1;
         for (within, value) in complete_records(text) {
-            self.record(begin + within.start as u64..begin + within.end as u64, value, sides);
+            self.record(begin + within.start as u64..begin + within.end as u64, value, sides, take);
         }
         false
     }
 
     /// Adds a record. Returns whether the value is a record.
-    fn record(&mut self, at: Range<u64>, mut value: Value, sides: &Sides<'_>) -> bool {
+    fn record(&mut self, at: Range<u64>, mut value: Value, sides: &Sides<'_>, take: &mut Take<'_>) -> bool {
         if let Some(hash) = value["musher"]["side"].as_str() {
             match sides(hash) {
                 Some(whole) => value = whole,
@@ -145,22 +142,25 @@ impl Scan {
                 None => self.missing_sides += 1,
             }
         }
-        match record::parse(value) {
+        let record = match record::parse(value) {
             Some(Line::Start(start)) if self.start.is_none() => {
                 self.start = Some(start);
                 self.start_at = at;
+                return true;
             }
-            Some(Line::Start(start)) => self.records.push((at, Record::Other(start.into_fields()))),
-            Some(Line::Record(record)) => self.records.push((at, record)),
+            Some(Line::Start(start)) => Record::Other(start.into_fields()),
+            Some(Line::Record(record)) => record,
             None => return false,
-        }
+        };
+        self.last_record = at.start;
+        take(at, record);
         true
     }
 
     /// Returns the repair that the file needs before records are appended.
     pub(super) fn repair(&self) -> Option<Repair> {
         let is_torn = usize::from(self.tail == Tail::Torn);
-        let has_tail_records = self.records.last().is_some_and(|(at, _)| at.start >= self.last_line_end);
+        let has_tail_records = self.last_record >= self.last_line_end;
         if self.start.is_none()
             || self.start_at.start != 0
             || self.damaged > is_torn

@@ -55,14 +55,14 @@ pub(super) fn line_of(disk: &dyn Disk, paths: &Paths, mut record: Value, is_sync
 
 /// Reads the side files of one log, up to a limit for their total size.
 #[derive(Debug)]
-pub(super) struct Sides<'a> {
-    paths: &'a Paths,
+pub(super) struct Sides {
+    paths: Paths,
     left: Cell<u64>,
 }
 
-impl<'a> Sides<'a> {
-    pub(super) fn new(paths: &'a Paths, limit: u64) -> Self {
-        Self { paths, left: Cell::new(limit) }
+impl Sides {
+    pub(super) fn new(paths: &Paths, limit: u64) -> Self {
+        Self { paths: paths.clone(), left: Cell::new(limit) }
     }
 
     /// Returns the record in a side file, if the file exists, matches its hash, and is within the limit.

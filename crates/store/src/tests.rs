@@ -5,6 +5,7 @@ mod damage;
 mod faults;
 mod intact;
 mod locks;
+mod reading;
 mod removal;
 mod rewind;
 mod support;
