@@ -84,7 +84,12 @@ async fn drain(mut pipe: pipe::Receiver, kept: Arc<Mutex<Vec<u8>>>) {
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.extend_from_slice(&buffer[..count]);
         let over = kept.len().saturating_sub(MAX_STDERR);
-        kept.drain(..over);
+        if over > 0 {
+            // not in the middle of a word, because a part of a secret is not recognized
+            let rest = kept[over..].iter().position(u8::is_ascii_whitespace);
+            let end = rest.map_or(kept.len(), |rest| over + rest);
+            kept.drain(..end);
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
-use musher_model::{Secret, redact};
+use musher_model::Secret;
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, PaginatedRequestParams, Tool};
 use rmcp::service::{ClientInitializeError, NotificationContext, RunningService, serve_client_with_ct};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -17,6 +17,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::child::Child;
+use super::fault::{Fault, LimitedLines};
 use super::http::{Client, Error as HttpError};
 use super::manager::Options;
 use super::old_sse::OldSse;
@@ -55,6 +56,8 @@ impl ClientHandler for Handler {
 pub(super) struct Connection {
     pub(super) peer: Peer<RoleClient>,
     pub(super) tools: Arc<[Tool]>,
+    /// Set when the server exceeds a limit.
+    pub(super) fault: Fault,
     service: RunningService<RoleClient, Handler>,
     tools_changed: Arc<Notify>,
     child: Option<Child>,
@@ -73,6 +76,8 @@ impl Connection {
         let stop = stop.child_token();
         let tools_changed = Arc::new(Notify::new());
         let handler = Handler { tools_changed: Arc::clone(&tools_changed) };
+        let fault = Fault::default();
+        let client = || client().with_fault(fault.clone());
         let mut child = None;
         let begun = match &server.transport {
             Transport::Stdio { command, args, env } => {
@@ -82,6 +87,7 @@ impl Connection {
                 let (started, output, input) =
                     started.map_err(|error| format!("cannot start `{command}`: {error}"))?;
                 child = Some(started);
+                let output = LimitedLines::new(output, fault.clone());
                 timeout_at(deadline, serve_client_with_ct(handler, (output, input), stop)).await
             }
             Transport::Http { url, headers } => {
@@ -94,7 +100,7 @@ impl Connection {
                 match timeout_at(deadline, old).await {
                     Err(_elapsed) => return Err(late()),
                     Ok(Err(HttpError::AuthRequired(_))) => return Err(REFUSED.to_owned()),
-                    Ok(Err(error)) => return Err(cause(&error, &server.transport)),
+                    Ok(Err(error)) => return Err(cause(&error)),
                     Ok(Ok(Some(transport))) => {
                         timeout_at(deadline, serve_client_with_ct(handler, transport, stop)).await
                     }
@@ -109,15 +115,21 @@ impl Connection {
         let failed = match begun {
             Ok(Ok(service)) => {
                 let peer = service.peer().clone();
-                match timeout_at(deadline, list(&peer)).await {
-                    Ok(Ok(tools)) => return Ok(Self { peer, tools, service, tools_changed, child }),
+                let listed = tokio::select! {
+                    biased;
+                    listed = timeout_at(deadline, list(&peer)) => listed,
+                    why = fault.reached() => Ok(Err(why)),
+                };
+                match listed {
+                    Ok(Ok(tools)) => return Ok(Self { peer, tools, fault, service, tools_changed, child }),
                     Ok(Err(error)) => format!("it does not tell its tools: {error}"),
                     Err(_elapsed) => late(),
                 }
             }
-            Ok(Err(error)) => why(&error, &server.transport),
+            Ok(Err(error)) => why(&error),
             Err(_elapsed) => late(),
         };
+        let failed = fault.get().map_or(failed, str::to_owned);
         Err(match child {
             Some(child) => format!("{failed} ({})", child.end().await),
             None => failed,
@@ -130,11 +142,12 @@ impl Connection {
         stop: &CancellationToken,
         mut on_tools: impl FnMut(Arc<[Tool]>),
     ) -> Option<String> {
-        let Self { peer, service, tools_changed, child, .. } = self;
+        let Self { peer, fault, service, tools_changed, child, .. } = self;
         let mut ended = Box::pin(service.waiting());
         loop {
             tokio::select! {
                 _reason = &mut ended => break,
+                _why = fault.reached() => break,
                 () = tools_changed.notified() => {
                     // if listing fails, keep the old list
                     if let Ok(Ok(tools)) = timeout(START_TIMEOUT, list(&peer)).await {
@@ -143,10 +156,13 @@ impl Connection {
                 }
             }
         }
+        // closes the pipes, if it has not ended by itself
+        drop(ended);
         let how = match child {
             Some(child) => child.end().await,
             None => "the connection ended".to_owned(),
         };
+        let how = fault.get().map_or(how, str::to_owned);
         (!stop.is_cancelled()).then_some(how)
     }
 }
@@ -185,23 +201,16 @@ fn late() -> String {
     format!("it did not answer within {} seconds", START_TIMEOUT.as_secs())
 }
 
-fn why(error: &ClientInitializeError, transport: &Transport) -> String {
+fn why(error: &ClientInitializeError) -> String {
     if error.is_authorization_required() {
         return REFUSED.to_owned();
     }
-    cause(error, transport)
+    cause(error)
 }
 
-/// Returns the cause without secrets: the report of the HTTP client, or the innermost error.
-fn cause(error: &(dyn std::error::Error + 'static), transport: &Transport) -> String {
-    let text = musher_http::Error::find(error).map_or_else(|| innermost(error), musher_http::Error::report);
-    let secrets: Vec<&Secret> = match transport {
-        Transport::Stdio { env, .. } => env.iter().map(|(_, value)| value).collect(),
-        Transport::Http { headers, .. } | Transport::Sse { headers, .. } => {
-            headers.iter().map(|(_, value)| value).collect()
-        }
-    };
-    redact(&text, &secrets)
+/// Returns the cause: the report of the HTTP client, or the innermost error.
+fn cause(error: &(dyn std::error::Error + 'static)) -> String {
+    musher_http::Error::find(error).map_or_else(|| innermost(error), musher_http::Error::report)
 }
 
 fn innermost(error: &dyn std::error::Error) -> String {

@@ -12,14 +12,15 @@ use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use musher_http::{Body, Response, SseEvent, SseLimits, SseReader, Timeouts};
+use musher_http::{Body, ErrorKind, Response, SseEvent, SseLimits, SseReader, Timeouts};
 use musher_model::Secret;
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
 use sse_stream::Sse;
 
+use super::fault::{Fault, MAX_MESSAGE, too_large};
 use super::oauth::{Auth, Challenge};
 
 /// A failure of the HTTP client. rmcp keeps its text and loses its source, so the text has the cause in it.
@@ -35,25 +36,55 @@ const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 pub(super) const JSON: &str = "application/json";
 pub(super) const EVENTS: &str = "text/event-stream";
-/// The maximum size of a response, and of one event of a stream.
-const MAX_SIZE: usize = 16 << 20;
 
 /// The client of all servers of a session. Clones share connections.
 #[derive(Debug, Clone)]
 pub(super) struct Client {
     http: musher_http::Client,
     auth: Option<Arc<Auth>>,
+    /// Set when a stream exceeds a limit that belongs to no request.
+    fault: Fault,
 }
 
 impl Client {
     pub(super) fn new() -> Self {
         let timeouts = Timeouts { connect: Some(Duration::from_secs(10)), headers: None, silence: None };
-        Self { http: musher_http::Client::builder().timeouts(timeouts).build(), auth: None }
+        Self {
+            http: musher_http::Client::builder().timeouts(timeouts).build(),
+            auth: None,
+            fault: Fault::default(),
+        }
     }
 
     /// Returns a client that sends the tokens of a server.
     pub(super) fn with_auth(self, auth: Option<Arc<Auth>>) -> Self {
         Self { auth, ..self }
+    }
+
+    /// Returns a client of a connection, which fails with it.
+    pub(super) fn with_fault(self, fault: Fault) -> Self {
+        Self { fault, ..self }
+    }
+
+    /// Returns the events of a stream that answers no request. One that is too large fails the connection.
+    pub(super) fn events(&self, body: Body) -> Events {
+        let fault = self.fault.clone();
+        events(body, move || {
+            fault.set(too_large());
+            None
+        })
+    }
+
+    /// Returns the events that answer a request. One that is too large becomes an error as its answer: rmcp would ask again for the
+    /// same event after an error of the stream.
+    fn answer_events(&self, body: Body, id: Option<RequestId>) -> Events {
+        if id.is_none() {
+            return self.events(body);
+        }
+        events(body, || {
+            let answer = serde_json::to_string(&refused_answer(id)).ok()?;
+            Some(Sse { event: None, data: Some(answer), id: None, retry: None })
+        })
     }
 
     /// Sends a request. Adds the token of the server, and refreshes it once if the server refuses it.
@@ -122,7 +153,10 @@ impl StreamableHttpClient for Client {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
         let body = serde_json::to_vec(&message)?;
         let mut response = self.ask(Method::POST, &uri, headers, body).await?;
-        let wants_answer = matches!(message, ClientJsonRpcMessage::Request(_));
+        let id = match message {
+            ClientJsonRpcMessage::Request(request) => Some(request.id),
+            _ => None,
+        };
         let status = response.status;
         if status == StatusCode::NOT_FOUND && session_id.is_some() {
             return Err(Error::SessionExpired);
@@ -144,16 +178,21 @@ impl StreamableHttpClient for Client {
             };
         }
         if is_events {
-            return Ok(StreamableHttpPostResponse::Sse(events(response.body), session));
+            return Ok(StreamableHttpPostResponse::Sse(self.answer_events(response.body, id), session));
         }
-        if !wants_answer || matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+        if id.is_none() || matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
             return Ok(StreamableHttpPostResponse::Accepted);
         }
         if !is_json {
             let told = response.header("content-type").map(str::to_owned);
             return Err(Error::UnexpectedContentType(told));
         }
-        let bytes = response.body.read(MAX_SIZE).await.map_err(failed)?;
+        let bytes = match response.body.read(MAX_MESSAGE).await {
+            Err(error) if error.kind() == ErrorKind::TooLarge => {
+                return Ok(StreamableHttpPostResponse::Json(refused_answer(id), session));
+            }
+            read => read.map_err(failed)?,
+        };
         Ok(StreamableHttpPostResponse::Json(serde_json::from_slice(&bytes)?, session))
     }
 
@@ -177,7 +216,7 @@ impl StreamableHttpClient for Client {
             return Err(Error::UnexpectedServerResponse(Cow::Owned(format!("HTTP {}", response.status))));
         }
         match response.header("content-type") {
-            Some(kind) if kind.starts_with(EVENTS) => Ok(events(response.body)),
+            Some(kind) if kind.starts_with(EVENTS) => Ok(self.events(response.body)),
             other => Err(Error::UnexpectedContentType(other.map(str::to_owned))),
         }
     }
@@ -241,14 +280,26 @@ fn failed(error: musher_http::Error) -> Error {
     Error::Client(TransportError(error))
 }
 
-/// Returns the events of a body. The size of an event is limited, the length of the stream is not.
-pub(super) fn events(body: Body) -> Events {
-    let limits = SseLimits { line: MAX_SIZE, event: MAX_SIZE, response: usize::MAX };
+/// Returns the answer to a request whose answer of the server is too large.
+fn refused_answer(id: Option<RequestId>) -> ServerJsonRpcMessage {
+    ServerJsonRpcMessage::error(ErrorData::internal_error(too_large(), None), id)
+}
+
+/// Returns the events of a body. The size of an event is limited, the length of the stream is not. `oversized` may replace an event
+/// that is too large; it is the last one.
+fn events(body: Body, oversized: impl FnOnce() -> Option<Sse> + Send + 'static) -> Events {
+    let limits = SseLimits { line: MAX_MESSAGE, event: MAX_MESSAGE, response: usize::MAX };
     let reader = SseReader::new(body, limits);
-    let events = stream::unfold(Some(reader), |reader| async move {
-        let mut reader = reader?;
+    let events = stream::unfold(Some((reader, oversized)), |state| async move {
+        let (mut reader, oversized) = state?;
         match reader.next().await {
-            Ok(event) => Some((Ok(sse(event?)), Some(reader))),
+            Ok(event) => Some((Ok(sse(event?)), Some((reader, oversized)))),
+            Err(error)
+                if error.kind() == ErrorKind::TooLarge
+                    && let Some(event) = oversized() =>
+            {
+                Some((Ok(event), None))
+            }
             Err(error) => Some((Err(SseError::Body(TransportError(error).into())), None)),
         }
     });

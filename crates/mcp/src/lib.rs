@@ -14,6 +14,7 @@
 mod child;
 mod connection;
 mod error;
+mod fault;
 mod http;
 mod logins;
 mod manager;
@@ -23,6 +24,7 @@ mod old_sse;
 mod output;
 mod persist;
 mod pool;
+mod secrets;
 mod selector;
 mod tool;
 mod view;

@@ -14,7 +14,7 @@ use rmcp::RoleClient;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 
-use super::http::{Client, EVENTS, Error, Events, JSON, events};
+use super::http::{Client, EVENTS, Error, Events, JSON};
 
 /// The maximum time until the server sends its endpoint.
 const ENDPOINT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -37,7 +37,7 @@ impl OldSse {
         if !(response.status.is_success() && is_stream) {
             return Ok(None);
         }
-        let mut events = events(response.body);
+        let mut events = client.events(response.body);
         let endpoint = async {
             while let Some(Ok(event)) = events.next().await {
                 if event.event.as_deref() == Some("endpoint") {
@@ -82,7 +82,10 @@ impl Transport<RoleClient> for OldSse {
             }
             match serde_json::from_str(event.data.as_deref().unwrap_or_default()) {
                 Ok(message) => return Some(message),
-                Err(error) => tracing::debug!(%error, "an event of an MCP server is not a valid message"),
+                // without its text, which has parts of the message
+                Err(error) => {
+                    tracing::debug!(error = ?error.classify(), "an event of an MCP server is not a valid message");
+                }
             }
         }
         None

@@ -14,10 +14,12 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::connection::{Connection, LOGIN};
+use super::fault::Fault;
 use super::http::Client;
 use super::manager::Options;
 use super::oauth::{Auth, LoginInput, PendingLogin};
 use super::output;
+use super::secrets::Secrets;
 use super::tool::is_enabled;
 use crate::ServerView;
 use musher_config::{Level, McpServer, Transport};
@@ -67,6 +69,7 @@ pub(super) enum State {
     Connected {
         peer: Peer<RoleClient>,
         tools: Arc<[Tool]>,
+        fault: Fault,
     },
     Failed(String),
     /// The server refuses requests until the user logs in.
@@ -204,6 +207,7 @@ impl Pool {
         attempt: u64,
         stop: CancellationToken,
     ) {
+        let secrets = Secrets::of(&server, &self.options.cwd);
         let client = || self.client.get_or_init(Client::new).clone().with_auth(auth.clone());
         let opening = Connection::open(&server, &self.options, client, &stop);
         let opened = tokio::select! {
@@ -215,15 +219,20 @@ impl Pool {
         let connection = match opened {
             Ok(connection) => connection,
             Err(error) => {
+                let error = secrets.redact(&error);
                 tracing::warn!(server = name, error, "an MCP server does not work");
                 return self.set(name, attempt, failed(auth.as_deref(), error));
             }
         };
         let peer = connection.peer.clone();
         let tools = Arc::clone(&connection.tools);
-        self.set(name, attempt, State::Connected { peer: peer.clone(), tools });
-        let on_tools = |tools| self.set(name, attempt, State::Connected { peer: peer.clone(), tools });
+        let fault = connection.fault.clone();
+        let on_tools = |tools| {
+            self.set(name, attempt, State::Connected { peer: peer.clone(), tools, fault: fault.clone() });
+        };
+        on_tools(tools);
         if let Some(why) = connection.keep(&stop, on_tools).await {
+            let why = secrets.redact(&why);
             tracing::warn!(server = name, why, "an MCP server is gone");
             self.set(name, attempt, failed(auth.as_deref(), why));
         }
@@ -245,10 +254,19 @@ impl Pool {
         tool: &str,
         arguments: Map<String, Value>,
     ) -> Result<ToolOutput, String> {
-        let (peer, attempt) = self.peer(server, tool).await?;
+        let (peer, attempt, fault) = self.peer(server, tool).await?;
         let mut params = CallToolRequestParams::new(tool.to_owned());
         params.arguments = Some(arguments);
-        match peer.call_tool_once(params).await {
+        let answer = tokio::select! {
+            biased;
+            answer = peer.call_tool_once(params) => answer,
+            _why = fault.reached() => Err(ServiceError::TransportClosed),
+        };
+        if let (Err(_), Some(why)) = (&answer, fault.get()) {
+            self.give_up(server, attempt, why);
+            return Err(why.to_owned());
+        }
+        match answer {
             Ok(CallToolResponse::Complete(result)) => Ok(output::output(result)),
             Ok(_) => Err("the server asks for more input, which is not supported".to_owned()),
             Err(ServiceError::McpError(error)) => Err(error.message.into_owned()),
@@ -297,7 +315,11 @@ impl Pool {
     }
 
     /// Returns the peer of a server. Waits while it connects, and restarts a failed one within the limit.
-    async fn peer(self: &Arc<Self>, server: &str, tool: &str) -> Result<(Peer<RoleClient>, u64), String> {
+    async fn peer(
+        self: &Arc<Self>,
+        server: &str,
+        tool: &str,
+    ) -> Result<(Peer<RoleClient>, u64, Fault), String> {
         let mut changes = self.changes.subscribe();
         loop {
             if self.root.is_cancelled() {
@@ -312,7 +334,9 @@ impl Pool {
                     State::Connected { .. } if !is_enabled(&entry.server, tool) => {
                         return Err(format!("the tool `{tool}` of `{server}` is switched off"));
                     }
-                    State::Connected { peer, .. } => return Ok((peer.clone(), entry.attempt)),
+                    State::Connected { peer, fault, .. } => {
+                        return Ok((peer.clone(), entry.attempt, fault.clone()));
+                    }
                     State::Connecting => {}
                     State::NeedsLogin if entry.auth.as_ref().is_some_and(|auth| auth.has_new_login()) => {
                         self.begin(entry);

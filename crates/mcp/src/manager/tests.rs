@@ -1,3 +1,4 @@
+mod limits;
 mod oauth;
 mod old_sse;
 mod server;
@@ -293,4 +294,16 @@ async fn changes_are_saved_in_our_home_and_not_in_droids() {
     assert_eq!(mcp.toggle("x", true).await.unwrap_err().to_string(), "MCP server not found in configuration");
     assert_eq!(mcp.servers(), []);
     assert_eq!(fs_err::read_to_string(path("factory/mcp.json")).unwrap(), theirs);
+}
+
+#[tokio::test]
+async fn failed_server_tells_no_secret_of_its_configuration() {
+    let script = r#"echo "bad $TOKEN, $1" >&2; exit 3"#;
+    let args = ["-c", script, "sh", "argument-1"].map(str::to_owned).to_vec();
+    let env = vec![("TOKEN".to_owned(), musher_model::Secret::new("variable-1"))];
+    let (mcp, _home) = start(vec![("s", Transport::Stdio { command: "sh".to_owned(), args, env })]).await;
+    let error = mcp.servers()[0].error.clone().unwrap();
+    assert!(error.contains("it ended with code 3: bad ***, ***"), "{error}");
+    let output = call(&mcp, "s", "echo", json!({})).await;
+    assert!(!output.client_text().contains("-1"), "{}", output.client_text());
 }

@@ -40,6 +40,10 @@ def call(name, arguments):
             names.append("more")
             send({"method": "notifications/tools/list_changed"})
             return text("grown")
+        case "huge":
+            # a line that never ends
+            while True:
+                sys.stdout.write("x" * 65536)
         case "variable":
             return text(os.environ.get(arguments["name"], "not set"))
     raise KeyError(f"there is no tool `{name}`")

@@ -106,6 +106,13 @@ async fn server_with_the_older_transport_is_called() {
 }
 
 #[tokio::test]
+async fn result_over_the_limit_fails_at_once_and_the_next_call_connects_again() {
+    let (url, _served) = serve("/messages?session=1").await;
+    let (mcp, _home) = start(vec![("old", sse(url, "t0ken"))]).await;
+    limits::refuses_a_huge_result(&mcp, "old").await;
+}
+
+#[tokio::test]
 async fn endpoint_at_another_origin_is_rejected() {
     let (url, _served) = serve("http://127.0.0.1:9/messages").await;
     let (mcp, _home) = start(vec![("old", sse(url.clone(), "t0ken")), ("locked", sse(url, "wrong"))]).await;

@@ -65,6 +65,7 @@ impl ServerHandler for Workshop {
                 context.ct.cancelled().await;
                 text("cancelled".to_owned())
             }
+            "huge" => text("x".repeat(20 << 20)),
             "grow" => {
                 self.has_more.store(true, Ordering::Relaxed);
                 context.peer.notify_tool_list_changed().await.ok();
