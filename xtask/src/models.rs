@@ -1,11 +1,13 @@
 //! `cargo xtask models`: writes the models of each vendor file from a public snapshot, with its date.
 //!
-//! The snapshot is `LiteLLM`'s list of prices and limits, which its package on `PyPI` carries (MIT; each row names the vendor's page). Only facts are
+//! The snapshot is `LiteLLM`'s list of prices and limits, which its package on `PyPI` carries (MIT; each row names the vendor's page). It is not
+//! models.dev, the other public list, because no package registry has a dated, unchangeable version of that one: a version of a package can
+//! be fetched again years later, and gives the same files. Only facts are
 //! taken: ids, limits, modalities, prices, the day of retirement and the page. Efforts follow from the family of a model
 //! (`crates/model/src/family.rs`), because those of the snapshot are incomplete. The address of a vendor and the like stay as they are in
 //! the file. To update, change [`VERSION`] and [`DATE`] and run it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -20,6 +22,16 @@ const DATE: &str = "2026-11-12";
 
 /// The list in the package.
 const LIST: &str = "litellm/model_prices_and_context_window_backup.json";
+
+/// The page of the snapshot's own that some rows name instead of the vendor's.
+const GENERIC_PAGE: &str = "https://docs.litellm.ai/";
+
+/// The vendors' pages of models, for rows that name none.
+const PAGES: [(&str, &str); 3] = [
+    ("openai", "https://developers.openai.com/api/docs/pricing"),
+    ("groq", "https://console.groq.com/docs/models"),
+    ("mistral", "https://docs.mistral.ai/getting-started/models/models_overview/"),
+];
 
 /// Our vendors with the prefix of their models in the snapshot, and the `litellm_provider` that owns them.
 const VENDORS: [(&str, &str, &str); 10] = [
@@ -113,7 +125,7 @@ pub(crate) fn run(list: Option<PathBuf>) -> Result<()> {
     let snapshot: BTreeMap<String, Value> = serde_json::from_str(&fs_err::read_to_string(list)?)?;
     for (vendor, prefix, owner) in VENDORS {
         let path = PathBuf::from(format!("crates/model/src/vendors/{vendor}.json"));
-        let models = models(&snapshot, prefix, owner, vendor);
+        let models = models(&snapshot, prefix, owner, vendor)?;
         if models.is_empty() {
             bail!("the snapshot has no models of {vendor}");
         }
@@ -145,7 +157,7 @@ fn download() -> Result<PathBuf> {
 }
 
 /// Returns the rows of a vendor, sorted so that newer versions come first.
-fn models(snapshot: &BTreeMap<String, Value>, prefix: &str, owner: &str, vendor: &str) -> Vec<Value> {
+fn models(snapshot: &BTreeMap<String, Value>, prefix: &str, owner: &str, vendor: &str) -> Result<Vec<Value>> {
     let mut found: BTreeMap<String, &Value> = BTreeMap::new();
     for (name, row) in snapshot {
         let Some(id) = name.strip_prefix(prefix).filter(|_| row["litellm_provider"] == owner) else {
@@ -158,9 +170,10 @@ fn models(snapshot: &BTreeMap<String, Value>, prefix: &str, owner: &str, vendor:
     // a dated name is left out if the name without date is there
     let ids: Vec<String> = found.keys().cloned().collect();
     found.retain(|id, _| !ids.iter().any(|other| dated_variant(other, id)));
-    let mut rows: Vec<Value> = found.into_iter().map(|(id, row)| model(&id, row, vendor)).collect();
+    let rows: Result<Vec<Value>> = found.into_iter().map(|(id, row)| model(&id, row, vendor)).collect();
+    let mut rows = rows?;
     rows.sort_by_key(|row| std::cmp::Reverse(natural(row["model"].as_str().unwrap_or_default())));
-    rows
+    Ok(rows)
 }
 
 fn is_listed(id: &str, row: &Value, vendor: &str) -> bool {
@@ -198,7 +211,7 @@ fn natural(id: &str) -> Vec<(u64, String)> {
     key
 }
 
-fn model(id: &str, row: &Value, vendor: &str) -> Value {
+fn model(id: &str, row: &Value, vendor: &str) -> Result<Value> {
     let number = |key: &str| row[key].as_u64();
     let flag = |name: &str| row[name].as_bool() == Some(true);
     let mut model = Map::new();
@@ -224,9 +237,15 @@ fn model(id: &str, row: &Value, vendor: &str) -> Value {
     if let Some(date) = row["deprecation_date"].as_str() {
         model.insert("retires".to_owned(), date.into());
     }
-    let source = row["source"].as_str().unwrap_or("https://docs.litellm.ai/docs/provider_registration/");
-    model.insert("source".to_owned(), source.into());
-    Value::Object(model)
+    model.insert("source".to_owned(), page(row, vendor).with_context(|| format!("{vendor}/{id}"))?.into());
+    Ok(Value::Object(model))
+}
+
+/// The vendor's page with the limits and the price of a model.
+fn page<'a>(row: &'a Value, vendor: &str) -> Result<&'a str> {
+    let of_vendor = || PAGES.iter().find(|(name, _)| *name == vendor).map(|(_, page)| *page);
+    let own = row["source"].as_str().filter(|source| !source.starts_with(GENERIC_PAGE));
+    own.or_else(of_vendor).context("the row names no page of the vendor: add one to PAGES")
 }
 
 /// The name at the vendor: the prefix of the snapshot is sometimes a part of it.
@@ -254,8 +273,8 @@ fn price(row: &Value) -> Value {
         }
     }
     let mut steps: Vec<(u64, Map<String, Value>)> = Vec::new();
-    for above in [128_000_u64, 200_000, 256_000, 272_000] {
-        let suffix = format!("_above_{}k_tokens", above / 1000);
+    for thousands in step_sizes(row) {
+        let suffix = format!("_above_{thousands}k_tokens");
         let mut step = Map::new();
         for (name, key) in RATES {
             if let Some(rate) = row[format!("{key}{suffix}")].as_f64().filter(|rate| *rate > 0.0) {
@@ -263,7 +282,7 @@ fn price(row: &Value) -> Value {
             }
         }
         if step.contains_key("input") && step.contains_key("output") {
-            steps.push((above, step));
+            steps.push((thousands * 1000, step));
         }
     }
     if !steps.is_empty() {
@@ -274,6 +293,16 @@ fn price(row: &Value) -> Value {
         price.insert("steps".to_owned(), steps.collect());
     }
     Value::Object(price)
+}
+
+/// The lengths of prompts at which a price changes, in thousands of tokens. Keys of other kinds have more words, such as `_batches`.
+fn step_sizes(row: &Value) -> BTreeSet<u64> {
+    let keys = row.as_object().into_iter().flatten().map(|(key, _)| key);
+    let size = |key: &String| {
+        let rest = key.strip_prefix("input_cost_per_token_above_")?;
+        rest.strip_suffix("k_tokens")?.parse().ok()
+    };
+    keys.filter_map(size).collect()
 }
 
 /// A name for display, from the id: `claude-opus-5-5` is `Claude Opus 5.5`.
@@ -354,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_has_the_limits_and_price_steps_of_the_snapshot() {
+    fn row_has_the_limits_and_price_steps_of_the_snapshot() {
         let row = json!({
             "max_input_tokens": 1_050_000, "max_output_tokens": 128_000, "supports_vision": true,
             "input_cost_per_token": 5e-6, "output_cost_per_token": 3e-5, "cache_read_input_token_cost": 5e-7,
@@ -366,7 +395,34 @@ mod tests {
             "price": {"input": 5.0, "output": 30.0, "cacheRead": 0.5,
                       "steps": [{"input": 10.0, "output": 45.0, "above": 272_000}]},
             "source": "https://vendor/prices"});
-        assert_eq!(model("gpt-5.5", &row, "openai"), expected);
+        assert_eq!(model("gpt-5.5", &row, "openai").unwrap(), expected);
+    }
+
+    #[test]
+    fn price_has_a_step_for_every_length_in_the_keys() {
+        let row = json!({
+            "input_cost_per_token": 1e-7, "output_cost_per_token": 5e-7,
+            "cache_creation_input_token_cost_above_1hr": 2e-7,
+            "input_cost_per_token_above_512k_tokens": 1e-6, "output_cost_per_token_above_512k_tokens": 5e-6,
+            "input_cost_per_token_above_100k_tokens": 5e-7, "output_cost_per_token_above_100k_tokens": 2.5e-6,
+            "cache_creation_input_token_cost_above_1hr_above_100k_tokens": 1e-6,
+            "input_cost_per_token_above_64k_tokens_batches": 1e-8, "output_cost_per_token_above_64k_tokens_batches": 1e-8,
+            "input_cost_per_token_above_32k_tokens_priority": 1e-8});
+        let expected = json!([
+            {"input": 0.5, "output": 2.5, "cacheWriteLong": 1.0, "above": 100_000},
+            {"input": 1.0, "output": 5.0, "above": 512_000}]);
+        assert_eq!(price(&row)["steps"], expected);
+    }
+
+    #[test]
+    fn row_names_a_page_of_its_vendor() {
+        let generic = json!({"source": "https://docs.litellm.ai/docs/provider_registration/"});
+        assert_eq!(page(&generic, "groq").unwrap(), "https://console.groq.com/docs/models");
+        assert_eq!(
+            page(&json!({"source": "https://vendor/prices"}), "groq").unwrap(),
+            "https://vendor/prices"
+        );
+        page(&json!({}), "moonshot").unwrap_err();
     }
 
     #[test]

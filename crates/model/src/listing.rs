@@ -123,7 +123,7 @@ mod tests {
 
     /// `OpenRouter`, "List available models"; shortened.
     #[test]
-    fn a_list_of_openrouter_has_limits_modalities_and_prices() {
+    fn list_of_openrouter_has_limits_modalities_and_prices() {
         let list = json!({"data": [{
             "id": "z-ai/glm-5.3", "name": "Z.ai: GLM 5.3", "context_length": 1_000_000,
             "architecture": {"input_modalities": ["text", "file"], "output_modalities": ["text"]},

@@ -80,15 +80,18 @@ impl Price {
         self.steps.iter().map(|step| step.above).filter(|above| *above >= input_tokens).min()
     }
 
-    /// Returns the cost of one call in US dollars. Cache writes count at the rate of the default time.
+    /// Returns the cost of one call in US dollars.
     pub fn cost(&self, usage: &Usage) -> f64 {
         let rates =
             self.rates(usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write));
+        let write = rates.cache_write.unwrap_or(rates.input);
+        let long = usage.cache_write_long.min(usage.cache_write);
         let parts = [
             (usage.input, rates.input),
             (usage.output, rates.output),
             (usage.cache_read, rates.cache_read.unwrap_or(rates.input)),
-            (usage.cache_write, rates.cache_write.unwrap_or(rates.input)),
+            (usage.cache_write.saturating_sub(long), write),
+            (long, rates.cache_write_long.unwrap_or(write)),
         ];
         parts.iter().map(|(tokens, rate)| tokens_as_f64(*tokens) * rate / TOKENS_PER_RATE).sum()
     }
@@ -128,14 +131,29 @@ mod tests {
     }
 
     #[test]
-    fn a_call_costs_the_rates_of_its_kinds_of_tokens() {
-        let usage =
-            Usage { input: 10_000, output: 2_000, cache_read: 100_000, cache_write: 4_000, thinking: 1_000 };
+    fn call_costs_the_rates_of_its_kinds_of_tokens() {
+        let usage = Usage {
+            input: 10_000,
+            output: 2_000,
+            cache_read: 100_000,
+            cache_write: 4_000,
+            ..Usage::default()
+        };
         assert_cost(usage, 0.02 + 0.02 + 0.01 + 0.01);
+        assert_cost(Usage { thinking: 1_000, ..usage }, 0.06);
     }
 
     #[test]
-    fn a_call_above_a_step_costs_the_rates_of_the_step_as_a_whole() {
+    fn input_written_to_the_cache_for_an_hour_has_its_own_rate() {
+        let mut price = stepped();
+        price.rates.cache_write_long = Some(4.0);
+        let usage = Usage { cache_write: 100_000, cache_write_long: 40_000, ..Usage::default() };
+        assert!((price.cost(&usage) - (0.15 + 0.16)).abs() < 1e-9);
+        assert_cost(usage, 0.25);
+    }
+
+    #[test]
+    fn call_above_a_step_costs_the_rates_of_the_step_as_a_whole() {
         let below = Usage { input: 1_000, cache_read: 271_000, ..Usage::default() };
         assert_cost(below, 0.002 + 0.0271);
         let above = Usage { input: 1_001, cache_read: 271_000, output: 1_000, ..Usage::default() };
@@ -150,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_step_is_the_first_one_not_yet_passed() {
+    fn next_step_is_the_first_one_not_yet_passed() {
         assert_eq!(stepped().next_step(0), Some(272_000));
         assert_eq!(stepped().next_step(272_000), Some(272_000));
         assert_eq!(stepped().next_step(272_001), None);

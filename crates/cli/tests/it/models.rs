@@ -112,7 +112,7 @@ fn requests(path: &Path) -> Vec<Value> {
 }
 
 #[test]
-fn a_custom_model_thinks_with_the_closest_effort_and_reports_that_once() {
+fn custom_model_thinks_with_the_closest_effort_and_reports_that_once() {
     let world = World::new();
     let (server, url) = serve(&world, &["claude-opus-4-6"]);
     let entry =

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn the_explorer_changes_nothing_and_the_worker_may_do_everything() {
+    fn explorer_changes_nothing_and_the_worker_may_do_everything() {
         let [worker, explorer] = Droid::builtin();
         assert!(worker.may_use("Edit", None) && worker.may_use("s___t", Some("s")));
         for tool in ["Edit", "Create", "Execute", "ApplyPatch", "Task"] {

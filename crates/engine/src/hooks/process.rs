@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_limit_and_cancelling_end_it() {
+    async fn limit_and_cancelling_end_it() {
         let output = run("echo begun; sleep 1000", b"", Duration::from_millis(300)).await;
         assert_eq!((output.ended, output.stdout.as_str()), (Ended::TimedOut, "begun\n"));
         let cancel = CancellationToken::new();

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_result_has_the_fields_clients_know() {
+    fn result_has_the_fields_clients_know() {
         let saved = Ok(PathBuf::from("/specs/a.md"));
         assert_eq!(
             plan(Some("T")).output(&saved, false).client_text(),

@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_turn_ends_with_its_last_task_or_at_its_deadline() {
+    async fn turn_ends_with_its_last_task_or_at_its_deadline() {
         let (now, until) = (Instant::now(), Instant::now() + Duration::from_secs(9));
         let (inputs, _received) = mpsc::channel(1);
         let mut turns = turns();
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_new_model_call_ends_the_one_before() {
+    async fn new_model_call_ends_the_one_before() {
         let (inputs, _received) = mpsc::channel(1);
         let mut turns = turns();
         let running = turns.running_mut().unwrap();

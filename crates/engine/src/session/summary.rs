@@ -137,10 +137,9 @@ pub(crate) fn facts(messages: &[Arc<Message>], removed: usize, registry: &Regist
     let lost = messages.get(..removed)?;
     let mut out = String::new();
     // a list after the summary is still read
-    let newest = OpenTodos::of(messages.iter().map(Arc::as_ref));
-    let is_lost =
-        |todos: &OpenTodos| OpenTodos::of(lost.iter().map(Arc::as_ref)).is_some_and(|old| old == *todos);
-    if let Some(todos) = newest.filter(is_lost) {
+    let open = |messages: &[Arc<Message>]| OpenTodos::of(messages.iter().map(Arc::as_ref), registry);
+    let is_lost = |todos: &OpenTodos| open(lost).is_some_and(|old| old == *todos);
+    if let Some(todos) = open(messages).filter(is_lost) {
         section("Open steps of the to-do list", todos.lines(), &mut out);
     }
     let work = Work::of(lost, registry);
@@ -327,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_is_kept_as_far_as_there_is_room() {
+    fn end_is_kept_as_far_as_there_is_room() {
         let talk = talk();
         assert_eq!(cut(&talk, 0, 1_000_000), 0);
         assert_eq!(cut(&talk, 0, 200), 4, "the long result does not fit");
@@ -335,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_conversation_becomes_shorter_too() {
+    fn short_conversation_becomes_shorter_too() {
         let talk = talk();
         assert_eq!(shorter(&talk, 0, 1_000_000), 6);
         assert_eq!(shorter(&talk, 0, 200), 4);
@@ -343,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_never_loses_its_call() {
+    fn result_never_loses_its_call() {
         let talk = talk();
         assert_eq!(cut(&talk, 0, 0), 6, "with the result goes its call");
         for budget in 0..1500 {
@@ -354,13 +353,13 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_has_the_same_id_as_an_earlier_one_is_its_own() {
+    fn call_that_has_the_same_id_as_an_earlier_one_is_its_own() {
         assert!(!is_torn(&talk(), 4) && !is_torn(&talk(), 6));
         assert!(is_torn(&talk(), 3) && is_torn(&talk(), 7));
     }
 
     #[test]
-    fn the_transcript_has_what_matters() {
+    fn transcript_has_what_matters() {
         let text = transcript(&talk());
         assert!(text.contains("## user\nFirst question.") && text.contains("[calls LS: {}]"), "{text}");
         assert!(text.contains("[gave: short]") && text.contains("bytes left out"), "{text}");

@@ -301,7 +301,7 @@ async fn turn_without_a_client_to_ask_is_rejected() {
 
 /// `ask_user`.
 #[tokio::test]
-async fn the_model_can_ask_the_user() {
+async fn model_can_ask_the_user() {
     let questionnaire = "1. [question] Which color?\n[topic] Color\n[option] Red\n[option] Blue";
     let script = [calls("", &[("AskUser", json!({"questionnaire": questionnaire}))]), text("Thanks.")];
     let mut stage = Stage::open(script).await;

@@ -24,7 +24,7 @@ fn names_data_and_comments_are_distinguished() {
 }
 
 #[test]
-fn a_block_without_data_is_not_an_event_and_its_name_is_dropped() {
+fn block_without_data_is_not_an_event_and_its_name_is_dropped() {
     assert_eq!(parse(&[b"event: ping\n\ndata: x\n\n"]), [event("", "x")]);
 }
 
@@ -80,7 +80,7 @@ fn limits_apply_while_reading() {
 }
 
 #[test]
-fn an_endless_line_is_not_buffered() {
+fn endless_line_is_not_buffered() {
     let mut parser = SseParser::new(SseLimits { line: 1000, ..SseLimits::default() });
     let mut events = Vec::new();
     let ended = (0..100).find(|_| parser.feed(&[b'x'; 100], &mut events).is_err());

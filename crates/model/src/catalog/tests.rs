@@ -45,7 +45,7 @@ fn legacy_field_names_are_read() {
 }
 
 #[test]
-fn an_invalid_entry_is_reported_with_its_place_and_skipped() {
+fn invalid_entry_is_reported_with_its_place_and_skipped() {
     let with = |key: &str, value: Value| {
         let mut entry = full();
         entry[key] = value;
@@ -95,7 +95,7 @@ fn two_entries_of_one_model_have_different_listed_ids() {
 }
 
 #[test]
-fn a_key_in_the_environment_adds_the_models_of_its_vendor() {
+fn key_in_the_environment_adds_the_models_of_its_vendor() {
     let mut catalog = Catalog::default();
     let variables = [("ANTHROPIC_API_KEY", "k"), ("GROQ_API_KEY", " "), ("OPENAI_API_KEY", "o")];
     assert_eq!(catalog.add_environment(&environment(&variables)), []);
@@ -116,7 +116,7 @@ fn a_key_in_the_environment_adds_the_models_of_its_vendor() {
 }
 
 #[test]
-fn an_ollama_host_is_completed() {
+fn ollama_host_is_completed() {
     let cases = [
         ("127.0.0.1", "http://127.0.0.1:11434/v1"),
         ("0.0.0.0:9000", "http://127.0.0.1:9000/v1"),
@@ -133,7 +133,7 @@ fn an_ollama_host_is_completed() {
 }
 
 #[test]
-fn an_invalid_address_in_the_environment_is_reported() {
+fn invalid_address_in_the_environment_is_reported() {
     let mut catalog = Catalog::default();
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", "example.com")];
     let problems = catalog.add_environment(&environment(&variables));
@@ -159,7 +159,7 @@ fn custom(fields: &Value) -> Catalog {
 }
 
 #[test]
-fn a_custom_model_reasons_as_its_name_says() {
+fn custom_model_reasons_as_its_name_says() {
     let claude = only(&custom(&json!({"model": "claude-opus-5-5", "provider": "anthropic"})));
     assert_eq!(claude.endpoint.options.reasoning, Some(Reasoning::AnthropicAdaptive));
     assert_eq!((claude.max_output_tokens, claude.efforts.len()), (Some(128_000), 5));
@@ -173,7 +173,7 @@ fn a_custom_model_reasons_as_its_name_says() {
 }
 
 #[test]
-fn a_custom_model_declares_how_it_reasons() {
+fn custom_model_declares_how_it_reasons() {
     for (name, reasoning, efforts) in [
         ("anthropic-adaptive", Reasoning::AnthropicAdaptive, 5),
         ("anthropic-budget", Reasoning::AnthropicBudget, 4),
@@ -202,7 +202,7 @@ fn a_custom_model_declares_how_it_reasons() {
 }
 
 #[test]
-fn a_verbosity_is_kept_or_its_refusal_is_reported() {
+fn verbosity_is_kept_or_its_refusal_is_reported() {
     let gpt = only(&custom(&json!({"model": "gpt-5.5", "provider": "openai", "verbosity": "low"})));
     assert_eq!(gpt.endpoint.options.verbosity, Some(Verbosity::Low));
     let model = json!([{"model": "claude-opus-5-5", "baseUrl": "https://g", "provider": "anthropic", "verbosity": "low"}]);
@@ -214,7 +214,7 @@ fn a_verbosity_is_kept_or_its_refusal_is_reported() {
 }
 
 #[test]
-fn a_vendor_behind_a_gateway_of_its_own_is_asked_in_its_way() {
+fn vendor_behind_a_gateway_of_its_own_is_asked_in_its_way() {
     let mut catalog = Catalog::default();
     catalog.add_environment(&environment(&[("OPENROUTER_API_KEY", "k"), ("GROQ_API_KEY", "k")]));
     let claude = catalog.find("openrouter/anthropic/claude-opus-5.5").unwrap();
@@ -282,7 +282,7 @@ fn models_that_a_vendor_named_are_known_with_what_it_said() {
 }
 
 #[test]
-fn the_default_of_a_vendor_comes_first() {
+fn default_of_a_vendor_comes_first() {
     let mut catalog = Catalog::default();
     catalog.add_environment(&environment(&[("ANTHROPIC_API_KEY", "k"), ("OPENAI_API_KEY", "k")]));
     assert_eq!(only(&catalog).model, "claude-opus-5-5");
@@ -290,4 +290,15 @@ fn the_default_of_a_vendor_comes_first() {
     assert_eq!(openai.model, "gpt-6.1-sol");
     assert!(snapshot().unwrap().date.starts_with("202"));
     assert!(known_models().count() > 80);
+}
+
+#[test]
+fn price_steps_of_the_snapshot_are_in_the_catalog() {
+    let mut catalog = Catalog::default();
+    assert_eq!(catalog.add_environment(&environment(&[("ANTHROPIC_API_KEY", "k")])), []);
+    let price = catalog.find("claude-haiku-5-5").unwrap().price.unwrap();
+    assert_eq!(price.next_step(0), Some(100_000));
+    let below = crate::Usage { input: 100_000, ..crate::Usage::default() };
+    let above = crate::Usage { input: 100_001, ..below };
+    assert!(price.cost(&above) > 4.9 * price.cost(&below));
 }

@@ -94,7 +94,7 @@ fn calls_are_distinguished_for_every_numbering_of_vendors() {
 }
 
 #[test]
-fn a_duplicate_id_is_made_unique_and_a_missing_one_generated() {
+fn duplicate_id_is_made_unique_and_a_missing_one_generated() {
     let deltas = vec![
         delta(Some(0), Some("x"), Some("Read"), "{}"),
         delta(Some(1), Some("x"), Some("Read"), "{}"),
@@ -114,7 +114,7 @@ fn malformed_arguments_are_reported_and_not_repaired() {
 }
 
 #[test]
-fn a_call_truncated_by_the_limit_is_malformed_even_without_arguments() {
+fn call_truncated_by_the_limit_is_malformed_even_without_arguments() {
     let (events, _) = chat(vec![delta(Some(0), Some("x"), Some("T"), "")], "length");
     assert_eq!(summary(&events), ["x T malformed "]);
     let (events, _) = chat(vec![delta(Some(0), Some("x"), Some("T"), "")], "tool_calls");
@@ -148,13 +148,13 @@ fn reasoning_is_read_from_every_field_that_vendors_use() {
 }
 
 #[test]
-fn a_stop_with_tool_calls_finishes_with_tool_calls() {
+fn stop_with_tool_calls_finishes_with_tool_calls() {
     let (events, _) = chat(vec![delta(Some(0), Some("x"), Some("T"), "{}")], "stop");
     assert_eq!(events.last(), Some(&ModelEvent::Finish(FinishReason::ToolCalls)));
 }
 
 #[test]
-fn an_empty_answer_is_an_error_unless_its_finish_reason_explains_it() {
+fn empty_answer_is_an_error_unless_its_finish_reason_explains_it() {
     assert_eq!(chat(vec![], "stop").1.unwrap_err().class, ErrorClass::Empty);
     assert_eq!(chat(vec![], "content_filter").1, Ok(()));
     assert_eq!(chat(vec![], "length").1, Ok(()));
@@ -172,7 +172,7 @@ fn without_a_finish_reason_no_call_is_complete() {
 }
 
 #[test]
-fn a_finish_reason_ends_the_answer_without_a_done_event() {
+fn finish_reason_ends_the_answer_without_a_done_event() {
     let chunks = [
         serde_json::json!({"choices": [{"delta": {"content": "hi"}, "finish_reason": "stop"}]}),
         serde_json::json!({"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 2}}),
@@ -183,7 +183,7 @@ fn a_finish_reason_ends_the_answer_without_a_done_event() {
 }
 
 #[test]
-fn an_answer_without_the_end_of_its_format_is_truncated() {
+fn answer_without_the_end_of_its_format_is_truncated() {
     let anthropic = [
         serde_json::json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "x", "name": "T"}}),
         serde_json::json!({"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": "{}"}}),

@@ -35,7 +35,7 @@ fn short(messages: &[Message]) -> String {
 }
 
 #[test]
-fn a_complete_conversation_is_unchanged() {
+fn complete_conversation_is_unchanged() {
     let messages = [
         Message::user("go"),
         says(Role::Assistant, vec![Block::text("ok"), call("1"), call("2")]),

@@ -17,7 +17,7 @@ fn seconds(seconds: u64) -> Duration {
 }
 
 #[test]
-fn the_delay_doubles_up_to_the_maximum_and_half_of_it_is_jitter() {
+fn delay_doubles_up_to_the_maximum_and_half_of_it_is_jitter() {
     let policy = RetryPolicy { max_attempts: 100, ..RetryPolicy::default() };
     let delays = |jitter| {
         (1..=7).map(move |attempt| policy.decide(attempt, &error(CUT), Duration::ZERO, jitter).unwrap())
@@ -30,7 +30,7 @@ fn the_delay_doubles_up_to_the_maximum_and_half_of_it_is_jitter() {
 }
 
 #[test]
-fn a_requested_delay_is_respected_up_to_the_maximum() {
+fn requested_delay_is_respected_up_to_the_maximum() {
     let policy = RetryPolicy::default();
     let requested =
         |retry_after| ModelError { retry_after: Some(seconds(retry_after)), ..error(ErrorClass::RateLimit) };
@@ -42,7 +42,7 @@ fn a_requested_delay_is_respected_up_to_the_maximum() {
 }
 
 #[test]
-fn the_elapsed_time_never_exceeds_the_maximum() {
+fn elapsed_time_never_exceeds_the_maximum() {
     let policy = RetryPolicy::default();
     assert_eq!(policy.decide(1, &error(CUT), seconds(89), 1.0), Some(seconds(1)));
     assert_eq!(policy.decide(1, &error(CUT), seconds(90), 1.0), None);
@@ -92,7 +92,7 @@ async fn play(attempts: impl IntoIterator<Item = (usize, u64, Option<ErrorClass>
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_successful_first_attempt_is_not_retried() {
+async fn successful_first_attempt_is_not_retried() {
     assert_eq!(play([(2, 0, None)]).await, ["word", "word", "finish"]);
 }
 
@@ -103,14 +103,14 @@ async fn every_retry_is_emitted_and_says_whether_it_retracts_events() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_last_attempt_ends_with_its_error() {
+async fn last_attempt_ends_with_its_error() {
     let events = play(std::iter::repeat_n((0, 0, Some(ErrorClass::Server)), 6)).await;
     assert_eq!(events.len(), 6);
     assert_eq!(events[5], "error server_error");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rejected_request_is_not_retried() {
+async fn rejected_request_is_not_retried() {
     assert_eq!(play([(0, 0, Some(ErrorClass::Auth))]).await, ["error auth"]);
 }
 
@@ -121,7 +121,7 @@ async fn timeouts_count_towards_the_elapsed_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_long_truncated_answer_is_retried() {
+async fn long_truncated_answer_is_retried() {
     let events = play([(1, 100, Some(CUT)), (1, 0, None)]).await;
     assert_eq!(events, ["word", "retry 1 cut true", "word", "finish"]);
 }

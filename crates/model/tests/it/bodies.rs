@@ -81,7 +81,7 @@ fn everything() -> Request {
 }
 
 #[test]
-fn a_request_with_all_fields_has_the_expected_body_in_every_format() {
+fn request_with_all_fields_has_the_expected_body_in_every_format() {
     for (format, name) in FORMATS {
         let body = format.body(&everything(), &FormatOptions::default());
         let text = serde_json::to_string_pretty(&body).unwrap() + "\n";
@@ -90,7 +90,7 @@ fn a_request_with_all_fields_has_the_expected_body_in_every_format() {
 }
 
 #[test]
-fn a_minimal_request_has_the_expected_body_in_every_format() {
+fn minimal_request_has_the_expected_body_in_every_format() {
     for (format, name) in FORMATS {
         let request = Request::new("some-model", vec![Message::user("Hello")]);
         let body = format.body(&request, &FormatOptions::default());

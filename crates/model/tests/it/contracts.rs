@@ -196,7 +196,7 @@ fn anthropic_pause_keeps_the_parts_of_server_tools() {
 
 /// platform.claude.com, "Handling stop reasons", and docs.z.ai, "Chat completion", `finish_reason`. Read November 2026.
 #[test]
-fn a_full_context_window_is_not_a_long_answer() {
+fn full_context_window_is_not_a_long_answer() {
     let text = [json!({"type": "text", "text": "Hi"})];
     let stop = json!({"stop_reason": "model_context_window_exceeded"});
     let (events, _) = decode(Format::Anthropic, &anthropic(&text, &stop));
@@ -366,7 +366,7 @@ fn openai_items_go_back_in_order_with_their_phase() {
     assert_eq!(ended, Ok(()));
     let body = next_body(Format::OpenaiResponses, "gpt-5.5", answer(&events));
     assert_eq!(body["input"].as_array().unwrap()[1..7], items);
-    let usage = Usage { input: 36, output: 20, cache_read: 64, cache_write: 0, thinking: 8 };
+    let usage = Usage { input: 36, output: 20, cache_read: 64, thinking: 8, ..Usage::default() };
     assert!(events.contains(&ModelEvent::Usage(usage)));
 }
 
@@ -415,11 +415,73 @@ fn moonshot_counts_are_read_from_the_choice() {
         json!({"choices": [{"delta": {}, "finish_reason": "stop", "usage": usage}]}),
     ];
     let (events, _) = decode(Format::OpenaiChat, &chunks);
-    let used = events.iter().find_map(|event| match event {
+    assert_eq!(used(&events), Usage { input: 6, output: 3, cache_read: 4, ..Usage::default() });
+}
+
+/// The usage of an answer, as it was reported last.
+fn used(events: &[ModelEvent]) -> Usage {
+    let usage = |event: &ModelEvent| match event {
         ModelEvent::Usage(usage) => Some(*usage),
         _ => None,
-    });
-    assert_eq!(used.map(|usage| usage.output), Some(3));
+    };
+    events.iter().rev().find_map(usage).unwrap_or_default()
+}
+
+/// developers.openai.com, "Prompt caching": `prompt_tokens_details`, of which cached and written tokens are a part of `prompt_tokens`.
+/// api-docs.deepseek.com, "Context caching": `prompt_cache_hit_tokens` and `prompt_cache_miss_tokens`. platform.kimi.ai, chat completions:
+/// `cached_tokens` beside `prompt_tokens`. Read November 2026.
+#[test]
+fn cached_input_is_counted_apart_under_every_name() {
+    let counts = |fields: Value| {
+        let mut counts = json!({"prompt_tokens": 100, "completion_tokens": 7});
+        counts.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let chunks = [
+            json!({"choices": [{"delta": {"content": "Hi"}, "finish_reason": "stop"}]}),
+            json!({"choices": [], "usage": counts}),
+        ];
+        used(&decode(Format::OpenaiChat, &chunks).0)
+    };
+    let cached = |input, cache_read, cache_write| Usage {
+        input,
+        cache_read,
+        cache_write,
+        output: 7,
+        ..Usage::default()
+    };
+    assert_eq!(counts(json!({"prompt_tokens_details": {"cached_tokens": 64}})), cached(36, 64, 0));
+    let written = json!({"prompt_tokens_details": {"cached_tokens": 64, "cache_write_tokens": 30}});
+    assert_eq!(counts(written), cached(6, 64, 30));
+    let deepseek = json!({"prompt_cache_hit_tokens": 64, "prompt_cache_miss_tokens": 36});
+    assert_eq!(counts(deepseek), cached(36, 64, 0));
+    assert_eq!(counts(json!({"cached_tokens": 64})), cached(36, 64, 0));
+    assert_eq!(counts(json!({"prompt_tokens_details": null})), cached(100, 0, 0));
+}
+
+/// platform.claude.com, "Prompt caching", "1-hour cache duration": `cache_creation` has the written tokens by the time they are kept.
+/// Read November 2026.
+#[test]
+fn anthropic_cache_writes_are_counted_by_their_time() {
+    let start = json!({"input_tokens": 5, "cache_read_input_tokens": 10, "cache_creation_input_tokens": 248,
+                       "cache_creation": {"ephemeral_5m_input_tokens": 148, "ephemeral_1h_input_tokens": 100}, "output_tokens": 1});
+    let events = [
+        json!({"type": "message_start", "message": {"usage": start}}),
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "Hi"}}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 50}}),
+        json!({"type": "message_stop"}),
+    ];
+    let expected = Usage {
+        input: 5,
+        output: 50,
+        cache_read: 10,
+        cache_write: 248,
+        cache_write_long: 100,
+        ..Usage::default()
+    };
+    assert_eq!(used(&decode(Format::Anthropic, &events).0), expected);
+    // a stream that is cut was charged, too
+    let cut = decode(Format::Anthropic, &events[..2]);
+    assert!(cut.1.is_err());
+    assert_eq!(used(&cut.0), Usage { output: 1, ..expected });
 }
 
 /// ai.google.dev, "`OpenAI` compatibility", `include_thoughts`: thoughts come as content that is marked, between tags. The closing tag comes

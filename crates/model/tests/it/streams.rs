@@ -54,7 +54,7 @@ fn decode(format: Format, bytes: &[u8], chunk: usize) -> Vec<ModelEvent> {
 }
 
 #[test]
-fn a_full_answer_decodes_equally_for_every_chunking() {
+fn full_answer_decodes_equally_for_every_chunking() {
     for (format, api, name) in FORMATS {
         let bytes = bytes(api, everything());
         let events = decode(format, &bytes, usize::MAX);
@@ -103,7 +103,7 @@ fn has_call(events: &[ModelEvent]) -> bool {
 }
 
 #[test]
-fn a_stream_truncated_anywhere_has_no_complete_call() {
+fn stream_truncated_anywhere_has_no_complete_call() {
     for (format, api, name) in FORMATS {
         let bytes = bytes(api, everything());
         let text = String::from_utf8(bytes.clone()).unwrap();
@@ -130,7 +130,7 @@ fn a_stream_truncated_anywhere_has_no_complete_call() {
 }
 
 #[test]
-fn a_damaged_stream_reports_calls_only_at_its_proper_end() {
+fn damaged_stream_reports_calls_only_at_its_proper_end() {
     for (format, api, name) in FORMATS {
         let bytes = bytes(api, everything());
         // testing every position takes minutes; a prime step still reaches every kind of position

@@ -45,14 +45,14 @@ async fn error(answer: Vec<u8>) -> ModelError {
 }
 
 #[tokio::test]
-async fn a_body_without_length_that_ends_properly_is_complete() {
+async fn body_without_length_that_ends_properly_is_complete() {
     let body = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\r\n\r\n";
     let (events, failed) = call(stream(body)).await;
     assert_eq!((events.len(), failed), (3, None));
 }
 
 #[tokio::test]
-async fn an_answer_without_its_end_is_truncated() {
+async fn answer_without_its_end_is_truncated() {
     let body = "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"x\",\"function\":{\"name\":\"T\",\"arguments\":\"{}\"}}]}}]}\n\n";
     let (events, failed) = call(stream(body)).await;
     assert_eq!(failed.unwrap().class, ErrorClass::Cut);
@@ -60,7 +60,7 @@ async fn an_answer_without_its_end_is_truncated() {
 }
 
 #[tokio::test]
-async fn an_endless_line_is_rejected_at_the_limit() {
+async fn endless_line_is_rejected_at_the_limit() {
     let address = serve_bytes(stream(&"x".repeat(1 << 20))).await;
     let mut endpoint = Endpoint::new(Format::OpenaiChat, format!("http://{address}"));
     endpoint.limits = SseLimits { line: 1 << 16, ..SseLimits::default() };
@@ -71,7 +71,7 @@ async fn an_endless_line_is_rejected_at_the_limit() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_not_followed() {
+async fn redirect_is_not_followed() {
     let elsewhere = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let location = elsewhere.local_addr().unwrap();
     let answer = format!("HTTP/1.1 307 X\r\nlocation: http://{location}/\r\ncontent-length: 0\r\n\r\n");
@@ -82,7 +82,7 @@ async fn a_redirect_is_not_followed() {
 }
 
 #[tokio::test]
-async fn a_response_that_is_not_a_stream_is_reported() {
+async fn response_that_is_not_a_stream_is_reported() {
     let json = |body: &str| {
         format!(
             "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
@@ -99,13 +99,13 @@ async fn a_response_that_is_not_a_stream_is_reported() {
 }
 
 #[tokio::test]
-async fn a_response_that_is_not_http_is_a_network_error() {
+async fn response_that_is_not_http_is_a_network_error() {
     assert_eq!(error(b"SSH-2.0-OpenSSH\r\n".to_vec()).await.class, ErrorClass::Network);
     assert_eq!(error(Vec::new()).await.class, ErrorClass::Network);
 }
 
 #[tokio::test]
-async fn a_refused_connection_is_a_network_error_that_names_the_host() {
+async fn refused_connection_is_a_network_error_that_names_the_host() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
@@ -139,7 +139,7 @@ async fn invalid_settings_are_reported_without_a_request() {
 }
 
 #[tokio::test]
-async fn a_connection_is_reused_after_a_complete_answer() {
+async fn connection_is_reused_after_a_complete_answer() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let body = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
@@ -164,7 +164,7 @@ async fn a_connection_is_reused_after_a_complete_answer() {
 }
 
 #[tokio::test]
-async fn a_proxy_error_is_retryable_only_if_it_may_be_temporary() {
+async fn proxy_error_is_retryable_only_if_it_may_be_temporary() {
     let cases = [
         ("407 Proxy Authentication Required", ErrorClass::Config, false),
         ("403 Forbidden", ErrorClass::Config, false),

@@ -7,7 +7,7 @@ fn values(request: &PermissionRequest) -> Vec<&'static str> {
 }
 
 #[test]
-fn a_command_is_shown_as_it_runs_with_the_usual_answers() {
+fn command_is_shown_as_it_runs_with_the_usual_answers() {
     let scene = Scene::new();
     let request = asked(scene.run(&scene.policy, "cd src && npm run lint; for f in a; do ./go.sh $f; done"));
     assert_eq!(values(&request), ["proceed_once", "proceed_always", "cancel"]);
@@ -98,7 +98,7 @@ fn tools_of_servers_are_remembered_up_to_the_risk_that_was_shown() {
 }
 
 #[test]
-fn a_plan_is_always_asked_for_and_its_answers_set_mode_and_level() {
+fn plan_is_always_asked_for_and_its_answers_set_mode_and_level() {
     let scene = Scene::new();
     let plan = || Action::ProposePlan { plan: "# Plan", title: Some("Small"), option_names: Vec::new() };
     let spec = Policy { mode: Mode::Spec, skip_all: true, ..scene.at(Autonomy::Low) };

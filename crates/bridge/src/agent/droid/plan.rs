@@ -12,6 +12,7 @@ use musher_claude::PermissionMode as Mode;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::models::ModelNames;
 use super::tools::{self, Rules};
 use super::{modes, sandbox};
 use crate::options::mode;
@@ -26,6 +27,7 @@ pub(crate) struct Plan {
     pub(super) mode: Option<Mode>,
     pub(super) may_bypass: bool,
     pub(super) model: Option<String>,
+    pub(super) model_names: ModelNames,
     pub(super) rules: Rules,
     /// Ids of disabled tools.
     disabled: Vec<String>,
@@ -100,6 +102,7 @@ impl Plan {
             mode,
             may_bypass,
             model: it.model,
+            model_names: ModelNames::default(),
             rules,
             disabled,
             only: only.filter(|only| !only.is_empty()),
@@ -123,6 +126,11 @@ impl Plan {
         if self.sandbox.is_none() {
             self.sandbox = sandbox.cloned();
         }
+    }
+
+    /// Sets which names of models the agent has.
+    pub(crate) fn know_models(&mut self, names: ModelNames) {
+        self.model_names = names;
     }
 
     /// The folder a program for this session starts in.
@@ -166,14 +174,13 @@ impl Plan {
         self.servers.iter().cloned().fold(builder, ResumeBuilder::mcp_server)
     }
 
-    /// The settings to change after a session was resumed.
+    /// The settings to change after a session was resumed, besides the model.
     pub(super) fn changes(&self) -> Option<UpdateSessionSettingsParams> {
-        if self.mode.is_none() && self.model.is_none() && self.only.is_none() {
+        if self.mode.is_none() && self.only.is_none() {
             return None;
         }
         let changes = self.mode.map(modes::change_to).unwrap_or_default();
-        let (model_id, restrict_tool_ids) = (self.model.clone(), self.only.clone());
-        Some(UpdateSessionSettingsParams { model_id, restrict_tool_ids, ..changes })
+        Some(UpdateSessionSettingsParams { restrict_tool_ids: self.only.clone(), ..changes })
     }
 }
 
@@ -283,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_restriction_that_cannot_be_enforced_is_refused_and_the_rest_is_noted() {
+    fn restriction_that_cannot_be_enforced_is_refused_and_the_rest_is_noted() {
         for lock in [
             json!({"hooks": {"PreToolUse": [{}]}}),
             json!({"sandbox": {"enabled": true, "allow_unsandboxed_commands": false}}),

@@ -81,7 +81,7 @@ async fn question(droid: &mut Droid) -> (u64, Value, bool) {
 }
 
 #[tokio::test]
-async fn the_greeting_lists_models_and_commands_as_the_cli_does() {
+async fn greeting_lists_models_and_commands_as_the_cli_does() {
     let (mut droid, greeting) = droid("text_turn", json!({})).await;
     assert_eq!(greeting.session_id, "e794e62b-b981-4307-aaa3-4699eb8e01a9");
     assert_eq!(
@@ -99,7 +99,7 @@ async fn the_greeting_lists_models_and_commands_as_the_cli_does() {
 }
 
 #[tokio::test]
-async fn a_request_follows_its_tool_call_and_its_answer_goes_back() {
+async fn request_follows_its_tool_call_and_its_answer_goes_back() {
     let (mut droid, _) = droid("tool_permission_allow", json!({})).await;
     droid.user(go()).unwrap();
     let (key, payload, is_called) = question(&mut droid).await;
@@ -112,7 +112,7 @@ async fn a_request_follows_its_tool_call_and_its_answer_goes_back() {
 }
 
 #[tokio::test]
-async fn a_denial_is_in_the_result_and_ends_the_turn_as_an_error_only_if_requested() {
+async fn denial_is_in_the_result_and_ends_the_turn_as_an_error_only_if_requested() {
     for (interrupt, subtype) in [(None, "success"), (Some(true), "error_during_execution")] {
         let (mut droid, _) = droid("tool_permission_cancel", json!({})).await;
         droid.user(go()).unwrap();
@@ -154,7 +154,7 @@ async fn allowed_or_denied_tools_are_not_asked_for() {
 }
 
 #[tokio::test]
-async fn a_question_to_the_user_is_answered_by_its_text() {
+async fn question_to_the_user_is_answered_by_its_text() {
     let (mut droid, _) = droid("ask_user", json!({})).await;
     droid.user(go()).unwrap();
     let (key, payload, is_called) = question(&mut droid).await;
@@ -170,7 +170,7 @@ async fn a_question_to_the_user_is_answered_by_its_text() {
 }
 
 #[tokio::test]
-async fn an_interrupt_takes_back_the_question_and_is_answered_before_the_result() {
+async fn interrupt_takes_back_the_question_and_is_answered_before_the_result() {
     let (mut droid, _) = droid("permission_no_answer_interrupt", json!({})).await;
     droid.user(go()).unwrap();
     let (question, ..) = question(&mut droid).await;
@@ -218,7 +218,7 @@ async fn unsupported_calls_and_content_are_refused() {
 }
 
 #[tokio::test]
-async fn a_missing_agent_opens_no_session() {
+async fn missing_agent_opens_no_session() {
     let plan = Plan::new(crate::wire::payload::SessionOptions::default(), "/").unwrap();
     let agent = Droid::program(Path::new("/no/such/droid"), plan.cwd());
     let failure = Droid::start(agent, plan, Duration::from_mins(1)).greet().await.unwrap_err();

@@ -2,6 +2,7 @@
 //!
 //! A rule that is not understood allows nothing: the front end is asked then.
 
+use musher::Mismatch;
 use musher::wire::{PermissionDetails, PermissionToolUse};
 
 /// The names in Claude Code that are others here.
@@ -171,9 +172,7 @@ impl Rule {
 /// Returns the command of a request, if its details show the command of the call itself.
 pub(super) fn shown_command(asked: &PermissionToolUse) -> Option<&str> {
     let PermissionDetails::Exec(exec) = &asked.details else { return None };
-    let input = asked.tool_use.input.to_value().unwrap_or_default();
-    let is_same = input["command"].as_str().is_none_or(|command| command == exec.full_command);
-    is_same.then_some(exec.full_command.as_str())
+    Mismatch::of(asked).is_empty().then_some(exec.full_command.as_str())
 }
 
 fn is_one_command(command: &str) -> bool {
@@ -229,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_allows_one_command_and_never_a_second_behind_it() {
+    fn prefix_allows_one_command_and_never_a_second_behind_it() {
         let rules = rules(&["Bash(git diff:*)", "Bash(npm test)", "Bash(make *)"]);
         for command in ["git diff", "git diff --stat src", "npm test", "make all"] {
             assert!(rules.allow(&runs(command)), "{command}");
@@ -262,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_that_is_not_understood_allows_nothing() {
+    fn rule_that_is_not_understood_allows_nothing() {
         let mut rules = Rules::default();
         assert!(!rules.add("Edit(src/**)"));
         assert!(!rules.allow(&uses("Edit")));

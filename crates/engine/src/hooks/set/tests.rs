@@ -88,7 +88,7 @@ fn invalid_pattern_matches_everything_and_is_reported() {
 }
 
 #[tokio::test]
-async fn a_hook_reads_what_happens_and_is_shown_to_the_client() {
+async fn hook_reads_what_happens_and_is_shown_to_the_client() {
     let command = r#"read -r line; case $line in *'"tool_name":"Edit"'*) echo "$MUSHER_PROJECT_DIR $FACTORY_PROJECT_DIR";; esac"#;
     let hooks = hooks(&[group("PreToolUse", Some("Edit"), &[command])]);
     let (outcome, told) = fire(&hooks, &before("Edit", &Map::new())).await;
@@ -123,7 +123,7 @@ async fn after_an_objection_no_more_groups_run() {
 }
 
 #[tokio::test]
-async fn a_hook_that_takes_too_long_has_no_say() {
+async fn hook_that_takes_too_long_has_no_say() {
     let mut slow = group("Stop", None, &["sleep 1000"]);
     slow.commands[0].timeout = Some(Duration::from_millis(200));
     let event = HookEvent::Stop {

@@ -32,7 +32,7 @@ fn rule(capture: &str, verdict: &Verdict) -> Ruling {
 }
 
 #[test]
-fn a_command_is_asked_for_with_its_input_and_why() {
+fn command_is_asked_for_with_its_input_and_why() {
     let command = "echo one > perm.txt";
     assert_eq!(
         told_of("tool_permission_allow"),
@@ -62,6 +62,27 @@ fn a_command_is_asked_for_with_its_input_and_why() {
     let tool = told_of("mcp_tool");
     assert_eq!(tool["suggestions"][0]["rules"][0]["toolName"], tool["tool_name"]);
     assert!(tool["tool_name"].as_str().unwrap().starts_with("mcp__probe__"));
+}
+
+#[test]
+fn agent_that_describes_another_call_is_exposed_and_no_rule_is_suggested() {
+    for (capture, field, expected) in [
+        (
+            "tool_permission_allow",
+            "command",
+            "The agent describes another command than the one in its call: echo one > perm.txt",
+        ),
+        ("create_file", "content", "The agent describes another content than the one in its call"),
+        ("edit_file", "new_str", "The agent describes another change than the one in its call"),
+    ] {
+        let mut asked = permission_in(capture).tool_uses.remove(0);
+        let mut input = asked.tool_use.input.to_value().unwrap();
+        input[field] = json!("rm -rf ~");
+        asked.tool_use.input = input.into();
+        let told = serde_json::to_value(permission(&asked)).unwrap();
+        assert_eq!((&told["decision_reason"], &told["suggestions"]), (&json!(expected), &json!([])));
+        assert_eq!(told["tool_input"][field], "rm -rf ~");
+    }
 }
 
 #[test]
@@ -98,7 +119,7 @@ fn permission_updates_are_read_in_the_form_of_the_suggestions() {
 }
 
 #[test]
-fn a_plan_is_approved_as_it_is_edited_or_with_a_mode() {
+fn plan_is_approved_as_it_is_edited_or_with_a_mode() {
     let told = told_of("spec_mode_exit");
     assert_eq!(
         (&told["tool_name"], &told["requires_user_interaction"]),

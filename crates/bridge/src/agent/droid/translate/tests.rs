@@ -79,7 +79,7 @@ fn story(messages: &[Value]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_text_turn_is_an_init_an_answer_and_a_result() {
+async fn text_turn_is_an_init_an_answer_and_a_result() {
     let messages = play("droid-0.225.2/text_turn", NOTHING, None).await;
     assert_eq!(story(&messages), ["system init", "assistant text", "result success"]);
     assert_eq!(
@@ -121,7 +121,7 @@ async fn a_text_turn_is_an_init_an_answer_and_a_result() {
 }
 
 #[tokio::test]
-async fn an_old_droid_yields_the_same_messages() {
+async fn old_droid_yields_the_same_messages() {
     let messages = play("droid-0.99.0/text_turn", NOTHING, None).await;
     assert_eq!(story(&messages), ["system init", "assistant text", "result success"]);
 }
@@ -162,7 +162,7 @@ async fn pieces_are_events_of_the_api_with_the_same_text_as_the_whole() {
 }
 
 #[tokio::test]
-async fn a_tool_call_and_its_result_are_blocks_of_two_messages() {
+async fn tool_call_and_its_result_are_blocks_of_two_messages() {
     let messages = play("droid-0.225.2/tool_permission_allow", PARTIAL, None).await;
     let story = story(&messages);
     let from_call =
@@ -203,7 +203,7 @@ async fn a_tool_call_and_its_result_are_blocks_of_two_messages() {
 }
 
 #[tokio::test]
-async fn a_refused_tool_ends_the_turn_without_an_error() {
+async fn refused_tool_ends_the_turn_without_an_error() {
     let messages = play("droid-0.225.2/tool_permission_cancel", NOTHING, None).await;
     let expected =
         ["system init", "assistant text", "assistant tool_use", "user tool_result", "result success"];
@@ -216,7 +216,7 @@ async fn a_refused_tool_ends_the_turn_without_an_error() {
 }
 
 #[tokio::test]
-async fn an_interrupted_turn_emits_its_partial_text_and_is_an_error() {
+async fn interrupted_turn_emits_its_partial_text_and_is_an_error() {
     let messages = play("droid-0.225.2/interrupt", PARTIAL, None).await;
     let [.., partial, stop, delta, end, result] = messages.as_slice() else { panic!("too short") };
     assert_eq!(
@@ -232,7 +232,7 @@ async fn an_interrupted_turn_emits_its_partial_text_and_is_an_error() {
 }
 
 #[tokio::test]
-async fn an_answer_in_a_form_is_in_the_result_and_a_wrong_one_is_an_error() {
+async fn answer_in_a_form_is_in_the_result_and_a_wrong_one_is_an_error() {
     let schema = json!({"type": "object", "properties": {"number": {"type": "number"}}});
     let messages = play("droid-0.225.2/structured_output_ok", NOTHING, Some(schema.clone())).await;
     assert_eq!(messages.last().unwrap()["structured_output"], json!({"number": 7}));
@@ -243,7 +243,7 @@ async fn an_answer_in_a_form_is_in_the_result_and_a_wrong_one_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_failing_model_is_retried_or_an_error() {
+async fn failing_model_is_retried_or_an_error() {
     let messages = play("droid-0.225.2/model_error_429_retry", PARTIAL, None).await;
     let retry = messages.iter().find(|it| it["subtype"] == "api_retry").unwrap();
     assert_eq!((&retry["attempt"], &retry["error"]), (&json!(1), &json!("rate_limit")));
@@ -276,7 +276,7 @@ async fn questions_are_a_call_and_its_result() {
 }
 
 #[tokio::test]
-async fn a_plan_that_is_handed_over_ends_in_the_new_session() {
+async fn plan_that_is_handed_over_ends_in_the_new_session() {
     let options = OutputOptions { echo: true, ..NOTHING };
     let messages = play("droid-0.225.2/spec_mode_exit", options, None).await;
     assert_eq!(messages.last().unwrap()["subtype"], "success");
@@ -303,7 +303,7 @@ fn only_a_turn_that_would_continue_is_stopped_at_max_turns() {
 }
 
 #[test]
-fn a_new_mode_is_reported_once() {
+fn new_mode_is_reported_once() {
     let mut translator = translator(NOTHING);
     let told = translator
         .mode_is(modes::current(&musher::wire::SessionSettings::default(), modes::Standing::DenyAll));
