@@ -31,6 +31,7 @@ pub(crate) fn run() -> Result<()> {
         let mut cargo = cargo(&["doc", "--workspace", FEATURES, "--no-deps"]);
         succeed(cargo.env("RUSTDOCFLAGS", "--deny warnings"))
     })?;
+    steps.task("book", crate::book::run)?;
     steps.task("quick start", crate::quick_start::run)?;
     steps.task("screenshot", crate::screenshot::check)?;
     steps.task("fuzz", || crate::fuzz::run(30))?;

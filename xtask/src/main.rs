@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
+mod book;
 mod capture;
 mod cargo;
 mod ci;
@@ -43,6 +44,8 @@ struct Cli {
 enum Task {
     /// Run every check, quickest first; stop at the first failure
     Ci,
+    /// Build the guide as a book, and check its pages and its search
+    Book,
     /// Write the types of the protocol for the page of the console
     ConsoleTypes,
     /// Check the crate graph against the table of allowed edges
@@ -86,6 +89,7 @@ enum Task {
 fn main() -> Result<()> {
     match Cli::parse().task {
         Task::Ci => ci::run(),
+        Task::Book => book::run(),
         Task::ConsoleTypes => console_types::write(),
         Task::Layers => layers::run(),
         Task::Packages => packages::run(),

@@ -192,6 +192,26 @@ mod tests {
     }
 
     #[test]
+    fn page_has_every_setting_and_no_other() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/configuration.md");
+        let page = fs_err::read_to_string(page).unwrap();
+        let (_, section) = page.split_once("\n## Settings\n").unwrap();
+        let rows = section.lines().skip_while(|line| !line.starts_with('|')).skip(2);
+        let rows = rows.take_while(|line| line.starts_with('|'));
+        let cells = rows.map(|row| row.split(" | ").next().unwrap());
+        let documented: Vec<&str> = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+        let sorted = |names: Vec<&str>| {
+            names.into_iter().map(str::to_owned).collect::<std::collections::BTreeSet<_>>()
+        };
+        let top_level = documented.iter().filter_map(|name| name.split('.').next()).collect();
+        assert_eq!(sorted(top_level), sorted(SETTINGS.to_vec()));
+        for (parent, keys) in [("sessionDefaultSettings.", SESSION_DEFAULTS), ("mcp.", MCP)] {
+            let nested = documented.iter().filter_map(|name| name.strip_prefix(parent)).collect();
+            assert_eq!(sorted(nested), sorted(keys.to_vec()), "{parent}");
+        }
+    }
+
+    #[test]
     fn keys_of_droid_are_not_taken_for_misspellings() {
         for key in OF_DROID {
             assert!(!SETTINGS.contains(key), "{key}");

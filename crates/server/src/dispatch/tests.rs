@@ -1,5 +1,7 @@
 //! Bad input is answered as droid answered it in the recording.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::*;
@@ -52,6 +54,29 @@ fn invalid_request_gets_the_same_error_as_from_droid() {
         assert_eq!(answered, expected, "{line}");
     }
     assert!(compared >= 18, "only {compared} responses were compared");
+}
+
+#[test]
+fn page_has_every_method_that_is_served_and_no_other() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/protocol/engine.md");
+    let page = fs_err::read_to_string(page).unwrap();
+    let (_, section) = page.split_once("\n## Methods that the client calls\n").unwrap();
+    let rows = section.lines().skip_while(|line| !line.starts_with('|')).skip(2);
+    let cells = rows.take_while(|line| line.starts_with('|')).map(|row| row.split(" | ").next().unwrap());
+    let documented: BTreeSet<&str> = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+    let is_served = |method: &&&str| {
+        let line = serde_json::json!({
+            "jsonrpc": "2.0", "factoryApiVersion": "1.0.0", "type": "request", "id": "1", "method": method, "params": {},
+        });
+        match dispatch(Frame::parse(line.to_string().as_bytes()), &Pending::default()) {
+            Action::Respond(response) => {
+                response.outcome.err().is_none_or(|error| error.code != RpcError::METHOD_NOT_FOUND)
+            }
+            _ => true,
+        }
+    };
+    let served: BTreeSet<&str> = musher_wire::METHODS.iter().filter(is_served).copied().collect();
+    assert_eq!(documented, served);
 }
 
 fn answer_to(asked: crate::pending::QuestionKind, line: &str) -> Action {
