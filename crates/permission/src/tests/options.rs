@@ -14,7 +14,7 @@ use crate::command::{Takes, listed_options};
 const CANARY: &str = "--musher-canary";
 
 /// The least number of pairs of a program and an option that are observed: fewer means that the tables or this test have lost some.
-const MIN_PAIRS: usize = 900;
+const MIN_PAIRS: usize = 2_000;
 
 /// Pairs that end before the program reads the unknown option, and why the table is right nevertheless. Every such pair is listed, and every
 /// listed pair is one.

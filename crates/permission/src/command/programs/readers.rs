@@ -40,6 +40,7 @@ const fn row(
     Reader { names, options: Options::new(short, long), operands }
 }
 
+/// `tests/versions.rs` lists the versions of the programs that the rows were checked with.
 const READERS: &[Reader] = &[
     row(
         &["ls", "dir", "vdir"],
