@@ -12,4 +12,5 @@ mod peers;
 mod pending;
 mod record;
 mod rest;
+mod silent_agent;
 mod slow_reader;
