@@ -10,11 +10,12 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use musher::wire::{InteractionMode, UpdateSessionSettingsParams};
-use musher::{Agent, ErrorKind, Session};
+use musher::{Agent, Daemon, ErrorKind, Session};
 
 use super::stop::Stop;
 use crate::args;
 use crate::chat::{self, Item, Opened, Opener};
+use crate::daemon_client;
 use crate::drive::{Approver, Drive, Output, TurnOutcome, verdict};
 use crate::embedded;
 use crate::exit::{Exit, Failure};
@@ -34,14 +35,16 @@ pub(crate) async fn run(args: args::Chat, printer: Printer) -> Result<Exit, Fail
         return Err(failure.hint("`musher run PROMPT` runs one task without a terminal"));
     }
     let mut stop = Stop::listen().context("cannot listen for signals")?;
-    let mut model = args.agent.model.clone();
+    let args::Chat { prompt, options } = args;
+    let prompt = Some(prompt.join(" ")).filter(|prompt| !prompt.trim().is_empty());
+    let mut model = options.agent.model.clone();
     let scene = loop {
         let scene = tokio::select! {
-            scene = open(&args, model.as_deref(), printer) => scene?,
+            scene = Box::pin(open(&options, model.as_deref(), printer)) => scene?,
             _signal = stop.next() => return Ok(Exit::Interrupted),
         };
         let has_model = scene.opened.session.state().settings.model_id.is_some_and(|model| !model.is_empty());
-        if has_model || scene.opener.choice != Choice::Engine {
+        if has_model || scene.opener.choice != Choice::Engine || scene.opener.daemon.is_some() {
             break scene;
         }
         scene.opened.session.close().await?;
@@ -50,18 +53,58 @@ pub(crate) async fn run(args: args::Chat, printer: Printer) -> Result<Exit, Fail
         }
         model = Some(embedded::REHEARSAL.to_owned());
     };
-    let Scene { opened, opener, cwd } = scene;
-    let requested = args.agent.model.as_deref();
-    let is_engine = opener.choice == Choice::Engine;
+    let requested = options.agent.model.as_deref();
+    let is_engine = scene.opener.choice == Choice::Engine && scene.opener.daemon.is_none();
     let engine = is_engine.then(|| embedded::environment(requested, None)).transpose()?;
+    let Scene { opened, opener, cwd } = scene;
     let session = models::checked(requested, opened.session, engine.as_ref()).await?;
     let opened = Opened { session, ..opened };
-    let prompt = Some(args.prompt.join(" ")).filter(|prompt| !prompt.trim().is_empty());
-    if is_dumb() {
-        return plain(opened.session, prompt, cwd, &mut stop, printer).await;
+    Box::pin(talk(Scene { opened, opener, cwd }, prompt, stop, printer)).await
+}
+
+/// Chats in a session of a daemon, which keeps it. Only for a terminal that is not dumb.
+pub(super) async fn in_daemon(
+    daemon: Daemon,
+    session: Session,
+    stop: Stop,
+    printer: Printer,
+) -> Result<Exit, Failure> {
+    let cwd = match session.state().cwd {
+        Some(cwd) => cwd,
+        None => working_directory(None)?,
+    };
+    let settings = UpdateSessionSettingsParams::default();
+    let opener = Sessions {
+        choice: Choice::Engine,
+        agent: daemon.agent(),
+        daemon: Some(daemon),
+        cwd: cwd.clone(),
+        settings,
+    };
+    let opened = Opened { session, is_resumed: true };
+    talk(Scene { opened, opener, cwd }, None, stop, printer).await
+}
+
+async fn talk(
+    scene: Scene,
+    prompt: Option<String>,
+    mut stop: Stop,
+    printer: Printer,
+) -> Result<Exit, Failure> {
+    let Scene { opened, opener, cwd } = scene;
+    let daemon = opener.daemon.clone();
+    let is_kept = daemon.is_some();
+    let exit = if is_dumb() {
+        plain(opened.session, prompt, cwd, is_kept, &mut stop, printer).await
+    } else {
+        let home = embedded::home()?;
+        let opener = Arc::new(opener);
+        Ok(chat::run(chat::Chat { opened, opener, cwd, home, prompt, is_kept }, stop).await?)
+    };
+    if let Some(daemon) = daemon {
+        daemon.close().await;
     }
-    let home = embedded::home()?;
-    Ok(chat::run(chat::Chat { opened, opener: Arc::new(opener), cwd, home, prompt }, stop).await?)
+    exit
 }
 
 struct Scene {
@@ -70,23 +113,31 @@ struct Scene {
     cwd: PathBuf,
 }
 
-async fn open(args: &args::Chat, model: Option<&str>, printer: Printer) -> Result<Scene, Failure> {
+async fn open(args: &args::ChatOptions, model: Option<&str>, printer: Printer) -> Result<Scene, Failure> {
     let agent = args::AgentArgs { model: model.map(str::to_owned), ..args.agent.clone() };
-    let choice = Choice::of(&agent)?;
+    let choice = if args.daemon { Choice::Engine } else { Choice::of(&agent)? };
     let mut cwd = working_directory(args.cwd.as_deref())?;
     let settings = UpdateSessionSettingsParams {
         model_id: model.map(str::to_owned),
         autonomy_level: args.auto.map(Into::into),
-        interaction_mode: args.plan.then_some(InteractionMode::Spec),
+        interaction_mode: args.use_spec.then_some(InteractionMode::Spec),
         ..UpdateSessionSettingsParams::default()
     };
-    let mut opener = Sessions { agent: choice.agent(model)?, choice, cwd: cwd.clone(), settings };
+    let daemon = match args.daemon {
+        true => Some(daemon_client::connect_or_start(&args.daemon_args).await?),
+        false => None,
+    };
+    let agent = match &daemon {
+        Some(daemon) => daemon.agent(),
+        None => choice.agent(model)?,
+    };
+    let mut opener = Sessions { agent, choice, daemon, cwd: cwd.clone(), settings };
     let id = match (&args.session, args.continue_session) {
         (Some(id), _) => Some(opener.whole_id(id).await?),
         (None, true) => Some(task::newest(args.cwd.as_deref(), &opener.choice).await?),
         (None, false) => None,
     };
-    if id.is_none() && opener.choice == Choice::Engine {
+    if id.is_none() && opener.choice == Choice::Engine && opener.daemon.is_none() {
         let environment = embedded::environment(model, None)?;
         embedded::check_settings(&environment, &cwd, printer)?;
     }
@@ -124,7 +175,7 @@ fn wants_scripted(printer: Printer) -> bool {
     io::stdin().lock().read_line(&mut line).is_ok_and(|count| count > 0)
 }
 
-fn is_dumb() -> bool {
+pub(super) fn is_dumb() -> bool {
     std::env::var_os("TERM").is_none_or(|term| term == "dumb" || term.is_empty())
 }
 
@@ -133,6 +184,7 @@ async fn plain(
     session: Session,
     first: Option<String>,
     cwd: PathBuf,
+    is_kept: bool,
     stop: &mut Stop,
     printer: Printer,
 ) -> Result<Exit, Failure> {
@@ -170,7 +222,11 @@ async fn plain(
             }
         }
     }
-    session.close().await?;
+    if is_kept {
+        session.detach().await;
+    } else {
+        session.close().await?;
+    }
     Ok(Exit::Done)
 }
 
@@ -179,13 +235,19 @@ async fn plain(
 struct Sessions {
     choice: Choice,
     agent: Agent,
+    /// The daemon that has the sessions.
+    daemon: Option<Daemon>,
     cwd: PathBuf,
     settings: UpdateSessionSettingsParams,
 }
 
 impl Sessions {
     async fn create(&self) -> musher::Result<Session> {
-        let mut builder = Session::builder().agent(self.agent.clone()).cwd(&self.cwd);
+        let builder = match &self.daemon {
+            Some(daemon) => daemon.session(),
+            None => Session::builder().agent(self.agent.clone()),
+        };
+        let mut builder = builder.cwd(&self.cwd);
         let params = builder.params_mut();
         params.model_id.clone_from(&self.settings.model_id);
         params.autonomy_level.clone_from(&self.settings.autonomy_level);
@@ -194,7 +256,10 @@ impl Sessions {
     }
 
     async fn reopen(&self, id: &str) -> musher::Result<Session> {
-        Session::resume(id).agent(self.agent.clone()).open().await
+        match &self.daemon {
+            Some(daemon) => daemon.resume(id).open().await,
+            None => Session::resume(id).agent(self.agent.clone()).open().await,
+        }
     }
 
     async fn list(&self) -> anyhow::Result<Vec<musher::StoredSession>> {
@@ -207,6 +272,9 @@ impl Sessions {
 
     /// The id that begins so, if it is only one of this directory.
     async fn whole_id(&self, start: &str) -> Result<String, Failure> {
+        if let Some(daemon) = &self.daemon {
+            return daemon_client::find(daemon, Some(start)).await;
+        }
         let found = self.list().await.unwrap_or_default();
         let mut fitting = found.into_iter().map(|it| it.id).filter(|id| id.starts_with(start));
         match (fitting.next(), fitting.next()) {
