@@ -201,6 +201,10 @@ fn write(directory: &Path, request: &RecordedRequest) -> io::Result<()> {
     text.push('\n');
     let path = directory.join(format!("{:06}.json", request.number));
     // Never overwrites a file: it may be a recording of another run.
-    let mut file = fs_err::OpenOptions::new().write(true).create_new(true).open(path)?;
+    let mut options = fs_err::OpenOptions::new();
+    // Requests have prompts and files of the user in them.
+    #[cfg(unix)]
+    fs_err::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.write(true).create_new(true).open(path)?;
     io::Write::write_all(&mut file, text.as_bytes())
 }

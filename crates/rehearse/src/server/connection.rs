@@ -35,6 +35,8 @@ pub(super) struct Shared {
     pub(super) recorder: Recorder,
     pub(super) on_request: Option<OnRequest>,
     pub(super) stop: CancellationToken,
+    /// Whether requests may be for another host than this machine.
+    pub(super) is_remote_allowed: bool,
     pub(super) open: watch::Sender<usize>,
     slots: Arc<Semaphore>,
 }
@@ -45,9 +47,10 @@ impl Shared {
         recorder: Recorder,
         on_request: Option<OnRequest>,
         stop: CancellationToken,
+        is_remote_allowed: bool,
     ) -> Self {
         let slots = Arc::new(Semaphore::new(MAX_PENDING_CONNECTIONS));
-        Self { rehearsal, recorder, on_request, stop, open: watch::Sender::new(0), slots }
+        Self { rehearsal, recorder, on_request, stop, is_remote_allowed, open: watch::Sender::new(0), slots }
     }
 }
 

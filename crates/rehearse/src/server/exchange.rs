@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::body::PlannedBody;
 use super::connection::Shared;
+use super::origin;
 use crate::apis::{Api, Route, list_models, one_model};
 use crate::plan::{End, Plan};
 use crate::recorder::{RecordedRequest, Recorder, redacted};
@@ -44,6 +45,10 @@ pub(super) async fn answer(
     };
     let route = Route::of(head.method.as_str(), head.uri.path());
     let plan = match tokio::time::timeout(BODY_TIMEOUT, read(body)).await {
+        // a page that the user has open in a browser may send requests to loopback, also under a name of its own
+        _ if !origin::is_trusted(&head.headers, &head.uri, shared.is_remote_allowed) => {
+            refuse(&route, 403, "rehearsal: requests from web pages and for other hosts are not answered")
+        }
         Err(_elapsed) => refuse(&route, 408, "the request body took too long"),
         Ok(Ok(bytes)) => decide(&shared, &route, &bytes, &mut record),
         Ok(Err(BodyError::TooLarge)) => refuse(&route, 413, "the request body is larger than 64 MiB"),

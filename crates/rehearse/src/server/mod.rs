@@ -5,6 +5,7 @@
 mod body;
 mod connection;
 mod exchange;
+mod origin;
 
 use std::fmt;
 use std::net::{SocketAddr, TcpListener};
@@ -174,7 +175,7 @@ impl ServerBuilder {
         Self { on_request: Some(Arc::new(observer)), ..self }
     }
 
-    /// Allows an address that other machines can reach.
+    /// Allows an address that other machines can reach, and requests for any host. Those from web pages of other sites stay rejected.
     #[must_use]
     pub fn allow_remote(self) -> Self {
         Self { is_remote_allowed: true, ..self }
@@ -201,7 +202,13 @@ impl ServerBuilder {
         let stop = CancellationToken::new();
         let tasks = TaskTracker::new();
         let recorder = Recorder::new(self.directory)?;
-        let shared = Arc::new(Shared::new(self.rehearsal, recorder, self.on_request, stop.clone()));
+        let shared = Arc::new(Shared::new(
+            self.rehearsal,
+            recorder,
+            self.on_request,
+            stop.clone(),
+            self.is_remote_allowed,
+        ));
         tasks.spawn_on(accept(listener, Arc::clone(&shared), tasks.clone()), &runtime);
         Ok(Server { address, shared, tasks, stop: stop.drop_guard() })
     }

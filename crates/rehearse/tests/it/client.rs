@@ -54,7 +54,7 @@ pub(crate) async fn get(server: &Server, path: &str) -> Answer {
 pub(crate) fn request(method: &str, path: &str, body: &str) -> String {
     let length = body.len();
     format!(
-        "{method} {path} HTTP/1.1\r\nhost: rehearsal\r\nauthorization: Bearer secret\r\nx-api-key: secret\r\n\
+        "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer secret\r\nx-api-key: secret\r\n\
          content-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
     )
 }

@@ -29,6 +29,34 @@ async fn unknown_paths_and_methods_are_rejected_at_once() {
 }
 
 #[tokio::test]
+async fn requests_of_web_pages_and_for_other_hosts_are_rejected() {
+    let server = server();
+    let ask = async |server: &Server, headers: &str| {
+        let body = hello().to_string();
+        let head = format!("POST /v1/chat/completions HTTP/1.1\r\n{headers}connection: close\r\n");
+        let request = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
+        exchange(server.address(), &request).await.status
+    };
+    assert_eq!(ask(&server, "host: 127.0.0.1\r\n").await, 200);
+    assert_eq!(ask(&server, "host: localhost:1\r\norigin: http://localhost:3000\r\n").await, 200);
+    for headers in [
+        "host: evil.example\r\n",
+        "host: evil.example\r\norigin: http://evil.example\r\n",
+        "host: 127.0.0.1\r\norigin: http://evil.example\r\n",
+        "host: 127.0.0.1\r\norigin: null\r\n",
+    ] {
+        assert_eq!(ask(&server, headers).await, 403, "{headers}");
+    }
+    assert_eq!(server.calls().len(), 2);
+    server.shutdown().await;
+    let remote = Server::builder(Script::new().otherwise(Reply::text("x"))).allow_remote();
+    let remote = remote.bind("127.0.0.1:0").unwrap();
+    assert_eq!(ask(&remote, "host: model.internal\r\n").await, 200);
+    assert_eq!(ask(&remote, "host: model.internal\r\norigin: http://evil.example\r\n").await, 403);
+    remote.shutdown().await;
+}
+
+#[tokio::test]
 async fn invalid_json_is_rejected_in_the_vendors_format() {
     let server = server();
     let deep = "[".repeat(100_000);
@@ -48,7 +76,7 @@ async fn invalid_json_is_rejected_in_the_vendors_format() {
 async fn body_over_the_limit_is_rejected() {
     let server = server();
     let mut stream = TcpStream::connect(server.address()).await.unwrap();
-    let head = "POST /v1/messages HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n";
+    let head = "POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n";
     stream.write_all(head.as_bytes()).await.unwrap();
     let (mut reader, mut writer) = stream.into_split();
     let sending = tokio::spawn(async move {
@@ -139,6 +167,12 @@ async fn recorded_files_are_numbered_after_existing_ones() {
     let file: Value = serde_json::from_str(&text).unwrap();
     assert_eq!((&file["number"], &file["body"], &file["reply"]), (&json!(42), &hello(), &json!("otherwise")));
     assert!(!text.contains("secret"), "{text}");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let metadata = fs_err::metadata(directory.path().join("000042.json")).unwrap();
+        assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
+    }
     assert_eq!(fs_err::read_to_string(directory.path().join("000041.json")).unwrap(), "mine");
 }
 
