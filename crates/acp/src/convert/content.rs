@@ -42,6 +42,12 @@ pub(crate) fn parts(prompt: &[ContentBlock]) -> Result<Parts, Error> {
         match block {
             ContentBlock::Text(text) => parts.text.push_str(&text.text),
             ContentBlock::ResourceLink(link) => {
+                if is_elsewhere(&link.uri) {
+                    return Err(invalid(&format!(
+                        "cannot read `{}`: the file is on another machine",
+                        link.uri
+                    )));
+                }
                 parts.text.push_str(&mention(&link.uri));
                 parts.linked.extend(file(&link.uri).map(|(path, _)| PathBuf::from(path)));
             }
@@ -113,9 +119,25 @@ fn shown_uri(uri: &str) -> String {
 
 /// The path in the address of a file, and the place in it, such as `#L10:20`.
 fn file(uri: &str) -> Option<(String, &str)> {
-    let path = uri.strip_prefix("file://")?;
+    let (host, path) = host_and_path(uri)?;
     let (path, place) = path.split_at(path.find('#').unwrap_or(path.len()));
-    Some((decoded(path), place))
+    is_here(host).then(|| (decoded(path), place))
+}
+
+/// Whether this is the address of a file on another machine.
+fn is_elsewhere(uri: &str) -> bool {
+    host_and_path(uri).is_some_and(|(host, _)| !is_here(host))
+}
+
+fn is_here(host: &str) -> bool {
+    host.is_empty() || host.eq_ignore_ascii_case("localhost")
+}
+
+/// The host and the path in the address of a file. The path begins with a slash or is empty.
+fn host_and_path(uri: &str) -> Option<(&str, &str)> {
+    let scheme = uri.get(.."file://".len()).filter(|scheme| scheme.eq_ignore_ascii_case("file://"))?;
+    let rest = &uri[scheme.len()..];
+    Some(rest.split_at(rest.find(['/', '#', '?']).unwrap_or(rest.len())))
 }
 
 /// Decodes percent escapes. Invalid escapes stay as they are.
@@ -178,6 +200,9 @@ mod tests {
             ("file:///w/%C3%A4.rs#L10:20", "/w/ä.rs#L10:20"),
             ("file:///w/100%", "/w/100%"),
             ("file:///w/%zz%+1", "/w/%zz%+1"),
+            ("file://localhost/w/a.rs", "/w/a.rs"),
+            ("FILE:///w/a.rs", "/w/a.rs"),
+            ("file://host/w/a.rs", "file://host/w/a.rs"),
             ("https://example.org/a%20b", "https://example.org/a%20b"),
         ] {
             assert_eq!(shown_uri(uri), shown);
@@ -192,6 +217,20 @@ mod tests {
             json!({"type": "resource", "resource": {"uri": "file:///a.zip", "blob": "UEs="}}),
         ] {
             assert_eq!(i32::from(read(json!([block])).unwrap_err().code), -32602);
+        }
+    }
+
+    #[test]
+    fn link_to_a_file_on_another_machine_is_rejected() {
+        for uri in [
+            "file://host/etc/passwd",
+            "file://127.0.0.1/etc/passwd",
+            "file://localhost.evil.example/x",
+            "file://a@b/x",
+        ] {
+            let error = read(json!([{"type": "resource_link", "uri": uri, "name": "x"}])).unwrap_err();
+            assert_eq!(i32::from(error.code), -32602);
+            assert!(format!("{error:?}").contains("another machine"), "{error:?}");
         }
     }
 
