@@ -69,13 +69,59 @@ fn code_spans(page: &str) -> Vec<(usize, &str)> {
     spans
 }
 
-/// Returns what is missing, if a code span names a file or an item of this project that does not exist.
+/// Returns the paths that a code span with a list in braces names, such as `src/{one,two}.rs`. Lists are not nested.
+fn expanded(span: &str) -> Vec<String> {
+    let parts = span.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)));
+    match parts {
+        Some((before, (list, after))) if list.contains(',') => {
+            let one = |name: &str| expanded(&format!("{before}{}{after}", name.trim()));
+            list.split(',').flat_map(one).collect()
+        }
+        _ => vec![span.to_owned()],
+    }
+}
+
+/// Returns what is missing, if a code span names a directory or files of this project that do not exist.
+fn missing_path(span: &str, sources: &[PathBuf]) -> Option<String> {
+    if span.contains(['*', ' ', '<', '~', '$']) || span.starts_with(['/', '.']) {
+        return None;
+    }
+    for path in expanded(span) {
+        if path.contains(['{', '}']) {
+            return None;
+        }
+        let is_there = if let Some(directory) = path.strip_suffix('/') {
+            // only with the name of a crate or of its sources: other directories are those of users
+            let wanted = Path::new(directory);
+            let is_ours = directory.split('/').any(|part| part == "src" || part == "tests");
+            !is_ours
+                || sources.iter().any(|file| file.ancestors().skip(1).any(|above| above.ends_with(wanted)))
+        } else if Path::new(&path).extension().is_some_and(|extension| extension == "rs") {
+            sources.iter().any(|file| file.ends_with(&path))
+        } else {
+            true
+        };
+        if !is_there {
+            let what = if path.ends_with('/') { "directory" } else { "file" };
+            return Some(if path == span {
+                format!("the {what} does not exist")
+            } else {
+                format!("the {what} {path} does not exist")
+            });
+        }
+    }
+    None
+}
+
+/// Returns what is missing, if a code span names a path or an item of this project that does not exist.
 fn missing(span: &str, words: &BTreeSet<String>, sources: &[PathBuf]) -> Option<String> {
+    if let Some(problem) = missing_path(span, sources) {
+        return Some(problem);
+    }
     if Path::new(span).extension().is_some_and(|extension| extension == "rs")
         && !span.contains(['{', '*', ' ', '<'])
     {
-        let is_there = sources.iter().any(|file| file.ends_with(span));
-        return (!is_there).then(|| "the file does not exist".to_owned());
+        return None;
     }
     let path = span.strip_prefix('.').unwrap_or(span);
     let path = path.split_once('(').map_or(path, |(path, _)| path);
@@ -103,12 +149,36 @@ mod tests {
         let words =
             identifiers("// gone()\npub fn run(self) {}\nstruct Session;").map(str::to_owned).collect();
         let sources = [PathBuf::from("crates/sdk/src/run.rs")];
-        for fine in
-            ["run()", "Session::run", ".run()", "run::<T>()", "sdk/src/run.rs", "run.rs", "run(a b)", "ls"]
-        {
+        for fine in [
+            "run()",
+            "Session::run",
+            ".run()",
+            "run::<T>()",
+            "sdk/src/run.rs",
+            "run.rs",
+            "run(a b)",
+            "ls",
+            "sdk/src/",
+            "src/",
+            "node_modules/",
+            "sdk/{src,lib}",
+            "sdk/src/{run}.rs",
+            "sdk/src/<name>/",
+        ] {
             assert_eq!(missing(fine, &words, &sources), None, "{fine}");
         }
-        for wrong in ["gone()", "Session::gone", "Gone::run", ".gone()", "gone::<T>()", "acp/src/run.rs"] {
+        for wrong in [
+            "gone()",
+            "Session::gone",
+            "Gone::run",
+            ".gone()",
+            "gone::<T>()",
+            "acp/src/run.rs",
+            "sdk/src/run/",
+            "acp/src/",
+            "sdk/src/{run,gone}.rs",
+            "sdk/{src,tests}/",
+        ] {
             assert!(missing(wrong, &words, &sources).is_some(), "{wrong}");
         }
     }
