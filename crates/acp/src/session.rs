@@ -9,7 +9,6 @@ mod agent;
 mod command;
 mod editor_connection;
 mod failure;
-mod grants;
 mod operations;
 mod port;
 mod prompt;

@@ -93,8 +93,8 @@ pub use musher_wire::AutonomyLevel as Autonomy;
 pub use prompt::Prompt;
 pub use record::Replay;
 pub use requests::{
-    Answers, Decision, Pending, PendingPermission, PendingQuestion, PendingRequest, PermissionRequest,
-    QuestionRequest, Requests, SimpleCommand,
+    Answers, Decision, Mismatch, Pending, PendingPermission, PendingQuestion, PendingRequest,
+    PermissionChoice, PermissionRequest, QuestionRequest, Requests, SessionGrant, SessionGrants, SimpleCommand,
 };
 pub use result::{FailureKind, StoppedBy, TurnEnd, TurnResult};
 /// The MCP library whose servers an [`McpServer`] can serve.

@@ -5,25 +5,26 @@ use std::path::Path;
 use agent_client_protocol::v1::schema::{
     PermissionOption, PermissionOptionKind, RequestPermissionOutcome, ToolCallContent,
 };
-use musher::Decision;
-use musher::wire::{PermissionDetails, PermissionOption as Offered, ToolConfirmationOutcome as Outcome};
+use musher::wire::{PermissionDetails, PermissionToolUse, ToolConfirmationOutcome as Outcome};
+use musher::{Decision, Mismatch, PermissionChoice};
 use serde_json::Value;
 
 use super::tool_call::{absolute, diff, fenced, show, words};
 
-/// Every answer the agent offers, under its own name, and `narrow`, an id with a label, which allows less than the agent's "always". It stands
-/// first of what is allowed for good: editors that show words of their own take the first.
+/// Every answer the agent offers, and `narrow`, an id with a label, which allows less than the agent's "always". It stands first of what
+/// is allowed for good: editors that show words of their own take the first.
 ///
 /// Changing the plan is offered if there is a way to: agents take a changed plan, whether they offer that or not.
 pub(crate) fn options(
-    offered: &[Offered],
+    offered: &[PermissionChoice],
     can_change_plan: bool,
     narrow: Option<(&str, String)>,
 ) -> Vec<PermissionOption> {
-    let is_change = |option: &&Offered| option.value == Outcome::ProceedEdit;
-    let button = |option: &Offered| {
-        PermissionOption::new(option.value.as_str().to_owned(), option.label.clone(), kind(&option.value))
+    let is_change = |choice: &&PermissionChoice| choice.outcome == Outcome::ProceedEdit;
+    let option = |outcome: &Outcome, label: &str| {
+        PermissionOption::new(outcome.as_str().to_owned(), label.to_owned(), kind(outcome))
     };
+    let button = |choice: &PermissionChoice| option(&choice.outcome, &choice.label);
     let mut options: Vec<_> = offered.iter().filter(|option| !is_change(option)).map(button).collect();
     if let Some((id, label)) = narrow {
         let is_always = |option: &PermissionOption| option.kind == PermissionOptionKind::AllowAlways;
@@ -31,19 +32,15 @@ pub(crate) fn options(
         options.insert(at, PermissionOption::new(id.to_owned(), label, PermissionOptionKind::AllowAlways));
     }
     if can_change_plan {
-        let ours = Offered::new("Yes, with changes", Outcome::ProceedEdit);
-        let change = button(offered.iter().find(is_change).unwrap_or(&ours));
+        let change = offered.iter().find(is_change).map(button);
+        let change = change.unwrap_or_else(|| option(&Outcome::ProceedEdit, "Yes, with changes"));
         let is_cancel = |option: &PermissionOption| &*option.option_id.0 == Outcome::Cancel.as_str();
         let last_yes = options.iter().position(is_cancel).unwrap_or(options.len());
         options.insert(last_yes, change);
     }
-    if offered.iter().all(|option| option.value != Outcome::Cancel) {
+    if offered.iter().all(|choice| choice.outcome != Outcome::Cancel) {
         // saying no is always possible, and must be possible to see
-        options.push(PermissionOption::new(
-            Outcome::Cancel.as_str().to_owned(),
-            "No",
-            PermissionOptionKind::RejectOnce,
-        ));
+        options.push(option(&Outcome::Cancel, "No"));
     }
     options
 }
@@ -56,22 +53,49 @@ pub(crate) fn decision(outcome: &RequestPermissionOutcome) -> Decision {
     }
 }
 
-/// The details of the action, if the agent sends more than the call itself.
-pub(crate) fn content(details: &PermissionDetails, cwd: &Path) -> Vec<ToolCallContent> {
-    match details {
+/// What a call would do, as the agent describes it, and the call itself where the description shows something else or nothing.
+pub(crate) fn content(asked: &PermissionToolUse, cwd: &Path) -> Vec<ToolCallContent> {
+    let mut content = described(asked, cwd);
+    for mismatch in Mismatch::of(asked) {
+        content.push(words(format!("**{mismatch}:**")));
+        content.push(fenced(&mismatch.called));
+    }
+    content
+}
+
+fn described(asked: &PermissionToolUse, cwd: &Path) -> Vec<ToolCallContent> {
+    let input = asked.tool_use.input.to_value().unwrap_or_default();
+    let call = || {
+        let shown = show(&asked.tool_use.name, &input, cwd).content;
+        let command = input["command"].as_str().map(fenced);
+        let is_empty = input.as_object().is_none_or(serde_json::Map::is_empty);
+        match (shown.is_empty(), command) {
+            (false, _) => shown,
+            (true, Some(command)) => vec![command],
+            (true, None) if is_empty => Vec::new(),
+            (true, None) => vec![fenced(&serde_json::to_string_pretty(&input).unwrap_or_default())],
+        }
+    };
+    match &asked.details {
         PermissionDetails::Edit(edit) => match &edit.new_content {
             Some(new) => vec![diff(&absolute(cwd, &edit.file_path), edit.old_content.clone(), new)],
-            None => Vec::new(),
+            None => call(),
         },
         PermissionDetails::Create(create) => match &create.content {
             Some(new) => vec![diff(&absolute(cwd, &create.file_path), None, new)],
-            None => Vec::new(),
+            None => call(),
         },
-        PermissionDetails::ApplyPatch(patch) => match (&patch.new_content, &patch.patch_content) {
-            (Some(new), _) => vec![diff(&absolute(cwd, &patch.file_path), patch.old_content.clone(), new)],
-            (None, Some(text)) => show("ApplyPatch", &Value::from(text.clone()), cwd).content,
-            (None, None) => Vec::new(),
-        },
+        PermissionDetails::ApplyPatch(patch) => {
+            let text = patch.patch_content.clone().map(Value::from).unwrap_or_else(|| input.clone());
+            let shown = show("ApplyPatch", &text, cwd);
+            match &patch.new_content {
+                // the whole file, if there is no other in the patch
+                Some(new) if shown.locations.len() < 2 => {
+                    vec![diff(&absolute(cwd, &patch.file_path), patch.old_content.clone(), new)]
+                }
+                _ => shown.content,
+            }
+        }
         PermissionDetails::Exec(exec) => {
             let command = fenced(&exec.full_command);
             let why = exec.risk_level_reason.as_ref().map(|reason| words(reason.clone()));
@@ -80,7 +104,8 @@ pub(crate) fn content(details: &PermissionDetails, cwd: &Path) -> Vec<ToolCallCo
         PermissionDetails::ExitSpecMode(plan) => vec![words(plan.plan.clone())],
         PermissionDetails::ProposeMission(mission) => vec![words(mission.proposal.clone())],
         PermissionDetails::SandboxViolation(violation) => {
-            violation.reason.iter().chain(&violation.target).map(|text| words(text.clone())).collect()
+            let why = violation.reason.iter().chain(&violation.target).map(|text| words(text.clone()));
+            why.chain(call()).collect()
         }
         PermissionDetails::DroidShieldViolation(violation) => violation
             .command
@@ -88,7 +113,7 @@ pub(crate) fn content(details: &PermissionDetails, cwd: &Path) -> Vec<ToolCallCo
             .map(|command| fenced(command))
             .chain(violation.reason.clone().map(words))
             .collect(),
-        _ => Vec::new(),
+        _ => call(),
     }
 }
 
@@ -106,9 +131,25 @@ fn kind(outcome: &Outcome) -> PermissionOptionKind {
 #[cfg(test)]
 mod tests {
     use agent_client_protocol::v1::schema::SelectedPermissionOutcome;
+    use musher::PermissionRequest;
+    use musher::wire::PermissionOption as Offered;
     use serde_json::json;
 
     use super::*;
+
+    fn offered(options: &[(&str, &str)]) -> Vec<PermissionChoice> {
+        let options = options.iter().map(|(label, value)| Offered::new(*label, Outcome::from(*value)));
+        PermissionRequest::new(Vec::new(), options.collect()).choices()
+    }
+
+    /// What is shown of a call before the decision.
+    fn shown(name: &str, input: Value, details: Value) -> Value {
+        let asked = serde_json::from_value(json!({
+            "toolUse": {"type": "tool_use", "id": "t", "name": name, "input": input},
+            "confirmationType": details["type"], "details": details,
+        }));
+        serde_json::to_value(content(&asked.unwrap(), Path::new("/w"))).unwrap()
+    }
 
     #[test]
     fn each_answer_has_its_kind() {
@@ -130,35 +171,34 @@ mod tests {
 
     #[test]
     fn every_offer_but_editing_is_passed_on_and_a_no_is_always_there() {
-        let offered = ["proceed_once", "proceed_edit", "proceed_always"]
-            .map(|value| Offered::new(format!("Label of {value}"), Outcome::from(value)));
+        let offered = offered(&[
+            ("Yes, allow", "proceed_once"),
+            ("Yes, with changes", "proceed_edit"),
+            ("Always allow it", "proceed_always"),
+        ]);
         let options = options(&offered, false, None);
         let told: Vec<_> = options.iter().map(|option| (&*option.option_id.0, &*option.name)).collect();
-        let expected = [
-            ("proceed_once", "Label of proceed_once"),
-            ("proceed_always", "Label of proceed_always"),
-            ("cancel", "No"),
-        ];
+        let expected =
+            [("proceed_once", "Yes, allow"), ("proceed_always", "Always allow it"), ("cancel", "No")];
         assert_eq!(told, expected);
     }
 
     #[test]
     fn changing_a_plan_is_offered_before_the_no_where_it_can_be_done() {
-        let offered = ["proceed_once", "cancel"].map(|value| Offered::new("Label", Outcome::from(value)));
+        let choices = offered(&[("Yes", "proceed_once"), ("No", "cancel")]);
         let ids = |options: &[PermissionOption]| -> Vec<String> {
             options.iter().map(|option| option.option_id.0.to_string()).collect()
         };
-        assert_eq!(ids(&options(&offered, true, None)), ["proceed_once", "proceed_edit", "cancel"]);
-        let labelled = [Offered::new("Let me", Outcome::ProceedEdit)];
+        assert_eq!(ids(&options(&choices, true, None)), ["proceed_once", "proceed_edit", "cancel"]);
+        let labelled = offered(&[("Proceed, let me change it", "proceed_edit")]);
         let told = options(&labelled, true, None);
-        assert_eq!((&*told[0].name, told.len()), ("Let me", 2));
+        assert_eq!((&*told[0].name, told.len()), ("Proceed, let me change it", 2));
     }
 
     #[test]
     fn narrow_grant_stands_before_the_broad_one() {
-        let offered = ["proceed_once", "proceed_always", "cancel"]
-            .map(|value| Offered::new("Label", Outcome::from(value)));
-        let options = options(&offered, false, Some(("narrow", "Yes, this".to_owned())));
+        let choices = offered(&[("Yes", "proceed_once"), ("Always", "proceed_always"), ("No", "cancel")]);
+        let options = options(&choices, false, Some(("narrow", "Yes, this".to_owned())));
         let ids: Vec<_> = options.iter().map(|option| &*option.option_id.0).collect();
         assert_eq!(ids, ["proceed_once", "narrow", "proceed_always", "cancel"]);
     }
@@ -173,20 +213,53 @@ mod tests {
 
     #[test]
     fn whole_diff_is_shown_before_the_change() {
-        let shown = |details| {
-            let details: PermissionDetails = serde_json::from_value(details).unwrap();
-            serde_json::to_value(content(&details, Path::new("/w"))).unwrap()
-        };
+        let input = json!({"file_path": "a", "old_str": "1", "new_str": "2"});
         let edit = json!({"type": "edit", "filePath": "a", "oldContent": "1\n", "newContent": "2\n"});
         assert_eq!(
-            shown(edit),
+            shown("Edit", input.clone(), edit),
             json!([{"type": "diff", "path": "/w/a", "oldText": "1\n", "newText": "2\n"}])
         );
-        let exec = shown(json!({"type": "exec", "fullCommand": "ls", "riskLevelReason": "harmless"}));
+        let bare = shown("Edit", input, json!({"type": "edit", "filePath": "a"}));
+        assert_eq!(bare, json!([{"type": "diff", "path": "/w/a", "oldText": "1", "newText": "2"}]));
+        let exec = json!({"type": "exec", "fullCommand": "ls", "riskLevelReason": "harmless"});
+        let exec = shown("Execute", json!({"command": "ls"}), exec);
         assert_eq!(
             (&exec[0]["content"]["text"], &exec[1]["content"]["text"]),
             (&json!("```\nls\n```"), &json!("harmless"))
         );
-        assert_eq!(shown(json!({"type": "mcp_tool", "toolName": "a___b"})), json!([]));
+        assert_eq!(exec.as_array().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn every_file_of_a_patch_is_shown() {
+        let patch =
+            "*** Begin Patch\n*** Update File: a\n@@\n-1\n+2\n*** Add File: .env\n+KEY=1\n*** End Patch";
+        let details = json!({"type": "apply_patch", "filePath": "/w/a", "patchContent": patch,
+            "oldContent": "1\n", "newContent": "2\n"});
+        let content = shown("ApplyPatch", json!({"input": patch}), details);
+        let paths: Vec<_> = content.as_array().unwrap().iter().map(|it| it["path"].as_str()).collect();
+        assert_eq!(paths, [Some("/w/a"), Some("/w/.env")]);
+    }
+
+    #[test]
+    fn call_is_shown_if_it_is_not_described() {
+        let call = shown("a___b", json!({"drop": "all"}), json!({"type": "mcp_tool", "toolName": "a___b"}));
+        assert!(call[0]["content"]["text"].as_str().unwrap().contains("\"drop\": \"all\""), "{call}");
+        let violation = json!({"type": "sandbox_violation", "reason": "because", "target": "/x"});
+        let call = shown("Execute", json!({"command": "cat /x"}), violation);
+        assert_eq!(call[2]["content"]["text"], "```\ncat /x\n```", "{call}");
+    }
+
+    #[test]
+    fn agent_that_describes_another_call_is_exposed() {
+        let call =
+            shown("Execute", json!({"command": "rm -rf ~"}), json!({"type": "exec", "fullCommand": "ls"}));
+        let texts: Vec<_> =
+            call.as_array().unwrap().iter().map(|it| it["content"]["text"].as_str().unwrap()).collect();
+        let warning = "**The agent describes another command than the one in its call:**";
+        assert_eq!(texts, ["```\nls\n```", warning, "```\nrm -rf ~\n```"]);
+        let create = json!({"type": "create", "filePath": "/w/a", "content": "harmless"});
+        let call = shown("Create", json!({"file_path": "/w/a", "content": "evil"}), create);
+        assert_eq!(call[2]["content"]["text"], "```\nevil\n```", "{call}");
     }
 }

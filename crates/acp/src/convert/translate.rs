@@ -11,7 +11,7 @@ use agent_client_protocol::v1::schema::{
     ToolCallUpdateFields, ToolKind,
 };
 use musher::wire::{
-    ContentBlock as WireBlock, DroidWorkingState, Json, Message, MessageRole, PermissionToolUse,
+    ContentBlock as WireBlock, DroidWorkingState, Json, McpServerInfo, Message, MessageRole, PermissionToolUse,
     SessionNotification, ToolExecutionPhase, ToolResultContent,
 };
 use musher::{Event, ToolOutcome};
@@ -19,8 +19,10 @@ use serde_json::{Value, json};
 
 use super::compaction::Compaction;
 use super::tool_call::{EXECUTE, ToolCallView, fenced, show, words};
-use super::{content, permission, plan};
+use super::{content, mcp, permission, plan};
 
+/// How many MCP servers without a login are reported.
+const MAX_REPORTED_SERVERS: usize = 64;
 /// How many bytes of a command's output are shown while it runs: its end.
 const MAX_SHOWN_OUTPUT: usize = 64 * 1024;
 
@@ -48,6 +50,10 @@ pub(crate) struct Translator {
     compaction: Compaction,
     /// The plan as it was last sent.
     plan: Option<Plan>,
+    /// The command that logs in to an MCP server.
+    mcp_login: Option<String>,
+    /// The MCP servers whose missing login was reported.
+    reported_servers: HashSet<String>,
 }
 
 #[derive(Debug, Default)]
@@ -74,7 +80,39 @@ impl Translator {
     pub(crate) fn new(cwd: PathBuf, features: EditorFeatures) -> Self {
         let compaction = Compaction::new(features.compaction);
         let (streamed, calls, terminals) = (HashMap::new(), HashMap::new(), HashSet::new());
-        Self { cwd, features, streamed, calls, terminals, compaction, plan: None }
+        Self {
+            cwd,
+            features,
+            streamed,
+            calls,
+            terminals,
+            compaction,
+            plan: None,
+            mcp_login: None,
+            reported_servers: HashSet::new(),
+        }
+    }
+
+    /// Names this command where a login to an MCP server is missing.
+    pub(crate) fn with_mcp_login(self, mcp_login: Option<String>) -> Self {
+        Self { mcp_login, ..self }
+    }
+
+    /// Translates the states of MCP servers: each that needs a login is reported once, until the user has logged in.
+    pub(crate) fn servers(&mut self, servers: &[McpServerInfo]) -> Vec<SessionUpdate> {
+        let mut updates = Vec::new();
+        for server in servers {
+            if server.requires_auth != Some(true) {
+                self.reported_servers.remove(&server.name);
+            } else if self.reported_servers.len() < MAX_REPORTED_SERVERS
+                && self.reported_servers.insert(server.name.clone())
+            {
+                let title = format!("The MCP server {} needs a login", server.name);
+                let hint = mcp::login_hint(self.mcp_login.as_deref(), &server.name);
+                updates.extend(self.notice(NoticeSeverity::Warning, &title, &hint));
+            }
+        }
+        updates
     }
 
     /// Translates the start or the end of a compaction.
@@ -141,6 +179,7 @@ impl Translator {
             {
                 self.compaction(CompactionStatus::Completed, None)
             }
+            Event::McpStatus(status) => self.servers(&status.servers),
             Event::McpAuthRequired(wanted) => {
                 let title = format!("The MCP server {} wants a login", wanted.server_name);
                 self.notice(NoticeSeverity::Warning, &title, &wanted.auth_url)
@@ -195,7 +234,7 @@ impl Translator {
         for tool_use in tool_uses {
             let call = &tool_use.tool_use;
             updates.extend(self.call(&call.id, &call.name, &call.input));
-            let more = permission::content(&tool_use.details, &self.cwd);
+            let more = permission::content(tool_use, &self.cwd);
             if let Some(call) = self.calls.get_mut(&tool_use.tool_use.id)
                 && !more.is_empty()
             {

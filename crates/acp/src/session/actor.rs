@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::{PromptResponse, SessionConfigOption, SessionUpdate};
-use musher::{CancellationToken, Event, SessionState};
+use musher::{CancellationToken, Event, SessionGrants, SessionState};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
 
@@ -45,6 +45,8 @@ pub(super) struct SessionActor {
     translator: Translator,
     reported: ReportedState,
     context: ContextUsage,
+    /// What the user has allowed for the rest of the session.
+    grants: SessionGrants,
     prompts: PromptQueue,
     running: Option<RunningPrompt>,
     /// Cancelled with the running turn; requests of the agent end with it.
@@ -67,7 +69,8 @@ impl SessionActor {
         cwd: PathBuf,
         agent: musher::Session,
     ) -> Self {
-        let translator = Translator::new(cwd, registry.editor_features(agent.state().editor.as_ref()));
+        let translator = Translator::new(cwd, registry.editor_features(agent.state().editor.as_ref()))
+            .with_mcp_login(registry.config.mcp_login.clone());
         let mut actor = Self {
             registry,
             starter,
@@ -80,6 +83,7 @@ impl SessionActor {
             translator,
             reported: ReportedState::default(),
             context: ContextUsage::default(),
+            grants: SessionGrants::default(),
             prompts: PromptQueue::default(),
             running: None,
             turn: CancellationToken::new(),
@@ -136,9 +140,12 @@ impl SessionActor {
     fn handle(&mut self, command: Command) {
         match command {
             Command::Prompt(prompt) => self.prompt(prompt),
-            Command::SetOption { option, value, reply } => self.operate(reply, move |port| async move {
-                operations::set_option(&port, &option, &value).await
-            }),
+            Command::SetOption { option, value, reply } => {
+                let registry = Arc::clone(&self.registry);
+                self.operate(reply, move |port| async move {
+                    operations::set_option(&port, &registry, &option, &value).await
+                });
+            }
             Command::SetTitle { title, reply } => {
                 self.operate(reply, move |port| async move { operations::set_title(&port, &title).await });
             }
@@ -148,6 +155,7 @@ impl SessionActor {
             Command::Introduce => {
                 self.is_introduced = true;
                 self.tasks.spawn(operations::introduce(self.port.clone()));
+                self.watch_servers();
             }
             Command::Close { done } => self.close(done),
             Command::Agent { reply } => self.agent(reply),
@@ -164,6 +172,8 @@ impl SessionActor {
                 self.send(updates);
                 answer(reply, call);
             }
+            Command::Grants { reply } => answer(reply, self.grants.clone()),
+            Command::Grant(grant) => self.grants.add(grant),
             Command::PlanEdited { call, plan } => {
                 let updates = self.translator.edited_plan(&call, &plan);
                 self.send(updates);
@@ -176,6 +186,10 @@ impl SessionActor {
             Command::ContextCounted { used, limit } => {
                 let update = self.context.counted(used, limit);
                 self.send(update);
+            }
+            Command::Servers(servers) => {
+                let updates = self.translator.servers(&servers);
+                self.send(updates);
             }
             Command::ReportState { reply } => {
                 // the state of now: one that was queued would undo what was reported meanwhile
@@ -285,6 +299,14 @@ impl SessionActor {
         self.states = Some(states);
         self.agent = AgentState::Running(agent);
         self.reported.begin(&state, self.snapshot().options());
+        self.watch_servers();
+    }
+
+    /// Follows the states of the agent's MCP servers, as long as it runs.
+    fn watch_servers(&mut self) {
+        if let (true, Some(agent)) = (self.is_introduced, self.agent.running()) {
+            self.tasks.spawn(operations::watch_servers(self.port.clone(), agent.clone()));
+        }
     }
 
     fn snapshot(&self) -> Snapshot {

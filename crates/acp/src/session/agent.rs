@@ -15,7 +15,8 @@ use super::failure::{internal, opening_error, session_closed};
 use super::questions::Questioner;
 use super::{SessionPort, SessionSetup};
 use crate::editor::SessionEditor;
-use crate::registry::{Registry, explained, not_absolute};
+use crate::modes;
+use crate::registry::{Registry, not_absolute};
 
 /// The agent of a session, as its task knows it.
 #[derive(Debug)]
@@ -119,6 +120,7 @@ impl AgentStarter {
         if !cwd.is_absolute() {
             return Err(not_absolute(&cwd));
         }
+        let requested = self.registry.model(&cwd).await;
         let handler = self.handler();
         let mut builder = musher::Session::builder()
             .agent(self.registry.agent())
@@ -130,7 +132,6 @@ impl AgentStarter {
         }
         builder = self.setup.servers.iter().cloned().fold(builder, musher::SessionBuilder::mcp_server);
         builder.params_mut().additional_directories = self.directories();
-        let requested = self.registry.model();
         if let Some(model) = &requested {
             builder = builder.model(model.clone());
         }
@@ -144,10 +145,9 @@ impl AgentStarter {
             && has != requested
         {
             // another model in its place could cost more, or read what this one may not
-            let names: Vec<_> = agent.state().models.into_iter().map(|model| model.id).collect();
+            let models = agent.state().models;
             agent.close().await.ok();
-            let text = format!("unknown model `{requested}`; available models: {}", names.join(", "));
-            return Err(explained(&Error::invalid_params(), text));
+            return Err(modes::unknown_model(&requested, &models));
         }
         Ok(agent)
     }

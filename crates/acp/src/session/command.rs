@@ -4,8 +4,8 @@ use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::{
     CompactionStatus, PromptResponse, SessionConfigOption, SessionId, SessionUpdate, ToolCallUpdate,
 };
-use musher::wire::{ModelInfo, PermissionToolUse};
-use musher::{CancellationToken, Event, SessionState};
+use musher::wire::{McpServerInfo, ModelInfo, PermissionToolUse};
+use musher::{CancellationToken, Event, SessionGrant, SessionGrants, SessionState};
 use tokio::sync::oneshot;
 
 use super::editor_connection::EditorConnection;
@@ -52,6 +52,10 @@ pub(super) enum Command {
     PromptEnded(Result<PromptResponse, Error>),
     /// Announce the calls of a permission request; the reply is the call to show with it.
     PermissionRequest { tool_uses: Vec<PermissionToolUse>, reply: Reply<Option<ToolCallUpdate>> },
+    /// Return what the user has allowed for the rest of the session.
+    Grants { reply: Reply<SessionGrants> },
+    /// The user has allowed something for the rest of the session.
+    Grant(SessionGrant),
     /// Show an edited plan.
     PlanEdited { call: String, plan: String },
     /// The editor opened a terminal.
@@ -60,6 +64,8 @@ pub(super) enum Command {
     Compaction { status: CompactionStatus, error: Option<String> },
     /// The agent counted the tokens of the context.
     ContextCounted { used: u64, limit: u64 },
+    /// The MCP servers of the agent have these states.
+    Servers(Vec<McpServerInfo>),
     /// Send the changes in the current state of the agent; the reply has all options.
     ReportState { reply: Reply<Vec<SessionConfigOption>> },
     /// Send an update unchanged.

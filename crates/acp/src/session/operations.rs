@@ -4,6 +4,7 @@ use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::{
     AvailableCommandsUpdate, SessionConfigOption, SessionId, SessionUpdate,
 };
+use musher::wire::SessionNotification;
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -11,6 +12,7 @@ use super::SessionPort;
 use super::agent::AgentStarter;
 use super::command::Command;
 use super::failure::internal;
+use crate::registry::Registry;
 use crate::{commands, modes};
 
 /// How long the agent may take to list its commands and skills.
@@ -37,6 +39,23 @@ pub(super) async fn introduce(port: SessionPort) {
     }
 }
 
+/// Reports the MCP servers of an agent, now and when they change, until it ends.
+pub(super) async fn watch_servers(port: SessionPort, agent: musher::Session) {
+    let mut changes = agent.notifications().only("mcp_status_changed");
+    if let Ok(Ok(list)) = timeout(LIST_TIMEOUT, agent.client().list_mcp_servers()).await {
+        port.send(Command::Servers(list.servers)).await;
+    }
+    // the last handle ends the agent
+    drop(agent);
+    while let Some(change) = changes.next().await {
+        if let Ok(params) = change.session()
+            && let SessionNotification::McpStatusChanged(status) = params.notification
+        {
+            port.send(Command::Servers(status.servers)).await;
+        }
+    }
+}
+
 /// Sends the size of the context, if the agent counts in time.
 pub(super) async fn count_context(port: &SessionPort) {
     let Ok(Some(agent)) = port.snapshot().await.map(|snapshot| snapshot.agent) else { return };
@@ -48,12 +67,21 @@ pub(super) async fn count_context(port: &SessionPort) {
 /// Sets an option, and returns all options.
 pub(super) async fn set_option(
     port: &SessionPort,
+    registry: &Registry,
     option: &str,
     value: &str,
 ) -> Result<Vec<SessionConfigOption>, Error> {
     let agent = port.agent().await?;
     let snapshot = port.snapshot().await?;
-    let change = modes::choose(option, value, &snapshot.state.settings, &snapshot.models())?;
+    let (settings, models) = (&snapshot.state.settings, snapshot.models());
+    let change = match modes::choose(option, value, settings, &models) {
+        Err(_) if option == modes::MODEL => {
+            let cwd = snapshot.state.cwd.clone().unwrap_or_else(|| "/".into());
+            let found = registry.config.model_names.find(cwd, value.to_owned()).await;
+            found.map(modes::with_model).ok_or_else(|| modes::unknown_model(value, &models))?
+        }
+        choice => choice?,
+    };
     agent.update_settings(change).await.map_err(|error| internal(&error))?;
     port.report_state().await
 }

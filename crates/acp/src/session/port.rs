@@ -6,8 +6,8 @@ use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::{
     CompactionStatus, ContentBlock, ContentChunk, SessionConfigOption, SessionUpdate, ToolCallUpdate,
 };
-use musher::Event;
 use musher::wire::PermissionToolUse;
+use musher::{Event, SessionGrants};
 use tokio::sync::{mpsc, oneshot};
 
 use super::command::{Command, Reply, Snapshot, TurnContext};
@@ -55,6 +55,11 @@ impl SessionPort {
         tool_uses: Vec<PermissionToolUse>,
     ) -> Option<ToolCallUpdate> {
         self.call(|reply| Command::PermissionRequest { tool_uses, reply }).await.ok()?
+    }
+
+    /// Returns what the user has allowed for the rest of the session.
+    pub(super) async fn grants(&self) -> SessionGrants {
+        self.call(|reply| Command::Grants { reply }).await.unwrap_or_default()
     }
 
     pub(super) async fn compaction(&self, status: CompactionStatus, error: Option<&str>) {

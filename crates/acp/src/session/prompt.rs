@@ -20,7 +20,7 @@ use super::{SessionPort, operations, unsaved};
 use crate::commands;
 use crate::convert::content::Parts;
 use crate::convert::usage;
-use crate::registry::Registry;
+use crate::registry::{Registry, explained};
 
 /// How long a cancelled turn may take to end.
 const CANCELLED_TURN_TIMEOUT: Duration = Duration::from_secs(3);
@@ -148,7 +148,7 @@ fn stop_reason(result: &TurnResult) -> Result<StopReason, Error> {
         }
         TurnEnd::Failed(FailureKind::Execution(reason) | FailureKind::StructuredOutput(reason)) => {
             let what = result.errors.last().map_or("the turn failed", |error| &error.message);
-            Err(Error::new(-32603, format!("{what} ({reason})")))
+            Err(explained(&Error::internal_error(), format!("{what} ({reason})")))
         }
         // ends that a later version adds
         _ => Ok(StopReason::EndTurn),

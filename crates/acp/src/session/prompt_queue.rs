@@ -10,6 +10,7 @@ use musher::CancellationToken;
 use tokio::task;
 
 use crate::convert::content::Parts;
+use crate::registry::explained;
 
 /// How many prompts may wait behind the running one.
 const MAX_WAITING_PROMPTS: usize = 64;
@@ -34,7 +35,8 @@ pub(super) struct RunningPrompt {
 impl QueuedPrompt {
     /// Answers that too many prompts wait.
     pub(super) fn refuse(self) {
-        self.answer(Err(Error::new(-32603, "too many prompts are waiting in this session")));
+        let reason = "too many prompts are waiting in this session";
+        self.answer(Err(explained(&Error::internal_error(), reason)));
     }
 
     pub(super) fn answer(self, answer: Result<PromptResponse, Error>) {

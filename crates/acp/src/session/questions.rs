@@ -9,14 +9,15 @@ use agent_client_protocol::v1::schema::{
     ToolCallUpdate, ToolCallUpdateFields, ToolKind,
 };
 use musher::wire::{Question, ToolConfirmationOutcome as Outcome};
-use musher::{Answers, Decision, PermissionRequest, QuestionRequest};
+use musher::{Answers, Decision, PermissionRequest, QuestionRequest, SessionGrant};
 
 use super::SessionPort;
 use super::command::{Command, TurnContext};
-use super::grants::{Grant, Grants, OPTION};
 use crate::convert::tool_call::words;
 use crate::convert::{changed_plan, permission, question};
 
+/// The id of the option that grants.
+const GRANT: &str = "always_like_this";
 /// The maximum number of times a plan is offered for editing without a change: stops editors that answer automatically.
 const MAX_PLAN_EDITS: usize = 20;
 
@@ -28,32 +29,31 @@ struct AsText;
 pub(super) struct Questioner {
     port: SessionPort,
     has_forms: bool,
-    grants: Grants,
 }
 
 impl Questioner {
     pub(super) fn new(port: SessionPort, has_forms: bool) -> Self {
-        Self { port, has_forms, grants: Grants::default() }
+        Self { port, has_forms }
     }
 
     /// Asks for permission. Everything but a choice of the user is a denial.
     pub(super) async fn decide(&self, request: PermissionRequest) -> Decision {
-        if self.grants.cover(&request) {
+        if self.port.grants().await.cover(&request) {
             return Decision::allow_once();
         }
         let Some(call) = self.port.permission_request(request.tool_uses.clone()).await else {
             return Decision::deny();
         };
-        let grant = Grant::of(&request);
+        let grant = SessionGrant::suggested(&request);
         let plan = request.plan().filter(|_| self.has_forms);
-        let narrow = grant.as_ref().map(|grant| (OPTION, grant.label()));
-        let options = permission::options(&request.options, plan.is_some(), narrow);
+        let narrow = grant.as_ref().map(|grant| (GRANT, grant.label()));
+        let options = permission::options(&request.choices(), plan.is_some(), narrow);
         for _ in 0..MAX_PLAN_EDITS {
             let Some(outcome) = self.choose_one(call.clone(), options.clone()).await else { break };
             if let (Some(grant), RequestPermissionOutcome::Selected(chosen)) = (&grant, &outcome)
-                && &*chosen.option_id.0 == OPTION
+                && &*chosen.option_id.0 == GRANT
             {
-                self.grants.add(grant.clone());
+                self.port.send(Command::Grant(grant.clone())).await;
                 return Decision::allow_once();
             }
             let decision = permission::decision(&outcome);

@@ -2,13 +2,14 @@
 
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::CompactionStatus;
-use musher::wire::CompactSessionParams;
+use musher::wire::{CompactSessionParams, McpServerInfo};
 
 use super::command::{Command, Snapshot};
 use super::failure::{internal, opening_error};
 use super::operations;
 use super::prompt::PromptTask;
 use crate::commands::{self, Command as SlashCommand};
+use crate::convert::mcp;
 use crate::{listing, modes};
 
 /// How many sessions are listed in a message.
@@ -67,7 +68,7 @@ impl PromptTask {
     }
 
     async fn set(&self, option: &str, value: &str) -> Result<String, Error> {
-        match operations::set_option(&self.port, option, value).await {
+        match operations::set_option(&self.port, &self.registry, option, value).await {
             Ok(_) => Ok(format!("The {option} is now `{value}`.")),
             // a typing error is answered; the prompt has not failed
             Err(error) if i32::from(error.code) == -32602 => {
@@ -79,15 +80,28 @@ impl PromptTask {
     }
 
     async fn status(&self) -> Result<String, Error> {
-        let state = self.port.agent().await?.state();
+        let agent = self.port.agent().await?;
+        let state = agent.state();
         let unknown = || "unknown".to_owned();
         let directory = state.cwd.map_or_else(unknown, |cwd| cwd.display().to_string());
         Ok(format!(
-            "- Session: `{}`\n- Directory: `{directory}`\n- Model: `{}`\n- Mode: `{}`\n",
+            "- Session: `{}`\n- Directory: `{directory}`\n- Model: `{}`\n- Mode: `{}`\n{}",
             state.id,
             state.settings.model_id.clone().unwrap_or_else(unknown),
             modes::current(&state.settings),
+            self.missing_logins(&agent).await,
         ))
+    }
+
+    /// A line for each MCP server that needs a login.
+    async fn missing_logins(&self, agent: &musher::Session) -> String {
+        // an old agent has no such list
+        let servers = agent.client().list_mcp_servers().await.map(|list| list.servers).unwrap_or_default();
+        let line = |server: &McpServerInfo| {
+            let hint = mcp::login_hint(self.registry.config.mcp_login.as_deref(), &server.name);
+            format!("- MCP server `{}`: needs a login. {hint}\n", server.name)
+        };
+        servers.iter().filter(|server| server.requires_auth == Some(true)).map(line).collect()
     }
 
     async fn sessions(&self) -> Result<String, Error> {

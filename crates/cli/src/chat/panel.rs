@@ -3,10 +3,9 @@
 //! What the request is about is printed above, whole; the panel is only the choices. Keys typed before the panel could be read are not
 //! answers: it is armed later.
 
-use musher::PermissionRequest;
 use musher::wire::{PermissionDetails, ToolConfirmationOutcome as Outcome};
+use musher::{PermissionRequest, SessionGrant};
 
-use super::grant::Grant;
 use super::keys::{Code, Key};
 use crate::view::text::{Face, Line};
 
@@ -18,8 +17,8 @@ const MAX_LABEL: usize = 300;
 pub(crate) enum Act {
     /// Answers with what the agent offers.
     Decide(Outcome),
-    /// Allows this call and later ones like it, in this chat.
-    Grant(Grant),
+    /// Allows this call and later ones like it, in this session.
+    Grant(SessionGrant),
     /// Denies it with a reason; the turn continues.
     Reason,
     /// Denies it and ends the turn.
@@ -49,7 +48,7 @@ pub(crate) struct Panel {
 
 impl Panel {
     /// The choices of a request.
-    pub(crate) fn new(request: &PermissionRequest, grants: Vec<Grant>) -> Self {
+    pub(crate) fn new(request: &PermissionRequest, grant: Option<SessionGrant>) -> Self {
         let mut choices: Vec<Choice> = Vec::new();
         let mut spare = "123456789".chars();
         let mut add = |wanted: Option<char>, label: &str, act: Act| {
@@ -59,8 +58,8 @@ impl Panel {
             choices.push(Choice { key, label, act });
         };
         let is_plan = request.plan().is_some();
-        for option in &request.options {
-            let key = match &option.value {
+        for option in request.choices() {
+            let key = match &option.outcome {
                 Outcome::Cancel | Outcome::ProceedEdit => continue,
                 Outcome::ProceedOnce => Some('y'),
                 Outcome::ProceedAlways => Some('a'),
@@ -71,11 +70,11 @@ impl Panel {
                 Outcome::ProceedAutoRunHigh => Some('h'),
                 _ => None,
             };
-            add(key, &option.label, Act::Decide(option.value.clone()));
+            add(key, &option.label, Act::Decide(option.outcome));
         }
-        for grant in grants {
-            let (key, label) = (grant.key(), grant.label());
-            add(Some(key), &label, Act::Grant(grant));
+        if let Some(grant) = grant {
+            let key = if grant.is_directory() { 'f' } else { 'p' };
+            add(Some(key), &grant.label(), Act::Grant(grant));
         }
         let no =
             if is_plan { "No, and say what to change" } else { "No, and tell the agent why; it continues" };
@@ -147,5 +146,136 @@ fn is_editable(request: &PermissionRequest) -> bool {
         PermissionDetails::Create(_) => one.tool_use.name == "Create",
         PermissionDetails::Edit(_) => one.tool_use.name == "Edit",
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use musher::wire::RequestPermissionParams;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// A request for one call of this tool with these details, with the options that agents offer.
+    fn request(tool: &str, details: &Value, options: &[&str]) -> PermissionRequest {
+        let options: Vec<_> = options
+            .iter()
+            .map(|value| json!({"value": value, "label": format!("Label of {value}")}))
+            .collect();
+        let params: RequestPermissionParams = serde_json::from_value(json!({
+            "toolUses": [{
+                "toolUse": {"type": "tool_use", "id": "call", "name": tool, "input": {}},
+                "confirmationType": details["type"], "details": details,
+            }],
+            "options": options,
+        }))
+        .unwrap();
+        PermissionRequest::new(params.tool_uses, params.options)
+    }
+
+    fn keys(panel: &Panel) -> String {
+        panel.choices.iter().map(|choice| choice.key).collect()
+    }
+
+    const ALL: [&str; 9] = [
+        "proceed_once",
+        "proceed_always",
+        "proceed_always_tools",
+        "proceed_always_server",
+        "proceed_auto_run_low",
+        "proceed_auto_run_medium",
+        "proceed_auto_run_high",
+        "proceed_edit",
+        "cancel",
+    ];
+
+    #[test]
+    fn every_option_has_its_own_key_and_does_what_its_label_says() {
+        let command = request("Execute", &json!({"type": "exec", "fullCommand": "cargo test"}), &ALL);
+        let grants = SessionGrant::suggested(&command);
+        assert_eq!(grants.len(), 1);
+        let mut panel = Panel::new(&command, grants.clone());
+        assert_eq!(keys(&panel), "yatslmhpndev");
+        for (key, act) in [
+            ('y', Act::Decide(Outcome::ProceedOnce)),
+            ('a', Act::Decide(Outcome::ProceedAlways)),
+            ('t', Act::Decide(Outcome::ProceedAlwaysTools)),
+            ('s', Act::Decide(Outcome::ProceedAlwaysServer)),
+            ('l', Act::Decide(Outcome::ProceedAutoRunLow)),
+            ('m', Act::Decide(Outcome::ProceedAutoRunMedium)),
+            ('h', Act::Decide(Outcome::ProceedAutoRunHigh)),
+            ('p', Act::Grant(grants[0].clone())),
+            ('n', Act::Reason),
+            ('d', Act::Deny),
+            ('e', Act::Edit),
+            ('v', Act::View),
+        ] {
+            assert_eq!(panel.key(Key::plain(Code::Char(key))), Some(act.clone()), "{key}");
+            assert_eq!(panel.key(Key::plain(Code::Char(key.to_ascii_uppercase()))), Some(act), "{key}");
+        }
+        for key in ['x', 'c', '1', ' '] {
+            assert_eq!(panel.key(Key::plain(Code::Char(key))), None, "{key}");
+        }
+        assert_eq!(panel.key(Key::ctrl('y')), None);
+    }
+
+    #[test]
+    fn unknown_options_and_those_with_a_taken_key_get_numbers() {
+        let asked = request(
+            "Execute",
+            &json!({"type": "exec", "fullCommand": "ls"}),
+            &["proceed_once", "proceed_once", "proceed_somehow"],
+        );
+        let mut panel = Panel::new(&asked, Vec::new());
+        assert_eq!(keys(&panel), "y12ndev");
+        assert_eq!(
+            panel.key(Key::plain(Code::Char('2'))),
+            Some(Act::Decide(Outcome::from("proceed_somehow")))
+        );
+    }
+
+    #[test]
+    fn plan_can_be_commented_and_what_cannot_be_changed_has_no_edit() {
+        let plan = request(
+            "ExitSpecMode",
+            &json!({"type": "exit_spec_mode", "plan": "# Do it"}),
+            &["proceed_once", "cancel"],
+        );
+        let panel = Panel::new(&plan, Vec::new());
+        assert_eq!(keys(&panel), "yndecv");
+        assert!(panel.choices.iter().any(|choice| choice.label == "No, keep planning"));
+        let patch =
+            request("ApplyPatch", &json!({"type": "apply_patch", "filePath": "/a"}), &["proceed_once"]);
+        assert_eq!(keys(&Panel::new(&patch, Vec::new())), "yndv");
+    }
+
+    #[test]
+    fn arrows_wrap_around_and_enter_takes_the_marked_choice() {
+        let asked = request("Execute", &json!({"type": "exec", "fullCommand": "ls"}), &["proceed_once"]);
+        let mut panel = Panel::new(&asked, Vec::new());
+        let last = panel.choices.len() - 1;
+        assert_eq!(panel.key(Key::plain(Code::Up)), None);
+        assert_eq!(panel.selected, last);
+        assert_eq!(panel.key(Key::plain(Code::Enter)), Some(Act::View));
+        panel.key(Key::plain(Code::Down));
+        assert_eq!(panel.key(Key::plain(Code::Enter)), Some(Act::Decide(Outcome::ProceedOnce)));
+        panel.key(Key::ctrl('n'));
+        panel.key(Key::ctrl('n'));
+        panel.key(Key::ctrl('p'));
+        assert_eq!(panel.key(Key::plain(Code::Enter)), Some(Act::Reason));
+    }
+
+    #[test]
+    fn lines_fit_any_width_and_show_the_mark_only_when_keys_count() {
+        let asked = request("Execute", &json!({"type": "exec", "fullCommand": "ls"}), &ALL);
+        let mut panel = Panel::new(&asked, Vec::new());
+        panel.selected = 2;
+        for width in [10, 20, 40, 80] {
+            let (lines, row) = panel.lines(width, true);
+            assert!(lines.iter().all(|line| line.width() <= width), "{width}");
+            assert!(lines[row].text().starts_with("› t "), "{width}");
+            let (lines, _) = panel.lines(width, false);
+            assert!(lines.iter().all(|line| !line.text().contains('›')), "{width}");
+        }
     }
 }

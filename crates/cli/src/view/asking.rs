@@ -2,10 +2,8 @@
 //!
 //! A permission request is shown in full, with invisible characters spelled out.
 
-use musher::wire::{
-    PermissionDetails, PermissionOption, PermissionToolUse, Question, ToolConfirmationOutcome,
-};
-use musher::{Decision, PermissionRequest};
+use musher::wire::{PermissionDetails, PermissionToolUse, Question, ToolConfirmationOutcome};
+use musher::{Decision, Mismatch, PermissionChoice, PermissionRequest};
 use musher_engine::permission::visible;
 
 use super::text::{Face, Line};
@@ -14,8 +12,6 @@ use crate::sanitize::sanitized;
 use crate::style::Style;
 use crate::styled::Styled;
 
-/// Maximum number of lines shown of a plan or an input.
-const MAX_LINES: usize = 200;
 /// Maximum length of an option label, in characters.
 const MAX_LABEL_LENGTH: usize = 200;
 
@@ -35,34 +31,9 @@ pub(crate) fn permission(asked: &PermissionRequest, style: Style) -> Vec<Styled>
         details(tool_use, style, &mut out);
     }
     for (index, option) in choices(asked).iter().enumerate() {
-        out.push(format!("  {} {}", index + 1, sanitized(&label(option), MAX_LABEL_LENGTH)).into());
+        out.push(format!("  {} {}", index + 1, sanitized(&option.label, MAX_LABEL_LENGTH)).into());
     }
     out
-}
-
-/// Returns the label of an option if it says what the option does, else a label that does.
-fn label(option: &PermissionOption) -> String {
-    use ToolConfirmationOutcome as Outcome;
-    let text = option.label.to_lowercase();
-    let says = |start: &[&str], more: &[&str]| {
-        start.iter().any(|word| text.starts_with(word))
-            && (more.is_empty() || more.iter().any(|word| text.contains(word)))
-    };
-    let yes = ["yes", "allow", "proceed", "approve", "always", "run"];
-    let always = ["always", "don't ask", "not ask"];
-    let is_once = says(&yes, &[]) && !always.iter().any(|word| text.contains(word));
-    match &option.value {
-        Outcome::ProceedOnce if !is_once => "Yes".to_owned(),
-        Outcome::ProceedAlways | Outcome::ProceedAlwaysTools | Outcome::ProceedAlwaysServer
-            if !says(&yes, &always) =>
-        {
-            format!("Yes, always ({})", option.value.as_str())
-        }
-        Outcome::Cancel if !says(&["no", "cancel", "deny", "reject"], &[]) => "No".to_owned(),
-        Outcome::ProceedAutoRunMedium if !text.contains("medium") => "Yes, with autonomy medium".to_owned(),
-        Outcome::ProceedAutoRunHigh if !text.contains("high") => "Yes, with autonomy high".to_owned(),
-        _ => option.label.clone(),
-    }
 }
 
 /// Returns the requested tool calls, in one line.
@@ -82,7 +53,7 @@ pub(crate) fn read_decision(asked: &PermissionRequest, line: &str) -> Parsed<Dec
         "y" | "yes" => offered(ToolConfirmationOutcome::ProceedOnce),
         "a" | "always" => offered(ToolConfirmationOutcome::ProceedAlways),
         number => match pick(number, &choices(asked)) {
-            Some(option) => Parsed::Value(option.value.clone().into()),
+            Some(option) => Parsed::Value(option.outcome.clone().into()),
             None => Parsed::Invalid,
         },
     }
@@ -122,39 +93,35 @@ fn pick<'a, T>(number: &str, of: &'a [T]) -> Option<&'a T> {
 }
 
 /// Returns the options that a line can choose. A plan cannot be edited in one line.
-fn choices(asked: &PermissionRequest) -> Vec<&PermissionOption> {
-    let mut seen = Vec::new();
-    let mut is_new = |option: &&PermissionOption| {
-        // the answer is the value, so a second option with the same value would be the same answer
-        let is_new = !seen.contains(&option.value);
-        seen.push(option.value.clone());
-        is_new
-    };
-    let options = asked.options.iter().filter(|option| option.value != ToolConfirmationOutcome::ProceedEdit);
-    options.filter(|option| is_new(option)).collect()
+fn choices(asked: &PermissionRequest) -> Vec<PermissionChoice> {
+    let mut choices = asked.choices();
+    choices.retain(|choice| choice.outcome != ToolConfirmationOutcome::ProceedEdit);
+    choices
 }
 
 fn details(asked: &PermissionToolUse, style: Style, out: &mut Vec<Styled>) {
     out.extend(request_lines(asked).iter().map(|line| line.styled(style)));
 }
 
-/// Returns what a tool call would do, whole.
+/// Returns what a tool call would do, whole: as the agent describes it, and what the call itself has if that is something else.
 pub(crate) fn request_lines(asked: &PermissionToolUse) -> Vec<Line> {
+    let mut out = described(asked);
+    for mismatch in Mismatch::of(asked) {
+        out.push(Line::new(&format!("    {mismatch}:"), Face::BAD));
+        indented(&mismatch.called, &mut out);
+    }
+    out
+}
+
+fn described(asked: &PermissionToolUse) -> Vec<Line> {
     let mut out = Vec::new();
+    let called = input(&asked.tool_use.input);
     let head = |text: String| Line::new(&text, Face::STRONG);
     match &asked.details {
         PermissionDetails::Exec(exec) => {
             out.push(head("Run this command?".to_owned()));
             // consent is for all of it, so all of it is shown
-            out.extend(visible(&exec.full_command).lines().map(|line| Line::plain(&format!("    {line}"))));
-            let called = input(&asked.tool_use.input);
-            if let Some(command) = called["command"].as_str()
-                && visible(command) != visible(&exec.full_command)
-            {
-                let warning = "    The agent describes another command than the one it would run:";
-                out.push(Line::new(warning, Face::BAD));
-                out.extend(visible(command).lines().map(|line| Line::plain(&format!("    {line}"))));
-            }
+            indented(&exec.full_command, &mut out);
             let impact = exec.impact_level.as_ref().map_or("unknown", |level| level.as_str());
             let reason = exec.risk_level_reason.as_deref().unwrap_or_default();
             out.push(Line::new(&format!("    Risk: {}", sanitized(impact, 20)), Face::DIM));
@@ -165,11 +132,11 @@ pub(crate) fn request_lines(asked: &PermissionToolUse) -> Vec<Line> {
         }
         PermissionDetails::Create(create) => {
             out.push(head(format!("Create {}?", visible(&create.file_path))));
-            out.extend(diff::changes("", create.content.as_deref().unwrap_or_default()));
+            let content = create.content.as_deref().or(called["content"].as_str());
+            out.extend(diff::changes("", content.unwrap_or_default()));
         }
         PermissionDetails::Edit(edit) => {
             out.push(head(format!("Edit {}?", visible(&edit.file_path))));
-            let called = input(&asked.tool_use.input);
             let (mut old, mut new) = (edit.old_content.as_deref(), edit.new_content.as_deref());
             if (old, new) == (None, None) {
                 // the agent does not send the whole file, so the change itself is shown
@@ -179,11 +146,12 @@ pub(crate) fn request_lines(asked: &PermissionToolUse) -> Vec<Line> {
         }
         PermissionDetails::ApplyPatch(patch) => {
             out.push(head(format!("Edit {}?", visible(&patch.file_path))));
-            match (&patch.old_content, &patch.new_content, &patch.patch_content) {
-                (_, _, Some(text)) => indented(text, &mut out),
-                (old, new, None) => {
+            let text = patch.patch_content.as_deref();
+            match text.or(called.as_str()).or(called["input"].as_str()).or(called["patch"].as_str()) {
+                Some(text) => indented(text, &mut out),
+                None => {
                     let text = |it: &Option<String>| it.clone().unwrap_or_default();
-                    out.extend(diff::changes(&text(old), &text(new)));
+                    out.extend(diff::changes(&text(&patch.old_content), &text(&patch.new_content)));
                 }
             }
         }
@@ -193,20 +161,16 @@ pub(crate) fn request_lines(asked: &PermissionToolUse) -> Vec<Line> {
         }
         _ => {
             out.push(head(format!("Use the tool {}?", sanitized(&asked.tool_use.name, 200))));
-            let pretty = serde_json::to_string_pretty(&input(&asked.tool_use.input)).unwrap_or_default();
+            let pretty = serde_json::to_string_pretty(&called).unwrap_or_default();
             indented(&pretty, &mut out);
         }
     }
     out
 }
 
+/// Adds all lines of a text: the decision is about all of it.
 fn indented(text: &str, out: &mut Vec<Line>) {
-    let text = visible(text);
-    let count = text.lines().count();
-    out.extend(text.lines().take(MAX_LINES).map(|line| Line::plain(&format!("    {line}"))));
-    if count > MAX_LINES {
-        out.push(Line::new(&format!("    … {} more lines", count - MAX_LINES), Face::DIM));
-    }
+    out.extend(visible(text).lines().map(|line| Line::plain(&format!("    {line}"))));
 }
 
 #[cfg(test)]
@@ -217,9 +181,11 @@ mod tests {
 
     fn asked(details: &serde_json::Value) -> PermissionRequest {
         let command = details["called"].as_str().or(details["fullCommand"].as_str()).unwrap_or("ls");
+        let input =
+            json!({"command": command, "file_path": details["filePath"], "old_str": "x", "new_str": "y"});
         let params: RequestPermissionParams = serde_json::from_value(json!({
             "toolUses": [{
-                "toolUse": {"type": "tool_use", "id": "t", "name": "Execute", "input": {"command": command}},
+                "toolUse": {"type": "tool_use", "id": "t", "name": "Execute", "input": input},
                 "confirmationType": details["type"], "details": details,
             }],
             "options": [
@@ -246,7 +212,7 @@ mod tests {
             "    Risk: high",
             "    Reason given by the model: it removes",
             "  1 Yes",
-            "  2 Always",
+            "  2 Yes, with autonomy low",
             "  3 No",
         ];
         assert_eq!(lines[2..], rest);
@@ -259,26 +225,65 @@ mod tests {
         let lines: Vec<&str> = shown.iter().map(Styled::as_str).collect();
         assert_eq!(
             lines[1..4],
-            [
-                "    cargo test",
-                "    The agent describes another command than the one it would run:",
-                "    ls",
-            ]
+            ["    cargo test", "    The agent describes another command than the one in its call:", "    ls",]
         );
     }
 
     #[test]
-    fn labels_that_say_something_else_than_their_option_does_are_replaced() {
-        let shown = |label: &str, value: &str| {
-            let option = serde_json::from_value(json!({"label": label, "value": value})).unwrap();
-            super::label(&option)
-        };
-        assert_eq!(shown("No", "proceed_always"), "Yes, always (proceed_always)");
-        assert_eq!(shown("Yes", "proceed_always"), "Yes, always (proceed_always)");
-        assert_eq!(shown("Yes, and don't ask again", "proceed_always"), "Yes, and don't ask again");
-        assert_eq!(shown("Deny", "proceed_once"), "Yes");
-        assert_eq!(shown("Yes", "cancel"), "No");
-        assert_eq!(shown("No, keep planning", "cancel"), "No, keep planning");
+    fn options_are_shown_once_with_what_they_do() {
+        let params: RequestPermissionParams = serde_json::from_value(json!({"toolUses": [], "options": [
+            {"label": "No", "value": "proceed_auto_run_low"},
+            {"label": "No", "value": "proceed_new_session_high"},
+            {"label": "No", "value": "cancel"},
+            {"label": "Yes", "value": "cancel"},
+        ]}))
+        .unwrap();
+        let asked = PermissionRequest::new(params.tool_uses, params.options);
+        let expected =
+            ["  1 Yes, with autonomy low", "  2 Yes, in a new session with autonomy high", "  3 No"];
+        assert_eq!(permission(&asked, Style::PLAIN), expected);
+        assert_eq!(read_decision(&asked, "3"), Parsed::Value(Decision::deny()));
+        assert_eq!(read_decision(&asked, "4"), Parsed::Invalid);
+    }
+
+    /// What is shown of a call.
+    fn lines_of(name: &str, input: &serde_json::Value, details: &serde_json::Value) -> Vec<String> {
+        let asked: PermissionToolUse = serde_json::from_value(json!({
+            "toolUse": {"type": "tool_use", "id": "t", "name": name, "input": input},
+            "confirmationType": details["type"], "details": details,
+        }))
+        .unwrap();
+        request_lines(&asked).iter().map(Line::text).collect()
+    }
+
+    #[test]
+    fn long_patches_plans_and_inputs_are_shown_completely() {
+        let text = (0..1500).map(|number| format!("+line {number}")).collect::<Vec<_>>().join("\n");
+        let patch = format!("*** Begin Patch\n*** Add File: a\n{text}\n*** End Patch");
+        let details = json!({"type": "apply_patch", "filePath": "/w/a", "patchContent": patch});
+        let lines = lines_of("ApplyPatch", &json!({"input": patch}), &details);
+        assert_eq!(lines.len(), 1 + 1500 + 3);
+        assert_eq!(lines[1502], "    +line 1499");
+        let plan = json!({"type": "exit_spec_mode", "plan": text});
+        assert_eq!(lines_of("ExitSpecMode", &json!({"plan": text}), &plan).len(), 1501);
+        let input = json!({"all": (0..1500).collect::<Vec<_>>()});
+        let lines = lines_of("db___query", &input, &json!({"type": "mcp_tool", "toolName": "db___query"}));
+        assert!(lines.len() > 1500 && lines.contains(&"        1499".to_owned()), "{}", lines.len());
+    }
+
+    #[test]
+    fn agent_that_describes_another_call_is_exposed() {
+        let create = json!({"type": "create", "filePath": "/w/a", "content": "harmless"});
+        let lines = lines_of("Create", &json!({"file_path": "/w/a", "content": "evil"}), &create);
+        let warning = "    The agent describes another content than the one in its call:";
+        assert_eq!(lines[2..], [warning, "    evil"]);
+        let tool = json!({"type": "mcp_tool", "toolName": "db___read"});
+        let lines = lines_of("db___drop", &json!({}), &tool);
+        assert_eq!(lines.last().unwrap(), "    db___drop");
+        // without a description the call itself is shown
+        let bare = json!({"type": "create", "filePath": "/w/a"});
+        let lines = lines_of("Create", &json!({"file_path": "/w/a", "content": "x"}), &bare);
+        assert_eq!(lines, ["Create /w/a?", "     1 + x"]);
     }
 
     #[test]
