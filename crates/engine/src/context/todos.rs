@@ -1,10 +1,8 @@
 //! The steps of the model's to-do list that are open. Pure.
 
 use musher_message::{Content, Message};
-use musher_tools::{Todo, TodoStatus};
+use musher_tools::{Feature, Registry, Todo, TodoStatus};
 
-/// The tool that shows the list.
-const TOOL: &str = "TodoWrite";
 /// The maximum number of steps in a reminder.
 const MAX_STEPS: usize = 10;
 
@@ -18,11 +16,12 @@ pub struct OpenTodos {
 }
 
 impl OpenTodos {
-    /// Returns the open steps of the newest list in a conversation, if it has any.
-    pub fn of<'a>(messages: impl DoubleEndedIterator<Item = &'a Message>) -> Option<Self> {
+    /// Returns the open steps of the newest list in a conversation, if it has any. The list is in the calls of tools that provide one.
+    pub fn of<'a>(messages: impl DoubleEndedIterator<Item = &'a Message>, tools: &Registry) -> Option<Self> {
+        let is_list = |name: &str| tools.info(name).is_some_and(|it| it.provides == Some(Feature::Todos));
         let newest = messages.rev().find_map(|message| {
             message.content.iter().rev().find_map(|part| match part {
-                Content::ToolUse(call) if call.name == TOOL => Some(call),
+                Content::ToolUse(call) if is_list(&call.name) => Some(call),
                 _ => None,
             })
         })?;
@@ -61,7 +60,7 @@ mod tests {
 
     fn wrote(id: &str, todos: &str) -> Message {
         let input = json!({ "todos": todos }).as_object().cloned().unwrap_or_default();
-        let call = ToolUse::new(id, TOOL, input);
+        let call = ToolUse::new(id, "TodoWrite", input);
         Message::new(id, Role::Assistant, vec![Content::ToolUse(call)])
     }
 
@@ -69,18 +68,19 @@ mod tests {
     fn newest_list_counts_and_a_completed_one_has_no_open_steps() {
         let open = wrote("a", "1. [completed] Look\n2. [in_progress] Fix\n3. [pending] Test");
         let done = wrote("b", "1. [completed] Look");
-        let todos = OpenTodos::of([&done, &open].into_iter()).unwrap();
+        let todos = OpenTodos::of([&done, &open].into_iter(), &Registry::builtin()).unwrap();
         assert_eq!(todos.call, "a");
         assert_eq!(todos.lines().collect::<Vec<_>>(), ["- [in_progress] Fix", "- [pending] Test"]);
         assert!(todos.reminder().starts_with("Your to-do list has open steps (2):\n- [in_progress] Fix\n"));
-        assert_eq!(OpenTodos::of([&open, &done].into_iter()), None);
-        assert_eq!(OpenTodos::of(std::iter::empty()), None);
+        assert_eq!(OpenTodos::of([&open, &done].into_iter(), &Registry::builtin()), None);
+        assert_eq!(OpenTodos::of(std::iter::empty(), &Registry::builtin()), None);
     }
 
     #[test]
     fn long_list_is_shortened() {
         let list = (0..30).map(|number| format!("{number}. [pending] Step\n")).collect::<Vec<_>>().concat();
-        let reminder = OpenTodos::of([&wrote("a", &list)].into_iter()).unwrap().reminder();
+        let reminder =
+            OpenTodos::of([&wrote("a", &list)].into_iter(), &Registry::builtin()).unwrap().reminder();
         assert!(reminder.contains("(30)") && reminder.contains("(20 more)"), "{reminder}");
     }
 }

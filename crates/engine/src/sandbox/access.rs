@@ -69,7 +69,8 @@ fn plain(policy: &Policy) -> Policy {
 }
 
 fn judge(policy: &Policy, line: &str, workspace: &Workspace) -> Verdict {
-    decide(policy, &Call::new("Execute", Action::command(line)), workspace)
+    // the name of a tool is only in texts that are not used here
+    decide(policy, &Call::new("", Action::command(line)), workspace)
 }
 
 /// Returns the permission request for a command that git needs the repository for.

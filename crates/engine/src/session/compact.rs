@@ -19,7 +19,7 @@ use super::active_turn::ActiveTurn;
 use super::hooks::{HookRunner, about_message};
 use super::lists::{limit, message_tokens};
 use super::side_call;
-use super::state::{Session, compaction, sum};
+use super::state::{Session, compaction};
 use super::summary::{MAX_SUMMARY_TOKENS, cached_instruction, facts, request_with_transcript, shorter};
 use super::tasks::{SessionInput, SessionSender, TurnInput};
 use super::turn::{Next, Turn, now_ms};
@@ -30,7 +30,7 @@ use crate::event::{TurnEnd, WorkingState};
 use crate::hooks::{HookEvent, HookProgress};
 use crate::models::Model;
 use crate::{Error, Event, HookRun, SessionId};
-use musher_message::Message;
+use musher_message::{Message, Role};
 
 /// The part of the limit that the kept messages may fill: one fifth.
 const KEPT_PART: u64 = 5;
@@ -48,8 +48,10 @@ const MAX_ATTEMPTS: u32 = 4;
 pub(crate) struct CompactionOutcome {
     /// The number of messages, from the first on, that the summary replaces.
     removed: usize,
+    /// What the calls for it have used. Calls that broke off are not in it.
+    used: Vec<Usage>,
     /// The summary, or why there is none.
-    outcome: Result<(String, Usage), String>,
+    outcome: Result<String, String>,
 }
 
 /// Everything a compaction task needs.
@@ -97,47 +99,54 @@ impl Job {
             let ids = self.last.as_deref().map_or_else(HookRun::default, about_message);
             let outcome = hooks.run(&self.event(), &ids, cancel, listener).await;
             if let Some(reason) = outcome.stop.or(outcome.block) {
-                return CompactionOutcome { removed, outcome: Err(reason) };
+                return CompactionOutcome { removed, used: Vec::new(), outcome: Err(reason) };
             }
         }
+        let mut used = Vec::new();
         let outcome = tokio::select! {
             biased;
             () = cancel.cancelled() => Err("cannot compact the conversation: cancelled".to_owned()),
-            outcome = self.ask() => outcome,
+            outcome = self.ask(&mut used) => outcome,
         };
-        CompactionOutcome { removed, outcome }
+        CompactionOutcome { removed, used, outcome }
     }
 
-    async fn ask(&self) -> Result<(String, Usage), String> {
-        let (text, usage) = self.ask_model().await?;
-        let text = match &self.facts {
+    async fn ask(&self, used: &mut Vec<Usage>) -> Result<String, String> {
+        let text = self.ask_model(used).await?;
+        Ok(match &self.facts {
             Some(facts) => format!("{text}\n\n{facts}"),
             None => text,
-        };
-        Ok((text, usage))
+        })
     }
 
-    async fn ask_model(&self) -> Result<(String, Usage), String> {
-        let mut wasted = Usage::default();
+    async fn ask_model(&self, used: &mut Vec<Usage>) -> Result<String, String> {
         if let Some(request) = &self.cached {
             match side_call::ask(Arc::clone(&self.model.provider), request.clone(), self.retries).await {
-                Ok((text, usage)) if !text.trim().is_empty() => return Ok((text.trim().to_owned(), usage)),
-                // it called a tool instead, or cannot read all of it
-                Ok((_, usage)) => wasted = usage,
+                Ok((text, usage)) => {
+                    used.push(usage);
+                    if !text.trim().is_empty() {
+                        return Ok(text.trim().to_owned());
+                    }
+                    // it called a tool instead, or cannot read all of it
+                }
                 Err(error) => tracing::debug!(%error, "no summary from the cached conversation"),
             }
         }
-        let (text, usage) = self.ask_with_transcript().await?;
-        Ok((text, sum(usage, wasted)))
+        self.ask_with_transcript(used).await
     }
 
-    async fn ask_with_transcript(&self) -> Result<(String, Usage), String> {
+    async fn ask_with_transcript(&self, used: &mut Vec<Usage>) -> Result<String, String> {
         let mut room = self.room;
         for attempt in 1..=MAX_ATTEMPTS {
             let request = summary_request(self, room);
             match side_call::ask(Arc::clone(&self.model.provider), request, self.retries).await {
-                Ok((text, _)) if text.trim().is_empty() => break,
-                Ok((text, usage)) => return Ok((text.trim().to_owned(), usage)),
+                Ok((text, usage)) => {
+                    used.push(usage);
+                    if text.trim().is_empty() {
+                        break;
+                    }
+                    return Ok(text.trim().to_owned());
+                }
                 Err(error) if error.class == ErrorClass::ContextLength && attempt < MAX_ATTEMPTS => room /= 3,
                 Err(error) if error.class == ErrorClass::Empty => break,
                 Err(error) => return Err(format!("cannot compact the conversation: {error}")),
@@ -198,6 +207,9 @@ impl Session {
         let instruction = cached_instruction(job.instructions.as_deref());
         let size = request_tokens(&request);
         request.messages.push(ModelMessage::user(instruction));
+        // neither caching nor the proof of thinking depends on it
+        request.max_output_tokens =
+            Some(request.max_output_tokens.map_or(MAX_SUMMARY_TOKENS, |max| max.min(MAX_SUMMARY_TOKENS)));
         let is_fitting =
             job.model.input_limit.is_none_or(|limit| size.saturating_add(MAX_SUMMARY_TOKENS) < limit);
         let transcript = summary_request(job, job.room);
@@ -247,10 +259,15 @@ impl Session {
 }
 
 impl CompactionOutcome {
-    /// The summary, its usage and the number of messages it replaces; or why there is none.
-    pub(super) fn into_result(self) -> Result<(String, Usage, usize), Error> {
-        let (text, usage) = self.outcome.map_err(Error::Internal)?;
-        Ok((text, usage, self.removed))
+    /// What the calls for it have used. Calls that broke off are not in it.
+    pub(super) fn used(&self) -> &[Usage] {
+        &self.used
+    }
+
+    /// The summary and the number of messages it replaces, or why there is none.
+    pub(super) fn into_result(self) -> Result<(String, usize), Error> {
+        let text = self.outcome.map_err(Error::Internal)?;
+        Ok((text, self.removed))
     }
 }
 
@@ -295,19 +312,24 @@ impl ActiveTurn<'_> {
 
     /// The compaction has ended: continues with the summary, or without one.
     pub(super) fn conversation_compacted(&mut self, outcome: CompactionOutcome) {
+        for usage in &outcome.used {
+            self.running.turn.add_usage(*usage);
+        }
+        let used = self.session.record_summary(&outcome.used);
         let Some(next) = self.running.take_after_compaction() else { return };
-        let compacted = outcome.outcome.and_then(|(text, usage)| {
-            let event = self.session.compact(text, outcome.removed).map_err(|error| error.to_string())?;
-            Ok((event, usage))
-        });
+        let compacted = outcome
+            .outcome
+            .and_then(|text| self.session.compact(text, outcome.removed).map_err(|error| error.to_string()));
         match compacted {
-            Ok((event, usage)) => {
+            Ok(event) => {
                 self.emit(event);
                 let breakdown = self.session.context_breakdown(&self.environment.tools);
                 self.session.estimate_context(breakdown.used);
-                self.running.turn.add_usage(usage);
-                let event = self.session.record_summary(usage);
-                self.emit(event);
+                if used.is_some() {
+                    // with the new size of the context
+                    let event = self.session.usage().event();
+                    self.emit(event);
+                }
                 self.emit(Event::State(WorkingState::Streaming));
                 self.continue_with(next);
             }
@@ -341,7 +363,7 @@ impl ActiveTurn<'_> {
                 let reminder = if is_question || !self.running.turn.can_remind() {
                     None
                 } else {
-                    self.session.remind_of_todos()
+                    self.session.remind_of_todos(&self.environment.tools)
                 };
                 match reminder {
                     Some(text) => self.step(|turn, effects| turn.remind(&text, effects)),
@@ -371,7 +393,19 @@ fn is_full(session: &Session) -> bool {
     let model = session.model();
     let window = model.as_ref().and_then(|model| model.input_limit);
     let step = model.and_then(|model| model.price?.next_step(0)).filter(|_| !has_own_limit);
-    settings.compaction_check && session.usage().context_size() > trigger(limit(session), window, step)
+    let size = session.usage().context_size().saturating_add(unread(session));
+    settings.compaction_check && size > trigger(limit(session), window, step)
+}
+
+/// The estimated size of what no call of the model has read yet: the results of its last calls, and other messages behind its last
+/// response.
+fn unread(session: &Session) -> u64 {
+    if session.usage().is_estimate() {
+        return 0;
+    }
+    let (_, kept) = session.conversation().visible();
+    let new = kept.iter().rev().take_while(|message| message.role != Role::Assistant);
+    new.map(|message| message_tokens(message)).fold(0, u64::saturating_add)
 }
 
 /// The size of the context beyond which it is compacted: the limit, but below what the model reads, and below the length from which on the
@@ -382,6 +416,8 @@ fn trigger(limit: u64, window: Option<u64>, price_step: Option<u64>) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use musher_model::Catalog;
+
     use super::*;
 
     #[test]
@@ -392,5 +428,11 @@ mod tests {
         assert_eq!(trigger(1_050_000, Some(922_000), Some(272_000)), 244_800);
         assert_eq!(trigger(100_000, Some(272_000), Some(200_000)), 100_000);
         assert_eq!(trigger(250_000, None, None), 250_000);
+        // Claude Haiku 5.5 costs five times as much above 100,000 tokens of its window of a million
+        let mut catalog = Catalog::default();
+        catalog.add_environment(&|name| (name == "ANTHROPIC_API_KEY").then(|| "k".to_owned()));
+        let haiku = catalog.find("claude-haiku-5-5").unwrap();
+        let step = haiku.price.as_ref().and_then(|price| price.next_step(0));
+        assert_eq!(trigger(1_000_000, haiku.input_limit(), step), 90_000);
     }
 }

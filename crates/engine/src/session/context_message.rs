@@ -1,6 +1,6 @@
 //! The hidden message before the first message of the user.
 
-use musher_tools::{Offer, Registry};
+use musher_tools::{Feature, Offer, Registry};
 
 use super::state::Session;
 use super::tool_selection;
@@ -14,8 +14,8 @@ pub(super) fn context_message(environment: &Environment, session: &Session, user
     let facts = Facts::read(session.cwd(), &session.config().root, &environment.homes())
         .with_folders(session.attach().directories.as_deref().unwrap_or_default())
         .unattended(session.attach().auto_reject || session.subagent().is_some());
-    let has = |tool: &str| tool_selection::known(tool, &environment.tools, session).is_ok();
-    let (has_skills, has_subagents) = (has("Skill"), has("Task"));
+    let has = |feature| tool_selection::provides(feature, &environment.tools, session);
+    let (has_skills, has_subagents) = (has(Feature::Skills), has(Feature::Subagents));
     let skills: Vec<Listed<'_>> = session
         .library()
         .skills

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use musher_model::Usage;
-use musher_tools::{Context, Sandbox};
+use musher_tools::{Context, Registry, Sandbox};
 use serde_json::{Map, Value};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -43,6 +43,7 @@ use crate::models::{Model, Models};
 use crate::permission::Policy;
 use crate::sandbox::Sandboxes;
 use crate::skills::Library;
+use crate::unfinished::UnfinishedCalls;
 use crate::{Effort, Event, Mode, SessionId, Settings, SettingsChange};
 use musher_message::{Message, Visibility};
 use musher_store::{Compaction, Log, Record, StoreError};
@@ -76,6 +77,8 @@ pub(crate) struct Session {
     conversation: Conversation,
     title: Title,
     usage: UsageTotals,
+    /// What calls have used that ended before their answer was complete, and that was not counted yet.
+    unfinished: UnfinishedCalls,
     /// The token counts that were last read or saved.
     saved_usage: UsageTotals,
     /// Changes of settings that were not saved yet.
@@ -147,6 +150,7 @@ impl Session {
             conversation: Conversation::new(parts.journal),
             title: Title::default(),
             usage: UsageTotals::default(),
+            unfinished: UnfinishedCalls::default(),
             saved_usage: UsageTotals::default(),
             unsaved: Vec::new(),
             unsent: Vec::new(),
@@ -354,9 +358,11 @@ impl Session {
         })
     }
 
-    /// The model in use, if it is configured.
+    /// The model in use, if it is configured. Its calls count for the session, also if they end early.
     pub(crate) fn model(&self) -> Option<Model> {
-        self.models.find(self.model_id())
+        let model = self.models.find(self.model_id())?;
+        let provider = self.unfinished.watch(model.provider, self.model_id(), model.price.clone());
+        Some(Model { provider, ..model })
     }
 
     /// The reasoning that vendors may accept back.
@@ -427,6 +433,8 @@ impl Session {
         if let Err(error) = self.note(&outcome).and_then(|()| self.sync()) {
             tracing::warn!(%error, "the end of a turn is not in the log");
         }
+        self.saved.insert(saved_settings::LAST_TURN_REASON.to_owned(), reason.name().into());
+        self.count_unfinished();
         self.save();
         turn.completed(reason, &self.usage)
     }
@@ -476,19 +484,24 @@ impl Session {
         self.title.take_unannounced()
     }
 
-    /// Sets a title made by the model, and counts its call. Returns the event that announces it, unless the user has set a title.
-    pub(crate) fn title_from_model(&mut self, title: String, usage: Usage) -> Option<Event> {
-        self.usage.add(self.charge(usage));
+    /// Sets a title made by the model, and counts its call. Returns the event that announces it, unless the user has set a title, or the
+    /// model has made none.
+    pub(crate) fn title_from_model(&mut self, title: Option<String>, usage: Option<Usage>) -> Option<Event> {
+        if let Some(usage) = usage {
+            self.usage.add(self.charge(usage));
+        }
+        self.count_unfinished();
         let is_saved = self.owning(|session| {
             session.save();
-            session.log()?.set_title(&title, false)
+            match &title {
+                Some(title) => session.log()?.set_title(title, false),
+                None => Ok(true),
+            }
         });
         if let Err(error) = &is_saved {
             tracing::warn!(%error, "the title was not saved");
         }
-        if self.title.is_manual() {
-            return None;
-        }
+        let title = title.filter(|_| !self.title.is_manual())?;
         self.title.set_from_model(&title);
         Some(title_event(title, TitleCause::Model))
     }
@@ -504,13 +517,27 @@ impl Session {
     /// Counts a call of the model in a turn. Returns the event that announces it.
     pub(crate) fn record_call(&mut self, usage: Usage) -> Event {
         self.usage.add_call(self.charge(usage));
+        self.count_unfinished();
         self.usage.event()
     }
 
-    /// Counts a call for a summary. Returns the event that announces it.
-    pub(crate) fn record_summary(&mut self, usage: Usage) -> Event {
-        self.usage.add(self.charge(usage));
-        self.usage.event()
+    /// Counts calls for a summary. Returns the event that announces them, if there were any.
+    pub(crate) fn record_summary(&mut self, usage: &[Usage]) -> Option<Event> {
+        for usage in usage {
+            self.usage.add(self.charge(*usage));
+        }
+        let has_unfinished = self.count_unfinished();
+        (has_unfinished || !usage.is_empty()).then(|| self.usage.event())
+    }
+
+    /// Counts the calls that ended before their answer was complete. Returns whether there were any.
+    fn count_unfinished(&mut self) -> bool {
+        let spent = self.unfinished.take();
+        let has_any = !spent.is_empty();
+        for (model, spending) in spent {
+            self.usage.add_unfinished(today(), model, spending);
+        }
+        has_any
     }
 
     /// Counts what a subagent has used. Returns the event that announces it.
@@ -554,9 +581,9 @@ impl Session {
     }
 
     /// Returns the reminder of open steps of the to-do list, once for each list.
-    pub(crate) fn remind_of_todos(&mut self) -> Option<String> {
+    pub(crate) fn remind_of_todos(&mut self, tools: &Registry) -> Option<String> {
         let messages = self.conversation.messages().iter().map(Arc::as_ref);
-        self.notes.remind_of_todos(OpenTodos::of(messages)?)
+        self.notes.remind_of_todos(OpenTodos::of(messages, tools)?)
     }
 
     /// Takes all reminders as one hidden message.

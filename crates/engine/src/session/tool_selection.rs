@@ -1,7 +1,7 @@
 //! Which tools a session has, which of them are offered to the model, and which it has to search for. Pure.
 
 use musher_model::ToolSpec;
-use musher_tools::{EditStyle, ListedFrom, Offer, Registry, ToolInfo};
+use musher_tools::{EditStyle, Feature, ListedFrom, Offer, Registry, ToolInfo};
 use serde_json::Value;
 
 use super::model_traits;
@@ -122,7 +122,7 @@ const MAX_DIRECT_TOKENS: u64 = 2_000;
 pub(crate) fn direct_mcp_tools(registry: &Registry, session: &Session) -> Vec<String> {
     let theirs = session.mcp().tools().into_iter().filter(|tool| is_offered(tool, session));
     let specs: Vec<ToolSpec> = theirs.map(|tool| mcp_spec(&tool)).collect();
-    let can_search = known("ToolSearch", registry, session).is_ok();
+    let can_search = provides(Feature::ToolSearch, registry, session);
     let size: u64 = specs.iter().map(super::lists::spec_tokens).sum();
     if can_search && size > MAX_DIRECT_TOKENS {
         return Vec::new();
@@ -165,6 +165,12 @@ fn fixed(registry: &Registry, selection: &ToolSelection, style: EditStyle) -> Ve
     let mut infos: Vec<&ToolInfo> = registry.infos().filter(is_offered).collect();
     infos.sort_by_key(place);
     infos.into_iter().map(spec).collect()
+}
+
+/// Whether a session has a tool that provides this.
+pub(crate) fn provides(feature: Feature, registry: &Registry, session: &Session) -> bool {
+    let selection = &session.settings().tools;
+    registry.infos().any(|info| info.provides == Some(feature) && is_selected(info, selection))
 }
 
 /// Checks that a session has a tool.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use musher_model::Media;
-use musher_tools::{Context, Part, Registry};
+use musher_tools::{Context, Feature, Part, Registry};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -105,14 +105,14 @@ impl Pictures {
 
     /// Reads an image the session may read without permission. The subagent has to ask for others.
     async fn one(&self, path: String) -> Result<Media, String> {
-        let Some(tool) = self.tools.get("Read") else {
-            return Err("cannot read images: there is no `Read` tool".to_owned());
+        let Some(tool) = self.tools.providing(Feature::Files) else {
+            return Err("cannot read images: no tool reads files".to_owned());
         };
         let path_given = std::path::Path::new(&path);
         let absolute = self.context.workspace.root().join(path_given).to_string_lossy().into_owned();
         let input: Map<String, Value> =
             [("file_path".to_owned(), Value::from(absolute))].into_iter().collect();
-        let call = permission::Call::new("Read", tool.action(&input)?);
+        let call = permission::Call::new(tool.info().name, tool.action(&input)?);
         let Verdict::Run(access) = permission::decide(&self.policy, &call, &self.context.workspace) else {
             return Err(format!("reading the image {path} needs permission"));
         };
