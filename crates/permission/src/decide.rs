@@ -20,11 +20,10 @@ pub fn decide(policy: &Policy, call: &Call<'_>, workspace: &Workspace) -> Verdic
         Action::Patch { paths, .. } => edit(policy, call, paths, workspace),
         Action::Read { path, is_recursive } => {
             let extent = if *is_recursive { Extent::WithoutSecrets } else { Extent::File };
-            let finding = files::read(policy, workspace, Path::new(path), extent);
-            look(policy, call.tool, path, &finding, workspace)
+            look(policy, call.tool, path, workspace, |real| files::read(policy, workspace, real, extent))
         }
         // file names are not secret
-        Action::List { path } => look(policy, call.tool, path, &Finding::NOTHING, workspace),
+        Action::List { path } => look(policy, call.tool, path, workspace, |_real| Finding::NOTHING),
         Action::Network { target } => {
             let target = visible(target.unwrap_or(call.tool));
             if policy.grants.covers_address(call.tool, &target) {
@@ -172,7 +171,7 @@ fn edit(policy: &Policy, call: &Call<'_>, paths: &[PathBuf], workspace: &Workspa
         finding = finding.and(found);
         real.push(resolved.unwrap_or_else(|| workspace.root().join(path)));
     }
-    let access = beyond(workspace, &real);
+    let access = Access::Only(real.as_slice().into());
     let first = real.first().cloned().unwrap_or_default();
     let file_name =
         first.file_name().map(|name| visible(&name.to_string_lossy()).into_owned()).unwrap_or_default();
@@ -201,12 +200,6 @@ fn not_in_spec_mode(tool: &str) -> Refusal {
     }
 }
 
-/// Returns the access for resolved paths: the workspace, and the paths outside of it.
-fn beyond(workspace: &Workspace, real: &[PathBuf]) -> Access {
-    let outside: Vec<PathBuf> = real.iter().filter(|path| !workspace.holds(path)).cloned().collect();
-    if outside.is_empty() { Access::Workspace } else { Access::Also(outside.into()) }
-}
-
 fn shown_path(path: &Path) -> PathBuf {
     match path.to_str() {
         Some(text) => PathBuf::from(visible(text).into_owned()),
@@ -214,14 +207,21 @@ fn shown_path(path: &Path) -> PathBuf {
     }
 }
 
-/// Reads need no permission, also outside of the workspace, except for secrets.
-fn look(policy: &Policy, tool: &str, path: &str, finding: &Finding, workspace: &Workspace) -> Verdict {
-    let real = workspace.resolve(path).map(|resolved| resolved.path);
-    let access =
-        real.as_ref().map_or(Access::Workspace, |real| beyond(workspace, std::slice::from_ref(real)));
-    let target = real.unwrap_or_else(|_| PathBuf::from(path));
+/// Reads need no permission, also outside of the workspace, except for secrets. `judge` returns the effect of reading the resolved path.
+fn look(
+    policy: &Policy,
+    tool: &str,
+    path: &str,
+    workspace: &Workspace,
+    judge: impl FnOnce(&Path) -> Finding,
+) -> Verdict {
+    // the tool reports a path that cannot be resolved
+    let target =
+        workspace.resolve(path).map_or_else(|_| workspace.root().join(path), |resolved| resolved.path);
+    let finding = judge(&target);
+    let access = Access::Only([target.clone()].into());
     let reason = finding.always_ask.clone().unwrap_or_default();
-    weigh(policy, finding, access, Choice::ONCE, || Kind::Beyond {
+    weigh(policy, &finding, access, Choice::ONCE, || Kind::Beyond {
         tool: tool.to_owned(),
         target: visible(&target.to_string_lossy()).into_owned(),
         operation: Operation::Read,

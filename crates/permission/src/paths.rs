@@ -23,10 +23,20 @@ pub enum Access {
     /// Only inside the workspace.
     #[default]
     Workspace,
-    /// Inside the workspace, and at or below these real paths, which the user has permitted.
-    Also(Arc<[PathBuf]>),
+    /// Only at or below these real paths, to which the paths of the call led when it was judged. A link that appears later leads elsewhere.
+    Only(Arc<[PathBuf]>),
     /// Anywhere: the user has permitted it.
     Anywhere,
+}
+
+impl Access {
+    fn includes(&self, resolved: &Resolved) -> bool {
+        match self {
+            Self::Workspace => resolved.is_inside,
+            Self::Only(judged) => judged.iter().any(|judged| resolved.path.starts_with(judged)),
+            Self::Anywhere => true,
+        }
+    }
 }
 
 /// The working directory, by its real path, and additional directories.
@@ -107,18 +117,25 @@ impl Workspace {
     /// Resolves a path, and fails if `access` does not include it.
     pub fn reach(&self, path: impl AsRef<Path>, access: &Access) -> io::Result<Resolved> {
         let resolved = self.resolve(path.as_ref())?;
-        let is_allowed = match access {
-            Access::Workspace => resolved.is_inside,
-            Access::Also(agreed) => {
-                resolved.is_inside || agreed.iter().any(|agreed| resolved.path.starts_with(agreed))
-            }
-            Access::Anywhere => true,
-        };
-        if !is_allowed {
-            let reason = format!("`{}` is outside the workspace", path.as_ref().display());
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
+        if access.includes(&resolved) {
+            return Ok(resolved);
         }
-        Ok(resolved)
+        let path = path.as_ref().display();
+        let reason = match access {
+            Access::Only(_) if resolved.is_inside => {
+                format!(
+                    "`{path}` leads to `{}` now, and did not when it was checked",
+                    resolved.path.display()
+                )
+            }
+            _ => format!("`{path}` is outside the workspace"),
+        };
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, reason))
+    }
+
+    /// Whether a path leads to where `access` does not include it.
+    pub fn leads_elsewhere(&self, path: impl AsRef<Path>, access: &Access) -> bool {
+        self.resolve(path).is_ok_and(|resolved| !access.includes(&resolved))
     }
 
     /// Returns the path for display: relative if it is below the working directory.

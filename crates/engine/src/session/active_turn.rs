@@ -106,6 +106,13 @@ impl ActiveTurn<'_> {
             TurnInput::FailedInSandbox { index, request, output } => {
                 self.step(|turn, effects| turn.ask_again(index, request, output, effects));
             }
+            TurnInput::LedElsewhere { index, output } => {
+                if self.running.turn.may_judge_again(index) {
+                    self.step(|turn, effects| turn.judge_again(index, effects));
+                } else {
+                    self.call_ran(index, output);
+                }
+            }
             TurnInput::Denied { index, output } => {
                 self.step(|turn, effects| turn.denied(index, output, effects));
             }

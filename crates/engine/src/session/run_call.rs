@@ -1,9 +1,10 @@
 //! Runs calls, each in its own task.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use musher_model::ToolUse;
-use musher_tools::{Access, Progress, ToolOutput};
+use musher_tools::{Access, Context, Progress, ToolOutput};
 
 use super::active_turn::ActiveTurn;
 use super::port::Port;
@@ -62,7 +63,12 @@ impl ActiveTurn<'_> {
                     }
                 },
             };
+            let paths = tool.action(&call.input).map(|action| action.paths()).unwrap_or_default();
             let output = tool.run(call.input, &context, cancel).await;
+            if output.is_error && lead_elsewhere(paths, &context).await {
+                sender.send(TurnInput::LedElsewhere { index, output }).await;
+                return;
+            }
             if let (Some(confinement), Some(denial)) = (confinement, &output.sandbox_denial)
                 && let Some(request) = confinement.again(denial, &context).await
             {
@@ -94,6 +100,16 @@ impl ActiveTurn<'_> {
             self.session.read_folder_notes(&path);
         }
     }
+}
+
+/// Whether the paths of a call lead elsewhere than when it was judged: another process has put links there since.
+async fn lead_elsewhere(paths: Vec<PathBuf>, context: &Context) -> bool {
+    if paths.is_empty() {
+        return false;
+    }
+    let (workspace, access) = (Arc::clone(&context.workspace), context.access.clone());
+    let any = move || paths.iter().any(|path| workspace.leads_elsewhere(path, &access));
+    tokio::task::spawn_blocking(any).await.unwrap_or(false)
 }
 
 /// Returns a callback that reports the progress of a call. A report that finds no room is left out: the next one has all of it.

@@ -2,7 +2,7 @@
 
 use musher_engine::{
     Attach, Autonomy, Choice, Command, Event, Mode, NewSession, Reply, SettingsChange, ToolFilter,
-    UserResponse,
+    UserRequest, UserResponse,
 };
 use serde_json::{Value, json};
 
@@ -167,6 +167,49 @@ async fn queued_call_is_checked_again_after_a_change() {
     stage.submit(Command::Interrupt);
     stage.until_idle().await;
     assert!(!stage.work.path().join(".git/hooks/pre-commit").exists());
+}
+
+#[tokio::test]
+async fn link_that_appears_after_the_approval_is_asked_about() {
+    let write = ("Create", json!({"file_path": "x/new.txt", "content": "text"}));
+    let mut stage = Stage::open([calls("", &[write]), text("ok")]).await;
+    let outside = stage.home.path().join("outside");
+    fs_err::create_dir(&outside).unwrap();
+    stage.say("Do it.");
+    let (_, request) = stage.until_question().await;
+    // another process, after the user has seen the request
+    std::os::unix::fs::symlink(&outside, stage.work.path().join("x")).unwrap();
+    stage.agent.respond(request, permission(Choice::ProceedOnce)).unwrap();
+    let event = stage.until(|event| is_idle(event) || matches!(event, Event::UserRequest(_))).await;
+    let Some(Event::UserRequest(UserRequest::Permission { id, calls, .. })) = event.last() else {
+        panic!("{:?}", event.last())
+    };
+    let real = fs_err::canonicalize(&outside).unwrap().join("new.txt");
+    assert!(
+        matches!(&calls[0].request.kind, musher_engine::permission::Kind::Create { path, .. } if *path == real),
+        "{calls:?}"
+    );
+    assert!(!outside.join("new.txt").exists());
+    stage.agent.respond(id.clone(), permission(Choice::ProceedOnce)).unwrap();
+    stage.until_idle().await;
+    assert_eq!(fs_err::read_to_string(outside.join("new.txt")).unwrap(), "text");
+}
+
+#[tokio::test]
+async fn link_that_appears_after_the_approval_leads_to_no_other_place_of_the_workspace() {
+    let write = ("Create", json!({"file_path": "x/pre-commit", "content": "evil"}));
+    let mut stage = Stage::open([calls("", &[write]), text("ok")]).await;
+    let hooks = stage.work.path().join(".git/hooks");
+    fs_err::create_dir_all(&hooks).unwrap();
+    stage.say("Do it.");
+    let (_, request) = stage.until_question().await;
+    std::os::unix::fs::symlink(&hooks, stage.work.path().join("x")).unwrap();
+    stage.agent.respond(request, permission(Choice::ProceedOnce)).unwrap();
+    let (seen, request) = stage.until_question().await;
+    assert_eq!(seen.last().unwrap(), "may call_0 run? [ProceedOnce, Cancel]");
+    stage.agent.respond(request, permission(Choice::Cancel)).unwrap();
+    stage.until_idle().await;
+    assert!(!hooks.join("pre-commit").exists());
 }
 
 /// `tool_permission_error_response`.

@@ -8,7 +8,7 @@ fn values(request: &PermissionRequest) -> Vec<&'static str> {
 
 #[test]
 fn command_is_shown_as_it_runs_with_the_usual_answers() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let request = asked(scene.run(&scene.policy, "cd src && npm run lint; for f in a; do ./go.sh $f; done"));
     assert_eq!(values(&request), ["proceed_once", "proceed_always", "cancel"]);
     assert_eq!((request.risk, request.impact()), (Risk::High, "high"));
@@ -21,7 +21,7 @@ fn command_is_shown_as_it_runs_with_the_usual_answers() {
 
 #[test]
 fn what_is_always_asked_for_is_only_agreed_to_once_and_says_why() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let policy = Policy { deny: vec![Rule::parse("git push")], ..scene.at(Autonomy::High) };
     for (command, why) in
         [("git push origin", "deny-list entry \"git push\""), ("sudo ls", "rights of another user")]
@@ -40,7 +40,7 @@ fn what_is_always_asked_for_is_only_agreed_to_once_and_says_why() {
 
 #[test]
 fn always_raises_the_autonomy_to_the_risk_that_was_shown_and_no_further() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let mut policy = scene.policy.clone();
     let request = asked(scene.run(&policy, "cargo build"));
     assert_eq!(apply(&mut policy, &request, Choice::ProceedOnce), Some(Grant::Call { raised: None }));
@@ -57,7 +57,7 @@ fn always_raises_the_autonomy_to_the_risk_that_was_shown_and_no_further() {
 
 #[test]
 fn answers_that_are_unknown_or_not_offered_are_a_no() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let request = asked(scene.run(&scene.policy, "cargo build"));
     assert_eq!(Choice::parse("proceed_forever"), None);
     assert_eq!(Choice::parse("Proceed_once"), None);
@@ -76,7 +76,7 @@ fn answers_that_are_unknown_or_not_offered_are_a_no() {
 
 #[test]
 fn tools_of_servers_are_remembered_up_to_the_risk_that_was_shown() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let call = |policy: &Policy, tool: &str, is_read_only| {
         scene.call(policy, tool, Action::Mcp { server: "files", tool, is_read_only })
     };
@@ -99,7 +99,7 @@ fn tools_of_servers_are_remembered_up_to_the_risk_that_was_shown() {
 
 #[test]
 fn plan_is_always_asked_for_and_its_answers_set_mode_and_level() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let plan = || Action::ProposePlan { plan: "# Plan", title: Some("Small"), option_names: Vec::new() };
     let spec = Policy { mode: Mode::Spec, skip_all: true, ..scene.at(Autonomy::Low) };
     let request = asked(scene.call(&spec, "ExitSpecMode", plan()));
@@ -129,7 +129,7 @@ fn plan_is_always_asked_for_and_its_answers_set_mode_and_level() {
 
 #[test]
 fn spec_mode_changes_nothing_whatever_the_level() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let spec = Policy {
         mode: Mode::Spec,
         skip_all: true,
@@ -153,11 +153,11 @@ fn spec_mode_changes_nothing_whatever_the_level() {
 
 #[test]
 fn files_are_asked_for_by_where_they_really_are() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let create =
         |policy: &Policy, path: &str| scene.call(policy, "Create", Action::Create { path, content: "x" });
     let low = scene.at(Autonomy::Low);
-    assert_eq!(create(&low, "new/x.rs"), Verdict::Run(Access::Workspace));
+    assert_eq!(create(&low, "new/x.rs"), Verdict::Run(Access::Only([scene.path("work/new/x.rs")].into())));
     let request = asked(create(&scene.policy, "new/x.rs"));
     let path = scene.path("work").join("new/x.rs");
     assert_eq!(request.kind, Kind::Create { path, file_name: "x.rs".to_owned(), content: "x".to_owned() });
@@ -165,8 +165,8 @@ fn files_are_asked_for_by_where_they_really_are() {
     // a link that leads out is shown with its end, and the consent is for that end
     let request = asked(create(&scene.at(Autonomy::Medium), "door/x"));
     assert!(matches!(&request.kind, Kind::Create { path, .. } if *path == scene.path("out").join("x")));
-    assert_eq!(request.access, Access::Also([scene.path("out").join("x")].into()));
-    assert!(matches!(create(&scene.at(Autonomy::High), "door/x"), Verdict::Run(Access::Also(_))));
+    assert_eq!(request.access, Access::Only([scene.path("out").join("x")].into()));
+    assert!(matches!(create(&scene.at(Autonomy::High), "door/x"), Verdict::Run(Access::Only(_))));
     for always in [".git/config", ".git/hooks/pre-commit", ".env", ".factory/settings.json", "notes"] {
         let request = asked(create(&scene.at(Autonomy::High), always));
         assert_eq!(values(&request), ["proceed_once", "cancel"], "{always}");
@@ -180,15 +180,16 @@ fn files_are_asked_for_by_where_they_really_are() {
 
 #[test]
 fn looking_is_free_except_at_secrets() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let look = |path: PathBuf, is_recursive| {
         let path = path.to_str().unwrap();
         scene.call(&scene.policy, "Read", Action::Read { path, is_recursive })
     };
     let read = |path: PathBuf| look(path, false);
-    assert_eq!(read(scene.path("work/a.txt")), Verdict::Run(Access::Workspace));
+    let inside = scene.path("work/a.txt");
+    assert_eq!(read(inside.clone()), Verdict::Run(Access::Only([inside].into())));
     let outside = scene.path("out/o.txt");
-    assert_eq!(read(outside.clone()), Verdict::Run(Access::Also([outside].into())));
+    assert_eq!(read(outside.clone()), Verdict::Run(Access::Only([outside].into())));
     for secret in [
         scene.path("work/.env"),
         scene.path("work").join("notes"),
@@ -209,7 +210,7 @@ fn looking_is_free_except_at_secrets() {
 
 #[test]
 fn rules_of_the_settings_allow_ask_and_refuse() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let rules = |texts: &[&str]| texts.iter().map(|text| Rule::parse(text)).collect::<Vec<_>>();
     let policy = Policy {
         allow: rules(&["npm publish", "git push"]),
@@ -255,7 +256,7 @@ fn rules_of_the_settings_allow_ask_and_refuse() {
 
 #[test]
 fn reason_of_the_model_is_shown() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let action = Action::Command { line: "git push", reason: Some("says the model") };
     let request = asked(scene.call(&scene.policy, "Execute", action));
     assert!(matches!(&request.kind, Kind::Exec { reason: Some(reason), .. } if reason == "says the model"));
@@ -263,7 +264,7 @@ fn reason_of_the_model_is_shown() {
 
 #[test]
 fn request_is_refused_if_no_user_can_be_asked() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let policy = Policy { auto_reject: true, ..scene.policy.clone() };
     assert!(matches!(scene.run(&policy, "ls"), Verdict::Run(_)));
     assert!(
@@ -273,7 +274,7 @@ fn request_is_refused_if_no_user_can_be_asked() {
 
 #[test]
 fn what_deceives_the_eye_is_shown_and_the_rest_of_the_network_is_medium() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let request = asked(scene.run(&scene.at(Autonomy::High), "ls \u{202e}x"));
     assert!(matches!(&request.kind, Kind::Exec { full_command, .. } if full_command == "ls \\u{202e}x"));
     let fetch = || Action::Network { target: Some("https://example.com") };
@@ -286,7 +287,7 @@ fn what_deceives_the_eye_is_shown_and_the_rest_of_the_network_is_medium() {
 
 #[test]
 fn programs_of_the_workspace_are_unknown_ones() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     fs_err::write(scene.path("work").join("ls"), "#!/bin/sh\n").unwrap();
     let policy = |folder: PathBuf| Policy {
         search_path: vec![folder, "/usr/bin".into()],
@@ -300,7 +301,7 @@ fn programs_of_the_workspace_are_unknown_ones() {
 
 #[test]
 fn no_answer_gives_more_than_may_be_given() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let policy = Policy { max_autonomy: Some(Autonomy::Low), ..scene.at(Autonomy::High) };
     assert!(matches!(scene.run(&policy, "touch x"), Verdict::Run(_)));
     let request = asked(scene.run(&policy, "cargo build"));
@@ -319,7 +320,7 @@ fn no_answer_gives_more_than_may_be_given() {
 
 #[test]
 fn further_folders_of_the_workspace_are_inside_and_as_precious_as_the_first() {
-    let mut scene = Scene::new();
+    let mut scene = TestWorkspace::new();
     let out = scene.path("out");
     let new = out.join("new.txt");
     let create = || Action::Create { path: new.to_str().unwrap(), content: "x" };
@@ -327,7 +328,7 @@ fn further_folders_of_the_workspace_are_inside_and_as_precious_as_the_first() {
     assert!(matches!(scene.call(&low, "Create", create()), Verdict::Ask(_)));
     let outside = scene.level("touch ../out/x");
     scene.workspace = scene.workspace.clone().with_folder(&out).unwrap();
-    assert_eq!(scene.call(&low, "Create", create()), Verdict::Run(Access::Workspace));
+    assert_eq!(scene.call(&low, "Create", create()), Verdict::Run(Access::Only([new.clone()].into())));
     assert_eq!(scene.level("touch ../out/x"), scene.level("touch x"));
     assert_ne!(scene.level("touch ../out/x"), outside);
     assert_eq!(scene.level("rm -rf ../out"), None, "a whole folder of the workspace is always asked for");
@@ -335,7 +336,7 @@ fn further_folders_of_the_workspace_are_inside_and_as_precious_as_the_first() {
 
 #[test]
 fn input_for_a_command_needs_high_autonomy_and_respects_the_lists() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let feed = |policy: &Policy, text: &str| scene.call(policy, "TaskInput", Action::CommandInput { text });
     for autonomy in [Autonomy::Off, Autonomy::Low, Autonomy::Medium] {
         let request = asked(feed(&scene.at(autonomy), "ls"));
@@ -357,7 +358,7 @@ fn input_for_a_command_needs_high_autonomy_and_respects_the_lists() {
 
 #[test]
 fn refusal_by_the_settings_says_not_to_work_around_it() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let policy = Policy { block: vec![Rule::parse("curl")], ..scene.at(Autonomy::High) };
     for line in ["curl http://x", "eval \"$X\""] {
         let Verdict::Refuse(refusal) = scene.run(&policy, line) else { panic!("`{line}` is not refused") };
@@ -369,7 +370,7 @@ fn refusal_by_the_settings_says_not_to_work_around_it() {
 
 #[test]
 fn always_for_a_web_page_covers_its_host_and_nothing_else() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let mut policy = scene.policy.clone();
     let fetch =
         |policy: &Policy, url: &str| scene.call(policy, "FetchUrl", Action::Network { target: Some(url) });
@@ -404,7 +405,7 @@ fn always_for_a_web_page_covers_its_host_and_nothing_else() {
 
 #[test]
 fn scripts_of_hooks_are_asked_for_at_every_level() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let script = scene.path("work/a.txt");
     let policy = Policy { protected_files: vec![script], ..scene.at(Autonomy::High) };
     for command in ["touch a.txt", "cp src/main.rs a.txt", "rm a.txt"] {

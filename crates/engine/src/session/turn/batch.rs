@@ -5,6 +5,8 @@
 //! change gets a new verdict right before the user is asked or the call runs, because a link created by the earlier call may lead its
 //! paths elsewhere.
 //!
+//! A call that fails because another process has put such a link there is judged again, once, when it has failed.
+//!
 //! No step visits all calls: a response with many of them takes linear time. Only the first [`MAX_CALLS_PER_ANSWER`] run.
 
 use std::sync::Arc;
@@ -70,6 +72,8 @@ pub(super) struct Call {
     stage: Stage,
     /// The output of a run that the sandbox has most likely made fail: the user is asked whether it runs again without.
     failed_in_sandbox: Option<ToolOutput>,
+    /// Whether it has failed and was judged again, because its paths led elsewhere than when it was judged.
+    is_judged_again: bool,
     output: Option<ToolOutput>,
 }
 
@@ -129,6 +133,7 @@ impl Batch {
                 is_rewritten: false,
                 stage,
                 failed_in_sandbox: None,
+                is_judged_again: false,
                 output,
             }
         };
@@ -431,6 +436,21 @@ impl Batch {
             call.stage = Stage::NeedsPermission { request, changes };
         });
         self.next_to_start = self.next_to_start.min(index);
+    }
+
+    /// Whether a running call can be judged again, which happens once.
+    pub(super) fn may_judge_again(&self, index: usize) -> bool {
+        let is_running = |call: &Call| matches!(call.stage, Stage::Started) && call.output.is_none();
+        self.calls.get(index).is_some_and(|call| is_running(call) && !call.is_judged_again)
+    }
+
+    /// A running call has failed because its paths lead elsewhere than when it was judged. An approval was for where they led before.
+    pub(super) fn judge_again(&mut self, index: usize, out: &mut Vec<Effect>) {
+        if !self.may_judge_again(index) {
+            return;
+        }
+        self.change(index, |call| call.is_judged_again = true);
+        self.recheck(index, None, out);
     }
 
     /// Returns the output of a call in the sandbox, if the user is or was asked whether it may run again without.

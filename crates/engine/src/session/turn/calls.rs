@@ -63,6 +63,18 @@ impl Turn {
         self.continue_calls(out);
     }
 
+    /// Whether a running call can be judged again because its paths lead elsewhere now: once, so that it ends at some time.
+    pub(crate) fn may_judge_again(&self, index: usize) -> bool {
+        matches!(&self.phase, Phase::Tools(batch) if batch.may_judge_again(index))
+    }
+
+    /// A call has failed because its paths lead elsewhere than when it was judged: they are judged again.
+    pub(crate) fn judge_again(&mut self, index: usize, out: &mut Vec<Effect>) {
+        let Phase::Tools(batch) = &mut self.phase else { return };
+        batch.judge_again(index, out);
+        self.continue_calls(out);
+    }
+
     /// Whether the user has allowed a call to run without the sandbox after it failed there.
     pub(crate) fn runs_again(&self, index: usize) -> bool {
         matches!(&self.phase, Phase::Tools(batch) if batch.failed_in_sandbox(index).is_some())
