@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use tracing::Instrument as _;
 use uuid::Uuid;
 
-use crate::agent::{Claude, Droid, Failure, Plan};
+use crate::agent::{Claude, Droid, Failure, ModelNames, SessionPlan};
 use crate::config::{Config, Engine};
 use crate::options;
 use crate::session::{CommandRequest, End, Wiring, serve};
@@ -116,14 +116,18 @@ impl Bridge {
         if kind == AgentKind::Claude {
             return Ok(Chosen::Claude(create));
         }
-        let mut plan = Plan::new(std::mem::take(&mut create.options), &create.cwd)?;
+        let mut plan = SessionPlan::new(std::mem::take(&mut create.options), &create.cwd)?;
         if kind == AgentKind::Engine {
             plan.default_sandbox(self.config.sandbox.as_ref());
         } else if plan.has_sandbox() {
             return Err("this agent cannot do `sandbox`".to_owned());
         }
         let agent = match (kind, &self.config.engine) {
-            (AgentKind::Engine, Engine::Embedded(make)) => make()?,
+            (AgentKind::Engine, Engine::Embedded(make)) => {
+                let engine = make()?;
+                plan.know_models(ModelNames::of(engine.has_model));
+                engine.agent
+            }
             (AgentKind::Engine, Engine::Program(program)) => Droid::program(program, plan.cwd()),
             _ => Droid::program(&self.config.droid, plan.cwd()),
         };
@@ -169,7 +173,7 @@ impl Bridge {
 enum Chosen {
     Claude(Box<Create>),
     /// An agent of the Droid protocol: droid, or the engine.
-    Droid(Box<Create>, musher::Agent, Box<Plan>),
+    Droid(Box<Create>, musher::Agent, Box<SessionPlan>),
 }
 
 async fn start_claude(wiring: Wiring, create: Create) {
@@ -181,7 +185,7 @@ async fn start_claude(wiring: Wiring, create: Create) {
     serve(wiring, create, start).await;
 }
 
-async fn start_droid(wiring: Wiring, create: Create, agent: musher::Agent, plan: Plan) {
+async fn start_droid(wiring: Wiring, create: Create, agent: musher::Agent, plan: SessionPlan) {
     for note in &plan.notes {
         (wiring.config.log)(&format!("session {}: {note}", wiring.session_id));
     }

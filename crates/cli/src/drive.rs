@@ -3,7 +3,7 @@
 //! One loop owns the screen, so that nothing is written between a question and its answer.
 
 mod asking;
-mod verdict;
+mod turn_exit;
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use crate::task::refused;
 use crate::terminal::{Answers, FRAME, Screen};
 use crate::view::{self, Parsed, Piece, View};
 
-pub(crate) use verdict::{NO_ANSWER, Verdict, has_no_answer, is_of_model, verdict};
+pub(crate) use turn_exit::{NO_ANSWER, TurnExit, has_no_answer, is_of_model, turn_exit};
 
 /// Maximum number of pieces held back while a question is open; then the agent waits.
 const MAX_HELD: usize = 1000;
@@ -183,7 +183,7 @@ impl Drive {
                 self.held.extend(view.event(event, self.screen.width()));
                 if self.open.is_none() { self.release() } else { Ok(()) }
             }
-            // the result needs a verdict first
+            // the result needs an exit code first
             Output::Machine(_) if matches!(event, Event::Result(_)) => Ok(()),
             Output::Machine(report) => report.event(event),
         }

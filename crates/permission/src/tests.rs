@@ -17,13 +17,13 @@ use tempfile::TempDir;
 use super::*;
 
 /// A workspace with a few files, beside a home directory and another directory.
-pub(super) struct Scene {
+pub(super) struct TestWorkspace {
     pub(super) folder: TempDir,
     pub(super) workspace: Workspace,
     pub(super) policy: Policy,
 }
 
-impl Scene {
+impl TestWorkspace {
     pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = fs_err::canonicalize(folder.path()).unwrap();

@@ -28,9 +28,9 @@ pub const MARKS_VARIABLE: &str = "MUSHER_PROCESS_MARKS";
 const MARK_OPTION: char = 'x';
 const OWNER_OPTION: char = 'R';
 
-/// Bit that is set in soft limits that are marks; hard limits have `HARD` instead. The lower bits are the number of the mark.
-const SOFT: u64 = 1 << 61;
-const HARD: u64 = 1 << 62;
+/// Bit that is set in soft limits that are marks; hard limits have `HARD_BIT` instead. The lower bits are the number of the mark.
+const SOFT_BIT: u64 = 1 << 61;
+const HARD_BIT: u64 = 1 << 62;
 
 /// Number of hexadecimal digits of a mark that form its number.
 const DIGITS: usize = 15;
@@ -114,7 +114,7 @@ pub(crate) struct LimitMark(u64);
 impl LimitMark {
     /// Returns its forms in `/proc/PID/limits`: as innermost and as outermost mark.
     pub(crate) fn texts(self) -> [String; 2] {
-        [(SOFT | self.0).to_string(), (HARD | self.0).to_string()]
+        [(SOFT_BIT | self.0).to_string(), (HARD_BIT | self.0).to_string()]
     }
 
     /// Sets the mark in a limit of this process, irrevocably. Uses plain system calls only, because it runs between fork and exec.
@@ -125,11 +125,11 @@ impl LimitMark {
         use rustix::process::{Rlimit, getrlimit, setrlimit};
 
         let maximum = match getrlimit(resource).maximum {
-            None => HARD | self.0,
-            Some(outermost) if outermost >= HARD => outermost,
+            None => HARD_BIT | self.0,
+            Some(outermost) if outermost >= HARD_BIT => outermost,
             Some(_foreign) => return,
         };
         // lowering a limit should not fail; if it does, the environment still carries the mark
-        setrlimit(resource, Rlimit { current: Some(SOFT | self.0), maximum: Some(maximum) }).ok();
+        setrlimit(resource, Rlimit { current: Some(SOFT_BIT | self.0), maximum: Some(maximum) }).ok();
     }
 }

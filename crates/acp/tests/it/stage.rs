@@ -20,12 +20,12 @@ use tokio_util::compat::{TokioAsyncReadCompatExt as _, TokioAsyncWriteCompatExt 
 const DEADLINE: Duration = Duration::from_secs(20);
 
 /// The updates that the editor got.
-pub(crate) type Told = Arc<Mutex<Vec<Value>>>;
+pub(crate) type SentUpdates = Arc<Mutex<Vec<Value>>>;
 
 /// The editor's end of the connection.
 pub(crate) struct Editor {
     cx: ConnectionTo<agent_client_protocol::Agent>,
-    told: Told,
+    told: SentUpdates,
 }
 
 /// Runs an editor with this agent. It answers permission requests with the option `choice`.
@@ -36,7 +36,7 @@ pub(crate) async fn with_editor(agent: Agent, choice: &'static str, play: impl A
     let adapter = tokio::spawn(serve(Config::new(agent), lines, std::future::pending()));
     let (reader, writer) = tokio::io::split(ours);
     let ours = ByteStreams::new(writer.compat_write(), reader.compat());
-    let told = Told::default();
+    let told = SentUpdates::default();
     let heard = Arc::clone(&told);
     let client = Client
         .v1()

@@ -11,7 +11,7 @@ use musher_rpc::{Closed, Exit};
 use serde_json::{Map, Value};
 
 pub(crate) use claude::Claude;
-pub(crate) use droid::{Droid, Plan};
+pub(crate) use droid::{Droid, ModelNames, SessionPlan};
 
 use crate::wire::request::PromptContent;
 

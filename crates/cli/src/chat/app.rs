@@ -8,10 +8,10 @@ mod submit; // what a line that was entered means
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use musher::{Event, PendingPermission, PendingQuestion, PendingRequest};
+use musher::wire::SessionNotification;
+use musher::{Event, PendingPermission, PendingQuestion, PendingRequest, SessionGrants};
 
 use super::editor::Editor;
-use super::grant::Grant;
 use super::history::History;
 use super::keymap::{Does, Keymap};
 use super::keys::{Code, Input, Key};
@@ -24,15 +24,19 @@ use answers::Arming;
 use menu::Menu;
 
 /// Two presses of a key within this time belong together.
-const DOUBLE: Duration = Duration::from_millis(1500);
+const DOUBLE_PRESS_TIMEOUT: Duration = Duration::from_millis(1500);
 /// Maximum number of prompts that wait.
 const MAX_QUEUED: usize = 50;
+/// Maximum number of ids of printed prompts that are kept.
+const MAX_PRINTED: usize = 100;
 
 /// What the shell has to do.
 #[derive(Debug)]
 pub(crate) enum Action {
     /// Send this prompt.
     Start(String),
+    /// Send this prompt to the turn that runs.
+    Join(String),
     /// Interrupt the turn.
     Interrupt,
     /// End the command that runs for the user, with its processes.
@@ -81,6 +85,7 @@ pub(crate) enum Purpose {
     Rewind,
     RewindFiles,
     History,
+    Theme,
 }
 
 /// What takes the keys instead of the prompt.
@@ -96,6 +101,8 @@ enum Overlay {
 struct Busy {
     since: Instant,
     is_stopping: bool,
+    /// Whether prompts in its events are of others: another client began it, or the one of this chat has come.
+    has_other_prompts: bool,
 }
 
 /// What the status line shows.
@@ -123,10 +130,17 @@ pub(crate) struct App {
     words: Option<Editor>,
     keymap: Keymap,
     queue: VecDeque<String>,
+    /// Prompts that were sent to the turn that runs, and are not in the conversation yet: their ids and texts.
+    joining: Vec<(String, String)>,
+    /// The ids of the prompts that are printed.
+    printed: VecDeque<String>,
     overlay: Option<Overlay>,
     arming: Arming,
     waiting: VecDeque<PendingRequest>,
-    grants: Vec<Grant>,
+    /// The place of the open request among those that wait.
+    open_at: usize,
+    /// What the user has allowed for the rest of the session.
+    grants: SessionGrants,
     /// A call that the user has rewritten: its id and what is expected to be asked again.
     rewritten: Option<(String, serde_json::Value)>,
     menu: Option<Menu>,
@@ -167,10 +181,13 @@ impl App {
             words: None,
             keymap,
             queue: VecDeque::new(),
+            joining: Vec::new(),
+            printed: VecDeque::new(),
             overlay: None,
             arming: Arming::default(),
             waiting: VecDeque::new(),
-            grants: Vec::new(),
+            open_at: 0,
+            grants: SessionGrants::default(),
             rewritten: None,
             menu: None,
             files: None,
@@ -200,7 +217,7 @@ impl App {
     pub(crate) fn at(&mut self, now: Instant) {
         self.now = now;
         self.arm_when_quiet();
-        if self.notice.as_ref().is_some_and(|(_, since)| now - *since > DOUBLE * 2) {
+        if self.notice.as_ref().is_some_and(|(_, since)| now - *since > DOUBLE_PRESS_TIMEOUT * 2) {
             self.notice = None;
         }
     }
@@ -216,6 +233,11 @@ impl App {
 
     pub(crate) fn is_busy(&self) -> bool {
         self.busy.is_some()
+    }
+
+    /// Whether keys and pastes go to the prompt.
+    pub(crate) fn is_writing(&self) -> bool {
+        self.words.is_none() && !matches!(self.overlay, Some(Overlay::Picker { .. }))
     }
 
     /// The text that was typed and not sent.
@@ -275,8 +297,61 @@ impl App {
 
     /// A turn has begun.
     pub(crate) fn begun(&mut self, prompt: &str) {
-        self.busy = Some(Busy { since: self.now, is_stopping: false });
+        self.busy = Some(Busy { since: self.now, is_stopping: false, has_other_prompts: false });
         self.transcript.prompt(prompt, self.width);
+    }
+
+    /// A turn that runs already is shown from now on.
+    pub(crate) fn followed(&mut self) {
+        self.busy = Some(Busy { since: self.now, is_stopping: false, has_other_prompts: true });
+    }
+
+    /// The prompt with this id is printed.
+    pub(crate) fn own_prompt(&mut self, id: &str) {
+        self.printed.push_back(id.to_owned());
+        while self.printed.len() > MAX_PRINTED {
+            self.printed.pop_front();
+        }
+    }
+
+    /// A prompt in the events of a turn. Old agents give the one of this chat an id of their own.
+    fn user_message(&mut self, id: &str, text: &str) {
+        let is_printed = self.printed.iter().any(|printed| printed == id);
+        let joins = self.joining.iter().any(|(joining, _)| joining == id);
+        match &mut self.busy {
+            Some(busy) if is_printed => busy.has_other_prompts = true,
+            Some(busy) if joins || busy.has_other_prompts => self.prompted(id, text),
+            _ => {}
+        }
+    }
+
+    /// A prompt is in the conversation: one that was to join the turn, or one of another client.
+    pub(crate) fn prompted(&mut self, id: &str, text: &str) {
+        if self.printed.iter().any(|printed| printed == id) {
+            return;
+        }
+        self.own_prompt(id);
+        // what the user typed, without what the model gets to know with it
+        let typed = self.joining.iter().position(|(joining, _)| joining == id);
+        let typed = typed.map(|at| self.joining.remove(at).1);
+        self.transcript.prompt(typed.as_deref().unwrap_or(text), self.width);
+    }
+
+    /// A prompt is on its way to the turn that runs.
+    pub(crate) fn joins(&mut self, id: String, text: String) {
+        self.joining.push((id, text));
+    }
+
+    /// The agent did not take a prompt for the turn: it waits again.
+    pub(crate) fn not_joined(&mut self, id: &str) {
+        if let Some(at) = self.joining.iter().position(|(joining, _)| joining == id) {
+            let (_, text) = self.joining.remove(at);
+            if self.busy.is_some() {
+                self.queue.push_front(text);
+            } else {
+                self.editor.set(&text);
+            }
+        }
     }
 
     /// A turn is over, or could not begin.
@@ -299,6 +374,15 @@ impl App {
             Event::Permission(pending) => self.requested(PendingRequest::Permission(pending.clone())),
             Event::Question(pending) => self.requested(PendingRequest::Question(pending.clone())),
             Event::PermissionResolved(_) => self.forget_settled(),
+            Event::User(message) => self.user_message(&message.id, &message.text()),
+            Event::Other(other) if matches!(&**other, SessionNotification::QueuedMessagesDiscarded(_)) => {
+                // to be sent again, or not: the user decides
+                let texts: Vec<_> = self.joining.drain(..).map(|(_, text)| text).collect();
+                texts.iter().for_each(|text| self.history.add(text));
+                if self.editor.is_empty() && !texts.is_empty() {
+                    self.editor.set(&texts.join("\n"));
+                }
+            }
             Event::Result(result) => {
                 self.status.cost += result.cost.map_or(0.0, |cost| cost.usd);
                 self.transcript.event(event, self.now, self.width);
@@ -321,10 +405,8 @@ impl App {
 
     fn paste(&mut self, text: &str) {
         self.disarm();
-        match &mut self.overlay {
-            Some(Overlay::Picker { picker, .. }) => return picker.paste(text),
-            _ if self.words.is_some() => {}
-            _ => {}
+        if let Some(Overlay::Picker { picker, .. }) = &mut self.overlay {
+            return picker.paste(text);
         }
         if let Some(words) = &mut self.words {
             return words.paste(text);
@@ -355,6 +437,11 @@ impl App {
             }
             return;
         }
+        // also with an open request: in a daemon it waits there for another client
+        let is_empty = self.editor.is_empty() && self.words.as_ref().is_none_or(Editor::is_empty);
+        if key == Key::ctrl('d') && is_empty {
+            return self.actions.push(Action::Quit);
+        }
         if self.words.is_some() {
             return self.words_key(key);
         }
@@ -382,9 +469,6 @@ impl App {
             let cursor = self.editor.cursor();
             self.editor.replace(cursor - 1..cursor, "\n");
             return;
-        }
-        if key == Key::ctrl('d') && self.editor.is_empty() {
-            return self.actions.push(Action::Quit);
         }
         if key == Key::plain(Code::Char('?')) && self.editor.is_empty() {
             self.shows_help = true;
@@ -440,12 +524,11 @@ impl App {
                 self.notice(if shows { "thoughts are shown" } else { "thoughts are folded" });
             }
             Does::NextMode => self.actions.push(Action::Command("mode", "next".to_owned())),
-            Does::SendNow => {
+            Does::SendNow if self.busy.is_some() => {
                 self.queue_typed();
-                if !self.queue.is_empty() {
-                    self.interrupt();
-                }
+                self.actions.extend(self.queue.drain(..).map(Action::Join));
             }
+            Does::SendNow => self.submit(),
             Does::Help => self.shows_help = true,
         }
         true
@@ -466,7 +549,7 @@ impl App {
             self.menu = None;
             return;
         }
-        let is_second = self.last_ctrl_c.is_some_and(|at| self.now - at < DOUBLE);
+        let is_second = self.last_ctrl_c.is_some_and(|at| self.now - at < DOUBLE_PRESS_TIMEOUT);
         self.last_ctrl_c = Some(self.now);
         match &self.busy {
             Some(busy) if !busy.is_stopping => self.interrupt(),
@@ -493,7 +576,7 @@ impl App {
         if self.editor.key(key) {
             return;
         }
-        if self.last_escape.take().is_some_and(|at| self.now - at < DOUBLE) {
+        if self.last_escape.take().is_some_and(|at| self.now - at < DOUBLE_PRESS_TIMEOUT) {
             return self.actions.push(Action::Command("rewind", String::new()));
         }
         self.last_escape = Some(self.now);

@@ -41,12 +41,17 @@ pub(crate) enum Done {
         code: Option<i32>,
         is_shared: bool,
     },
+    /// A prompt for the turn that runs was refused: its id, and why.
+    NotSent {
+        id: String,
+        error: String,
+    },
     Nothing,
 }
 
 /// What a job works with.
 #[derive(Debug, Clone)]
-pub(crate) struct Scene {
+pub(crate) struct JobContext {
     pub(crate) session: Session,
     pub(crate) opener: Arc<dyn Opener>,
     pub(crate) cwd: PathBuf,
@@ -57,8 +62,8 @@ pub(crate) struct Scene {
 type Outcome = anyhow::Result<Done>;
 
 /// Runs a command.
-pub(crate) async fn command(scene: Scene, name: &'static str, argument: String) -> Outcome {
-    let Scene { session, .. } = &scene;
+pub(crate) async fn command(scene: JobContext, name: &'static str, argument: String) -> Outcome {
+    let JobContext { session, .. } = &scene;
     match name {
         "model" if argument.is_empty() => {
             let listed = session.client().list_models(ListModelsParams::default()).await?;
@@ -122,7 +127,12 @@ pub(crate) async fn command(scene: Scene, name: &'static str, argument: String) 
             let servers = session.client().list_mcp_servers().await?.servers;
             let rows = servers.into_iter().map(|it| {
                 let error = it.error.map(|error| format!("  {error}")).unwrap_or_default();
-                (it.name, format!("{}{error}", it.status))
+                let login = if it.requires_auth == Some(true) {
+                    format!("  run `musher mcp login {}` in a terminal", it.name)
+                } else {
+                    String::new()
+                };
+                (it.name, format!("{}{error}{login}", it.status))
             });
             Ok(table("MCP servers", rows.collect()))
         }
@@ -152,7 +162,7 @@ pub(crate) async fn command(scene: Scene, name: &'static str, argument: String) 
 }
 
 /// The user has chosen from a list.
-pub(crate) async fn chosen(scene: Scene, purpose: Purpose, item: Item) -> Outcome {
+pub(crate) async fn chosen(scene: JobContext, purpose: Purpose, item: Item) -> Outcome {
     match purpose {
         Purpose::Model => command(scene, "model", item.value).await,
         Purpose::Effort => command(scene, "effort", item.value).await,
@@ -164,7 +174,7 @@ pub(crate) async fn chosen(scene: Scene, purpose: Purpose, item: Item) -> Outcom
             let (id, files) = item.value.split_once(' ').unwrap_or((&item.value, ""));
             rewind(&scene, id, files == "files").await
         }
-        Purpose::History => Ok(Done::Nothing),
+        Purpose::History | Purpose::Theme => Ok(Done::Nothing),
     }
 }
 
@@ -211,7 +221,7 @@ async fn next_mode(session: &Session) -> Outcome {
 }
 
 /// The prompts of the session: those before it was resumed, and those of this chat.
-fn prompts(scene: &Scene) -> Vec<(String, String)> {
+fn prompts(scene: &JobContext) -> Vec<(String, String)> {
     let history = scene.session.state().history;
     let earlier = history
         .iter()
@@ -225,7 +235,7 @@ fn is_prompt(message: &Message) -> bool {
 }
 
 /// Offers to restore files, if some have changed since the prompt.
-async fn rewind_files(scene: &Scene, message_id: String) -> Outcome {
+async fn rewind_files(scene: &JobContext, message_id: String) -> Outcome {
     let session_id = scene.session.id().to_string();
     let info = scene
         .session
@@ -248,7 +258,7 @@ async fn rewind_files(scene: &Scene, message_id: String) -> Outcome {
     ))
 }
 
-async fn rewind(scene: &Scene, message_id: &str, with_files: bool) -> Outcome {
+async fn rewind(scene: &JobContext, message_id: &str, with_files: bool) -> Outcome {
     let text = prompts(scene).into_iter().find(|(id, _)| id == message_id).map(|(_, text)| text);
     let session_id = scene.session.id().to_string();
     let client = scene.session.client();
@@ -307,7 +317,7 @@ fn status(session: &Session) -> Done {
     )
 }
 
-fn memory(scene: &Scene) -> Done {
+fn memory(scene: &JobContext) -> Done {
     let mut rows = Vec::new();
     for folder in scene.cwd.ancestors() {
         for name in ["AGENTS.md", "CLAUDE.md"] {
@@ -327,7 +337,7 @@ fn memory(scene: &Scene) -> Done {
     }
 }
 
-fn export(scene: &Scene, argument: &str) -> Outcome {
+fn export(scene: &JobContext, argument: &str) -> Outcome {
     let id = scene.session.id().to_string();
     let name =
         if argument.is_empty() { format!("chat-{}.md", &id[..id.len().min(8)]) } else { argument.to_owned() };

@@ -16,7 +16,7 @@ pub(crate) struct Questions {
 
 /// What a key did.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum KeyOutcome {
     Nothing,
     /// All questions have their answers.
     Done(Vec<String>),
@@ -29,6 +29,11 @@ pub(crate) enum Asked {
 impl Questions {
     pub(crate) fn new(questions: Vec<Question>) -> Self {
         Self { all: questions, answers: Vec::new(), selected: 0, chosen: Vec::new() }
+    }
+
+    /// Whether nothing was answered or chosen yet.
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.answers.is_empty() && self.chosen.is_empty()
     }
 
     fn current(&self) -> Option<&Question> {
@@ -58,7 +63,7 @@ impl Questions {
         self.current().map(|it| format!("{}{of}", it.question)).unwrap_or_default()
     }
 
-    pub(crate) fn key(&mut self, key: Key) -> Asked {
+    pub(crate) fn key(&mut self, key: Key) -> KeyOutcome {
         // one more for an answer in own words
         let last = self.options().len();
         match (key.code, key.ctrl) {
@@ -69,7 +74,7 @@ impl Questions {
                 self.selected = if self.selected >= last { 0 } else { self.selected + 1 };
             }
             (Code::Char(' '), false) if self.is_multiple() => self.toggle(self.selected),
-            (Code::Enter, _) if self.selected == last => return Asked::Words,
+            (Code::Enter, _) if self.selected == last => return KeyOutcome::Words,
             (Code::Enter, _) => {
                 if self.chosen.is_empty() {
                     self.chosen.push(self.selected);
@@ -81,7 +86,7 @@ impl Questions {
                 return self.answer(answer);
             }
             _ => match key.typed() {
-                Some('o') => return Asked::Words,
+                Some('o') => return KeyOutcome::Words,
                 Some(digit @ '1'..='9') => {
                     let at = usize::from(digit as u8 - b'1');
                     if at < last && self.is_multiple() {
@@ -94,7 +99,7 @@ impl Questions {
                 _ => {}
             },
         }
-        Asked::Nothing
+        KeyOutcome::Nothing
     }
 
     fn toggle(&mut self, at: usize) {
@@ -108,13 +113,13 @@ impl Questions {
     }
 
     /// Answers the current question.
-    pub(crate) fn answer(&mut self, text: String) -> Asked {
+    pub(crate) fn answer(&mut self, text: String) -> KeyOutcome {
         self.answers.push(text);
         (self.selected, self.chosen) = (0, Vec::new());
         if self.answers.len() < self.all.len() {
-            return Asked::Next;
+            return KeyOutcome::Next;
         }
-        Asked::Done(std::mem::take(&mut self.answers))
+        KeyOutcome::Done(std::mem::take(&mut self.answers))
     }
 
     /// The lines of the options, and the row of the selected one.
@@ -163,12 +168,12 @@ mod tests {
         Questions::new(values.iter().map(|it| serde_json::from_value(it.clone()).unwrap()).collect())
     }
 
-    fn press(questions: &mut Questions, keys: &[Code]) -> Asked {
+    fn press(questions: &mut Questions, keys: &[Code]) -> KeyOutcome {
         keys.iter().map(|code| questions.key(Key::plain(*code))).last().unwrap()
     }
 
-    fn answers(of: &[&str]) -> Asked {
-        Asked::Done(of.iter().map(|&it| it.to_owned()).collect())
+    fn answers(of: &[&str]) -> KeyOutcome {
+        KeyOutcome::Done(of.iter().map(|&it| it.to_owned()).collect())
     }
 
     #[test]
@@ -179,8 +184,14 @@ mod tests {
             press(&mut questions(std::slice::from_ref(&one)), &[Code::Down, Code::Enter]),
             answers(&["blue"])
         );
-        assert_eq!(press(&mut questions(std::slice::from_ref(&one)), &[Code::Up, Code::Enter]), Asked::Words);
-        assert_eq!(press(&mut questions(std::slice::from_ref(&one)), &[Code::Char('3')]), Asked::Nothing);
+        assert_eq!(
+            press(&mut questions(std::slice::from_ref(&one)), &[Code::Up, Code::Enter]),
+            KeyOutcome::Words
+        );
+        assert_eq!(
+            press(&mut questions(std::slice::from_ref(&one)), &[Code::Char('3')]),
+            KeyOutcome::Nothing
+        );
     }
 
     #[test]
@@ -203,7 +214,7 @@ mod tests {
         let two = json!({"index": 2, "question": "Why?"});
         let mut both = questions(&[one, two]);
         assert_eq!(both.text(), "Which? (1 of 2)");
-        assert_eq!(press(&mut both, &[Code::Enter]), Asked::Next);
+        assert_eq!(press(&mut both, &[Code::Enter]), KeyOutcome::Next);
         assert!(both.wants_words());
         assert_eq!(both.answer("because".to_owned()), answers(&["red", "because"]));
     }

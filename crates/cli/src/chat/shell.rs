@@ -3,6 +3,8 @@
 //! One loop owns everything. Keys come first, then the events of the turn; the screen is drawn at once after a key, and else at most
 //! once per frame.
 
+mod follow; // turns that other clients have begun
+
 use std::fmt;
 use std::future::Future;
 use std::path::PathBuf;
@@ -10,15 +12,18 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use musher::wire::AddUserMessage;
 use musher::{
-    CancellationToken, Document, Event, Image, PendingRequest, Requests, Session, SessionState, Turn,
+    CancellationToken, Event, PendingRequest, Prompt, Requests, Session, SessionState, Turn, TurnResult,
 };
 use serde_json::Value;
 use tokio::sync::mpsc;
+use uuid::Uuid;
 
-use super::app::{Action, App, Edited, Status};
+use super::app::{Action, App, Edited, Purpose, Status};
+use super::attachments;
 use super::history::{Draft, History};
-use super::job::{self, Done, Scene};
+use super::job::{self, Done, JobContext};
 use super::jobs::Jobs;
 use super::keymap::Keymap;
 use super::keys::{Input, Parser};
@@ -29,19 +34,20 @@ use super::transcript::Transcript;
 use super::tty::{self, Tty, Typed};
 use crate::commands::stop::{Signal, Stop};
 use crate::exit::Exit;
-use crate::style::Style;
+use crate::style::{Style, Theme};
 use crate::view::text::{Face, Line};
+use follow::Following;
 
 /// How often the screen is drawn while text streams in.
 const FRAME: Duration = Duration::from_millis(16);
 /// How often what moves by itself is drawn.
 const TICK: Duration = Duration::from_millis(100);
 /// How long Escape may be the beginning of a sequence.
-const ESCAPE: Duration = Duration::from_millis(30);
+const ESCAPE_TIMEOUT: Duration = Duration::from_millis(30);
 /// How long the session may take to close.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(8);
 /// How often the draft is kept on disk.
-const DRAFT: Duration = Duration::from_secs(1);
+const DRAFT_INTERVAL: Duration = Duration::from_secs(1);
 /// Messages of an earlier conversation that are shown.
 const MAX_SHOWN_HISTORY: usize = 12;
 
@@ -76,6 +82,8 @@ pub(crate) struct Chat {
     pub(crate) home: PathBuf,
     /// The first prompt.
     pub(crate) prompt: Option<String>,
+    /// Whether a daemon keeps the session when the chat ends, with the turn that runs.
+    pub(crate) is_kept: bool,
 }
 
 struct Shell {
@@ -89,6 +97,8 @@ struct Shell {
     waits_since: Option<Instant>,
     opener: Arc<dyn Opener>,
     session: Session,
+    is_kept: bool,
+    following: Following,
     requests: Requests,
     /// Whether the subscription still gives requests.
     has_requests: bool,
@@ -116,14 +126,25 @@ pub(crate) async fn run(chat: Chat, mut stop: Stop) -> anyhow::Result<Exit> {
     let mut shell = Shell::new(chat, tty, typed);
     let exit = shell.live(&mut stop).await;
     shell.leave();
-    let session = shell.session.clone();
-    drop(shell);
+    let Shell { tty, session, is_kept, app, turn, requests, .. } = shell;
+    drop(tty);
     // a second Ctrl-C leaves the agent to end with this process
     tokio::select! {
-        _ = tokio::time::timeout(CLOSE_TIMEOUT, session.close()) => {}
+        () = end(session, is_kept, (app, turn, requests)) => {}
         _ = stop.next() => {}
     }
     exit
+}
+
+/// Leaves a session. One in a daemon first: a request that is dropped would be denied, and a turn interrupted.
+async fn end<T>(session: Session, is_kept: bool, rest: T) {
+    if is_kept {
+        drop(tokio::time::timeout(CLOSE_TIMEOUT, session.detach()).await);
+        drop(rest);
+    } else {
+        drop(rest);
+        drop(tokio::time::timeout(CLOSE_TIMEOUT, session.close()).await);
+    }
 }
 
 impl Shell {
@@ -149,9 +170,14 @@ impl Shell {
         if let Some(text) = draft.read() {
             app.set_draft(&text);
         }
-        let style = Style::of_stdout();
+        let (theme, unknown) = Theme::read(&settings);
+        if let Some(unknown) = unknown {
+            app.transcript.problem(&format!("chat.json: {unknown}"), columns);
+        }
+        let style = Style::of_stdout().with_theme(theme);
         let session = chat.opened.session;
         let (requests, state) = (session.requests(), session.state());
+        let following = Following::new(&session);
         let mut shell = Self {
             app,
             painter: Painter::new(style, reflows()),
@@ -162,6 +188,8 @@ impl Shell {
             waits_since: None,
             opener: chat.opener,
             session,
+            is_kept: chat.is_kept,
+            following,
             requests,
             has_requests: true,
             turn: None,
@@ -229,10 +257,13 @@ impl Shell {
             if self.is_over {
                 return Ok(Exit::Done);
             }
+            let is_free = self.turn.is_none() && self.starting.is_none();
+            self.following.begin(&self.session, is_free);
             self.paint_if_due()?;
             let needs_tick = self.is_dirty
                 || self.app.is_animated()
                 || self.waits_since.is_some()
+                || self.following.is_waiting()
                 || !self.is_draft_saved();
             tokio::select! {
                 biased;
@@ -264,6 +295,7 @@ impl Shell {
                     Some(request) => self.request(request),
                     None => self.has_requests = false,
                 },
+                noticed = self.following.next() => self.noticed(noticed),
                 _ = ticker.tick(), if needs_tick => {}
             }
         }
@@ -283,7 +315,12 @@ impl Shell {
     fn inputs(&mut self, inputs: Vec<Input>) -> anyhow::Result<()> {
         self.app.at(Instant::now());
         for input in inputs {
-            self.app.input(input);
+            self.app.input(match input {
+                Input::Paste(text) if self.app.is_writing() => {
+                    Input::Paste(attachments::pasted(&text, &self.cwd).unwrap_or(text))
+                }
+                input => input,
+            });
         }
         self.paint()
     }
@@ -291,33 +328,38 @@ impl Shell {
     fn event(&mut self, event: Option<musher::Result<Event>>) {
         self.is_dirty = true;
         match event {
+            Some(Ok(Event::Result(result))) if self.following.is_followed && is_empty(&result) => {
+                self.turn_ended();
+            }
             Some(Ok(event)) => {
                 self.app.event(&event);
                 if matches!(event, Event::Settings(_) | Event::Title(_) | Event::Result(_)) {
                     self.learn();
                 }
                 if matches!(event, Event::Result(_)) {
-                    self.turn = None;
-                    self.app.ended();
+                    self.turn_ended();
                     self.measure_context();
                 }
             }
             Some(Err(error)) => {
-                self.turn = None;
                 self.app.transcript.problem(&explained(&error), tty::size().0);
-                self.app.ended();
+                self.turn_ended();
             }
-            None => {
-                self.turn = None;
-                self.app.ended();
-            }
+            None => self.turn_ended(),
         }
+    }
+
+    fn turn_ended(&mut self) {
+        self.turn = None;
+        self.following.ended();
+        self.app.ended();
     }
 
     fn started(&mut self, (prompt, started): (String, musher::Result<Turn>)) {
         self.is_dirty = true;
         match started {
             Ok(turn) => {
+                self.app.own_prompt(turn.id());
                 self.prompts.push((turn.id().to_owned(), prompt));
                 self.turn = Some(turn);
             }
@@ -347,6 +389,10 @@ impl Shell {
             }
             Ok(Done::Context(percent)) => self.app.status.context = Some(percent),
             Ok(Done::Commands(commands)) => self.app.set_commands(commands),
+            Ok(Done::NotSent { id, error }) => {
+                self.app.transcript.problem(&error, columns);
+                self.app.not_joined(&id);
+            }
             Ok(Done::Nothing) => {}
             Err(error) => self.app.transcript.problem(&error.to_string(), columns),
         }
@@ -370,12 +416,15 @@ impl Shell {
     }
 
     fn switch(&mut self, session: Session, note: &str, draft: Option<String>) {
+        let requests = session.requests();
+        self.following = Following::new(&session);
         let old = std::mem::replace(&mut self.session, session);
-        tokio::spawn(async move { drop(tokio::time::timeout(CLOSE_TIMEOUT, old.close()).await) });
-        self.requests = self.session.requests();
+        let old_requests = std::mem::replace(&mut self.requests, requests);
+        tokio::spawn(end(old, self.is_kept, old_requests));
         self.has_requests = true;
         self.prompts.clear();
         self.app.status.cost = 0.0;
+        self.app.forget_grants();
         if note == "resumed" {
             self.show_history(tty::size().0);
         } else {
@@ -394,6 +443,7 @@ impl Shell {
             self.is_dirty = true;
             match action {
                 Action::Start(text) => self.start(text),
+                Action::Join(text) => self.join(text),
                 Action::Interrupt => self.cancel.cancel(),
                 Action::CancelJob => self.cancel_job(),
                 Action::Quit => self.is_over = true,
@@ -431,6 +481,8 @@ impl Shell {
                     })));
                 }
                 Action::Command("image", path) => self.attach(&path),
+                Action::Chosen(Purpose::Theme, item) => self.set_theme(&item.value),
+                Action::Command("theme", name) => self.set_theme(&name),
                 Action::Command(name, argument) => {
                     let label = (name != "mode").then(|| format!("/{name}"));
                     self.jobs.call(label, job::command(self.scene(), name, argument));
@@ -454,8 +506,8 @@ impl Shell {
         self.app.set_working(self.jobs.label());
     }
 
-    fn scene(&self) -> Scene {
-        Scene {
+    fn scene(&self) -> JobContext {
+        JobContext {
             session: self.session.clone(),
             opener: Arc::clone(&self.opener),
             cwd: self.cwd.clone(),
@@ -463,8 +515,16 @@ impl Shell {
         }
     }
 
+    fn set_theme(&mut self, name: &str) {
+        let Some(theme) = Theme::named(name) else {
+            return self.app.notice(format!("unknown theme `{name}` (known: {})", Theme::names()));
+        };
+        self.style = self.style.with_theme(theme);
+        self.painter.set_style(self.style);
+    }
+
     fn attach(&mut self, path: &str) {
-        let path = self.cwd.join(path.trim_start_matches('@'));
+        let path = self.cwd.join(path.trim_start_matches('@').trim_matches('"'));
         if path.is_file() {
             self.app.notice(format!("attached {}", path.display()));
             self.attached.push(path);
@@ -477,20 +537,37 @@ impl Shell {
         self.app.begun(&text);
         self.cancel = CancellationToken::new();
         let text_to_send = self.app.with_told(&text);
-        let mut prompt =
-            self.session.send(text_to_send).partial().ask_on_stream().cancel_token(self.cancel.clone());
-        let mentioned =
-            text.split_whitespace().filter_map(|word| word.strip_prefix('@')).map(|path| self.cwd.join(path));
+        let prompt = self.session.send(text_to_send).partial().ask_on_stream();
+        let prompt = self.attached(prompt.cancel_token(self.cancel.clone()), &text);
+        self.starting = Some((text, Box::pin(prompt.start())));
+    }
+
+    /// Adds the pictures and documents that a prompt mentions, and those that wait for one.
+    fn attached(&mut self, mut prompt: Prompt, text: &str) -> Prompt {
+        let mentioned = attachments::mentioned(text).into_iter().map(|path| self.cwd.join(path));
         let files: Vec<_> = mentioned.chain(self.attached.drain(..)).collect();
         for file in files {
-            match attachment(&file) {
-                Ok(Some(Attachment::Image(image))) => prompt = prompt.image(image),
-                Ok(Some(Attachment::Document(document))) => prompt = prompt.document(document),
-                Ok(None) => {}
-                Err(error) => self.app.transcript.problem(&error, tty::size().0),
-            }
+            prompt = attachments::attach(prompt, &file).unwrap_or_else(|(prompt, error)| {
+                self.app.transcript.problem(&error, tty::size().0);
+                prompt
+            });
         }
-        self.starting = Some((text, Box::pin(prompt.start())));
+        prompt
+    }
+
+    /// Sends a prompt to the turn that runs: the agent reads it with its next step.
+    fn join(&mut self, text: String) {
+        let id = Uuid::new_v4().to_string();
+        let text_to_send = self.app.with_told(&text);
+        let mut prompt = self.attached(self.session.send(text_to_send), &text);
+        let mut params = prompt.params_mut().clone();
+        params.message_id = Some(id.clone());
+        let client = self.session.client().clone();
+        self.app.joins(id.clone(), text);
+        self.jobs.call(None, async move {
+            let sent = client.call::<AddUserMessage>(&params).await;
+            Ok(sent.map_or_else(|error| Done::NotSent { id, error: explained(&error) }, |_| Done::Nothing))
+        });
     }
 
     async fn edit(&mut self, what: Edited, text: String) -> anyhow::Result<()> {
@@ -599,12 +676,12 @@ impl Shell {
 
     fn paint_if_due(&mut self) -> anyhow::Result<()> {
         let now = Instant::now();
-        if self.waits_since.is_some_and(|since| now - since >= ESCAPE) {
+        if self.waits_since.is_some_and(|since| now - since >= ESCAPE_TIMEOUT) {
             self.waits_since = None;
             let inputs = self.parser.flush();
             return self.inputs(inputs);
         }
-        if now - self.draft_saved >= DRAFT && !self.is_draft_saved() {
+        if now - self.draft_saved >= DRAFT_INTERVAL && !self.is_draft_saved() {
             self.draft_saved = now;
             self.draft.save(&self.app.draft());
         }
@@ -645,14 +722,17 @@ impl Shell {
 
     /// The last words, and the terminal as it was.
     fn leave(&mut self) {
-        self.cancel.cancel();
+        if !self.is_kept {
+            self.cancel.cancel();
+        }
         self.draft.save(&self.app.draft());
         let columns = tty::size().0;
         // a terminal that is gone needs nothing
         drop(tty::write(&self.painter.clear(columns)));
         drop(tty::write(&Paint::title("", false)));
         if !self.prompts.is_empty() {
-            let text = format!("To continue: musher chat --session {}", self.session.id());
+            let command = if self.is_kept { "attach" } else { "chat --session" };
+            let text = format!("To continue: musher {command} {}", self.session.id());
             let frame =
                 super::painter::Frame { finished: vec![Line::new(&text, Face::DIM)], ..Default::default() };
             drop(tty::write(&self.painter.paint(&frame, columns)));
@@ -671,26 +751,9 @@ fn reflows() -> bool {
         && !is_screen
 }
 
-enum Attachment {
-    Image(Image),
-    Document(Document),
-}
-
-/// A file that a prompt mentions, if models get it as a picture or a document. Text files are read by the agent itself.
-fn attachment(file: &std::path::Path) -> Result<Option<Attachment>, String> {
-    let ending = file.extension().and_then(|it| it.to_str()).map(str::to_ascii_lowercase).unwrap_or_default();
-    let is_image = matches!(ending.as_str(), "png" | "jpg" | "jpeg" | "gif" | "webp");
-    if !(is_image || ending == "pdf") || !file.is_file() {
-        return Ok(None);
-    }
-    let bytes = fs_err::read(file).map_err(|error| error.to_string())?;
-    let name = file.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-    let made = if is_image {
-        Image::bytes(&bytes).map(Attachment::Image)
-    } else {
-        Document::pdf(name, &bytes).map(Attachment::Document)
-    };
-    made.map(Some).map_err(|error| format!("cannot attach {}: {error}", file.display()))
+/// Whether nothing happened in a turn: it was over before it was followed.
+fn is_empty(result: &TurnResult) -> bool {
+    result.messages.is_empty() && result.errors.is_empty()
 }
 
 /// The error with its causes that say more.

@@ -1,12 +1,13 @@
-//! `musher attach`: a session in the daemon, watched and continued. Leaving it stops nothing.
+//! `musher attach`: a session in the daemon, watched and continued. Leaving it stops nothing. In a terminal it is a chat.
 
 use musher::wire::MessageRole;
 use musher::{Session, Turn};
 
 use super::stop::Stop;
 use crate::args::Attach;
+use crate::chat;
 use crate::daemon_client::{connect, find};
-use crate::drive::{Approver, Drive, Output, TurnOutcome, verdict};
+use crate::drive::{Approver, Drive, Output, TurnOutcome, turn_exit};
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 use crate::sanitize::sanitized;
@@ -22,6 +23,9 @@ pub(crate) async fn run(args: Attach, printer: Printer) -> Result<Exit, Failure>
     let daemon = connect(&args.daemon).await?;
     let id = find(&daemon, args.session.as_deref()).await?;
     let session = daemon.resume(id).open().await.map_err(Failure::setup)?;
+    if chat::is_terminal() && !super::chat::is_dumb() {
+        return Box::pin(super::chat::in_daemon(daemon, session, signals, printer)).await;
+    }
     let outcome = watch(&session, &mut signals, printer).await;
     session.detach().await;
     daemon.close().await;
@@ -85,7 +89,7 @@ async fn follow(
 /// Shows how a turn ended; `None` if the user left.
 fn shown(drive: &mut Drive, outcome: TurnOutcome, printer: Printer) -> Option<Exit> {
     let TurnOutcome::Ended { result, refused, was_stopped } = outcome else { return None };
-    let verdict = verdict(&result, &refused, was_stopped);
+    let turn_exit = turn_exit(&result, &refused, was_stopped);
     if !is_stdout_a_terminal() && !result.text.is_empty() {
         printer.exact(&result.text).ok()?;
     }
@@ -94,14 +98,14 @@ fn shown(drive: &mut Drive, outcome: TurnOutcome, printer: Printer) -> Option<Ex
         Output::Machine(_) => 0,
     };
     drive.screen.note(drive.screen.style().dim(&summary(&result, tool_calls)));
-    if let Some(why) = verdict.why {
+    if let Some(why) = turn_exit.why {
         printer.failure(&Failure {
             error: anyhow!(why),
-            hints: verdict.hint.into_iter().map(Into::into).collect(),
-            exit: verdict.exit,
+            hints: turn_exit.hint.into_iter().map(Into::into).collect(),
+            exit: turn_exit.exit,
         });
     }
-    Some(verdict.exit)
+    Some(turn_exit.exit)
 }
 
 fn screen_note(printer: Printer, line: crate::styled::Styled) {

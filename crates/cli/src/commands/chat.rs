@@ -16,7 +16,7 @@ use super::stop::Stop;
 use crate::args;
 use crate::chat::{self, Item, Opened, Opener};
 use crate::daemon_client;
-use crate::drive::{Approver, Drive, Output, TurnOutcome, verdict};
+use crate::drive::{Approver, Drive, Output, TurnOutcome, turn_exit};
 use crate::embedded;
 use crate::exit::{Exit, Failure};
 use crate::models;
@@ -56,10 +56,10 @@ pub(crate) async fn run(args: args::Chat, printer: Printer) -> Result<Exit, Fail
     let requested = options.agent.model.as_deref();
     let is_engine = scene.opener.choice == Choice::Engine && scene.opener.daemon.is_none();
     let engine = is_engine.then(|| embedded::environment(requested, None)).transpose()?;
-    let Scene { opened, opener, cwd } = scene;
+    let OpenedChat { opened, opener, cwd } = scene;
     let session = models::checked(requested, opened.session, engine.as_ref()).await?;
     let opened = Opened { session, ..opened };
-    Box::pin(talk(Scene { opened, opener, cwd }, prompt, stop, printer)).await
+    Box::pin(talk(OpenedChat { opened, opener, cwd }, prompt, stop, printer)).await
 }
 
 /// Chats in a session of a daemon, which keeps it. Only for a terminal that is not dumb.
@@ -82,16 +82,16 @@ pub(super) async fn in_daemon(
         settings,
     };
     let opened = Opened { session, is_resumed: true };
-    talk(Scene { opened, opener, cwd }, None, stop, printer).await
+    talk(OpenedChat { opened, opener, cwd }, None, stop, printer).await
 }
 
 async fn talk(
-    scene: Scene,
+    scene: OpenedChat,
     prompt: Option<String>,
     mut stop: Stop,
     printer: Printer,
 ) -> Result<Exit, Failure> {
-    let Scene { opened, opener, cwd } = scene;
+    let OpenedChat { opened, opener, cwd } = scene;
     let daemon = opener.daemon.clone();
     let is_kept = daemon.is_some();
     let exit = if is_dumb() {
@@ -107,13 +107,17 @@ async fn talk(
     exit
 }
 
-struct Scene {
+struct OpenedChat {
     opened: Opened,
     opener: Sessions,
     cwd: PathBuf,
 }
 
-async fn open(args: &args::ChatOptions, model: Option<&str>, printer: Printer) -> Result<Scene, Failure> {
+async fn open(
+    args: &args::ChatOptions,
+    model: Option<&str>,
+    printer: Printer,
+) -> Result<OpenedChat, Failure> {
     let agent = args::AgentArgs { model: model.map(str::to_owned), ..args.agent.clone() };
     let choice = if args.daemon { Choice::Engine } else { Choice::of(&agent)? };
     let mut cwd = working_directory(args.cwd.as_deref())?;
@@ -161,7 +165,7 @@ async fn open(args: &args::ChatOptions, model: Option<&str>, printer: Printer) -
         cwd = folder;
     }
     opener.cwd.clone_from(&cwd);
-    Ok(Scene { opened: Opened { session, is_resumed }, opener, cwd })
+    Ok(OpenedChat { opened: Opened { session, is_resumed }, opener, cwd })
 }
 
 /// Explains how to get a model, and asks whether to use the scripted one.
@@ -216,7 +220,7 @@ async fn plain(
         match drive.turn(session.send(text).partial(), stop).await? {
             TurnOutcome::Abandoned => break,
             TurnOutcome::Ended { result, refused, was_stopped } => {
-                if let Some(why) = verdict(&result, &refused, was_stopped).why {
+                if let Some(why) = turn_exit(&result, &refused, was_stopped).why {
                     printer.note(style.bad(&why));
                 }
             }

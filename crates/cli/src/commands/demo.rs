@@ -12,7 +12,7 @@ use musher_rehearse::Script;
 
 use super::stop::Stop;
 use crate::args::Demo;
-use crate::drive::{Approver, Drive, Output, TurnOutcome, Verdict, verdict};
+use crate::drive::{Approver, Drive, Output, TurnExit, TurnOutcome, turn_exit};
 use crate::embedded;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
@@ -76,7 +76,7 @@ async fn show(
     if let Output::Human(view) = &drive.output {
         drive.screen.note(style.dim(&summary(&result, view.tool_calls())));
     }
-    let Verdict { exit, why, .. } = verdict(&result, &refused, was_stopped);
+    let TurnExit { exit, why, .. } = turn_exit(&result, &refused, was_stopped);
     if let Some(why) = why {
         let failure = Failure { error: anyhow!(why), hints: Vec::new(), exit };
         return Err(failure.hint("`musher demo --yes` approves everything"));

@@ -59,19 +59,19 @@ pub(crate) async fn run(args: Models, printer: Printer) -> Result<Exit, Failure>
 }
 
 /// A model, and whether it can be used.
-struct Shown {
+struct ModelRow {
     entry: ModelEntry,
     is_available: bool,
 }
 
-fn models(catalog: &Catalog, all: bool, query: Option<&str>) -> Vec<Shown> {
-    let mut shown: Vec<Shown> =
-        catalog.entries().iter().map(|entry| Shown { entry: entry.clone(), is_available: true }).collect();
+fn models(catalog: &Catalog, all: bool, query: Option<&str>) -> Vec<ModelRow> {
+    let mut shown: Vec<ModelRow> =
+        catalog.entries().iter().map(|entry| ModelRow { entry: entry.clone(), is_available: true }).collect();
     if all {
-        shown.extend(catalog.refreshed_entries().map(|entry| Shown { entry, is_available: true }));
+        shown.extend(catalog.refreshed_entries().map(|entry| ModelRow { entry, is_available: true }));
         let with_key: Vec<&str> = catalog.vendors().collect();
         let others = known_models().filter(|entry| !with_key.contains(&entry.vendor.as_str()));
-        shown.extend(others.map(|entry| Shown { entry, is_available: false }));
+        shown.extend(others.map(|entry| ModelRow { entry, is_available: false }));
     }
     let query = query.unwrap_or_default().to_lowercase();
     let matches = |text: &str| text.to_lowercase().contains(&query);
@@ -88,13 +88,13 @@ fn full_name(entry: &ModelEntry) -> String {
     format!("{}/{}", entry.vendor, entry.model)
 }
 
-fn object(models: &[Shown]) -> Value {
+fn object(models: &[ModelRow]) -> Value {
     let catalog = snapshot().map(|snapshot| json!({"source": snapshot.source, "date": snapshot.date}));
     let models: Vec<Value> = models.iter().map(row).collect();
     json!({"catalog": catalog, "models": models})
 }
 
-fn row(model: &Shown) -> Value {
+fn row(model: &ModelRow) -> Value {
     let entry = &model.entry;
     let efforts: Vec<Value> = entry.efforts.iter().map(|effort| json!(effort)).collect();
     json!({
@@ -126,7 +126,7 @@ fn reads(entry: &ModelEntry) -> Vec<&str> {
     }
 }
 
-fn table(models: &[Shown], style: Style) -> Vec<Styled> {
+fn table(models: &[ModelRow], style: Style) -> Vec<Styled> {
     let rows: Vec<Vec<String>> = models.iter().map(|model| cells(&model.entry)).collect();
     let heads: Vec<String> = HEADS.iter().map(|head| (*head).to_owned()).collect();
     let widest = |column: usize| {

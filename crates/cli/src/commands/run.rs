@@ -14,7 +14,7 @@ use musher::{Budget, Prompt, Session, TurnResult};
 
 use super::stop::Stop;
 use crate::args::{Level, OutputFormat, Run, TaskFormat};
-use crate::drive::{Approver, Drive, Output, TurnOutcome, Verdict, is_of_model, verdict};
+use crate::drive::{Approver, Drive, Output, TurnExit, TurnOutcome, is_of_model, turn_exit};
 use crate::exit::{Exit, Failure};
 use crate::models;
 use crate::printer::Printer;
@@ -130,11 +130,11 @@ async fn turn(
     match drive.turn(prompt, signals).await? {
         TurnOutcome::Abandoned => Ok(Exit::Interrupted),
         TurnOutcome::Ended { result, refused, was_stopped } => {
-            let mut verdict = verdict(&result, &refused, was_stopped);
+            let mut turn_exit = turn_exit(&result, &refused, was_stopped);
             if is_of_model(&result.end) {
-                verdict.hint = verdict.hint.or(place(args, session)?.map(Into::into));
+                turn_exit.hint = turn_exit.hint.or(place(args, session)?.map(Into::into));
             }
-            end(args, &mut drive, &result, verdict, printer)
+            end(args, &mut drive, &result, turn_exit, printer)
         }
     }
 }
@@ -152,32 +152,32 @@ fn end(
     args: &Run,
     drive: &mut Drive,
     result: &TurnResult,
-    verdict: Verdict,
+    turn_exit: TurnExit,
     printer: Printer,
 ) -> Result<Exit, Failure> {
     let view = match &drive.output {
         Output::Machine(report) => {
-            report.end(result, verdict.why.as_deref())?;
-            return Ok(verdict.exit);
+            report.end(result, turn_exit.why.as_deref())?;
+            return Ok(turn_exit.exit);
         }
         Output::Human(view) => view,
     };
     let tool_calls = view.tool_calls();
-    let is_done = verdict.exit == Exit::Done;
+    let is_done = turn_exit.exit == Exit::Done;
     if args.schema.is_some() && is_done {
         let Some(output) = &result.structured_output else {
             return Err(anyhow!("the answer does not match the schema").into());
         };
         printer.json(output.text())?;
-    } else if !is_live(args) && !result.text.is_empty() && (is_done || verdict.exit == Exit::Refused) {
+    } else if !is_live(args) && !result.text.is_empty() && (is_done || turn_exit.exit == Exit::Refused) {
         printer.exact(&result.text)?;
     }
     drive.screen.note(drive.screen.style().dim(&summary(result, tool_calls)));
-    match verdict.why {
-        None => Ok(verdict.exit),
+    match turn_exit.why {
+        None => Ok(turn_exit.exit),
         Some(why) => {
-            let failure = Failure { error: anyhow!(why), hints: Vec::new(), exit: verdict.exit };
-            Err(match verdict.hint {
+            let failure = Failure { error: anyhow!(why), hints: Vec::new(), exit: turn_exit.exit };
+            Err(match turn_exit.hint {
                 Some(hint) => failure.hint(hint),
                 None => failure,
             })

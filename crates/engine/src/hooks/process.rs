@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 /// What is kept of each of the two outputs. The rest is read and dropped.
 const MAX_OUTPUT: usize = 256 << 10;
 /// How long output may still come after the command has ended.
-const LATE: Duration = Duration::from_millis(300);
+const OUTPUT_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// What came of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub async fn run_command(
             };
             if is_open {
                 // something it started may hold on to its pipes
-                timeout(LATE, &mut talking).await.ok();
+                timeout(OUTPUT_TIMEOUT, &mut talking).await.ok();
             }
             ended
         };

@@ -4,7 +4,7 @@ use super::*;
 
 /// Asserts that none of the commands runs below this level, whatever the model claims.
 fn not_below(level: Autonomy, commands: &[&str]) {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     for command in commands {
         let found = scene.level(command);
         assert!(found.is_none_or(|found| found >= level), "{command:?} runs at {found:?}");
@@ -123,7 +123,7 @@ fn programs_that_set_variables_or_load_others() {
             "timeout -s KILL in* ls",
         ],
     );
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     for harmless in ["printf '%s %5.2f%%\\n' a 1", "printf 100%%", "jq -r .name a.txt", "timeout 1.5s ls"] {
         assert_eq!(scene.level(harmless), Some(Autonomy::Off), "{harmless}");
     }
@@ -131,7 +131,7 @@ fn programs_that_set_variables_or_load_others() {
 
 #[test]
 fn two_files_are_not_compared_outside_of_a_repository() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     fs_err::remove_dir_all(scene.path("work/.git")).unwrap();
     assert_eq!(scene.level("git diff a.txt src/main.rs"), Some(Autonomy::High));
     assert_eq!(scene.level("git diff a.txt .env"), None);
@@ -140,7 +140,7 @@ fn two_files_are_not_compared_outside_of_a_repository() {
 
 #[test]
 fn programs_found_in_the_workspace_are_not_trusted_wherever_their_links_lead() {
-    let mut scene = Scene::new();
+    let mut scene = TestWorkspace::new();
     fs_err::create_dir(scene.path("work/bin")).unwrap();
     std::os::unix::fs::symlink("/bin/ls", scene.path("work/bin/ls")).unwrap();
     scene.policy.search_path = vec![scene.path("work/bin"), "/usr/bin".into(), "/bin".into()];
@@ -150,7 +150,7 @@ fn programs_found_in_the_workspace_are_not_trusted_wherever_their_links_lead() {
 
 #[test]
 fn blocked_commands_are_found_behind_global_options() {
-    let mut scene = Scene::new();
+    let mut scene = TestWorkspace::new();
     scene.policy.block = vec![Rule::parse("git push")];
     let policy = scene.at(Autonomy::High);
     for command in ["git -C . push", "git --no-pager push", "git -c a.b=c push", "env git -C . push origin"] {
@@ -392,7 +392,7 @@ fn lookalike_characters_are_not_blanks_letters_or_line_endings() {
 
 #[test]
 fn non_latin_text_neither_breaks_the_parser_nor_hides_commands() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     // the first ones used to crash the process
     for (command, level) in [
         ("echo {\u{1f600}", Some(Autonomy::Medium)),
@@ -408,7 +408,7 @@ fn non_latin_text_neither_breaks_the_parser_nor_hides_commands() {
 
 #[test]
 fn oversized_command_lines_require_permission() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let long = format!("ls {}", "a".repeat(20_000));
     let many = vec!["ls"; 60].join("; ");
     let deep = format!("{}ls{}", "$(".repeat(150), ")".repeat(150));
@@ -470,7 +470,7 @@ fn links_and_folders_are_followed_before_and_while_a_line_runs() {
 
 #[test]
 fn secrets_are_found_by_recursion_by_patterns_and_by_name() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     for command in [
         "grep -r one .",
         "grep -rn one",
@@ -534,7 +534,7 @@ fn secrets_are_found_by_recursion_by_patterns_and_by_name() {
 
 #[test]
 fn what_is_asked_at_every_level_is_found_in_unknown_programs_and_expansions() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     for command in [
         "rm -rf ~/.[a-z]*",
         "rm -rf ~/*",
@@ -599,7 +599,7 @@ fn settings_of_submodules_count_with_those_of_their_repository() {
 
 #[test]
 fn programs_that_the_line_itself_puts_into_the_search_path_are_unknown() {
-    let mut scene = Scene::new();
+    let mut scene = TestWorkspace::new();
     fs_err::create_dir(scene.path("work/bin")).unwrap();
     scene.policy.search_path = vec![scene.path("work/bin"), "/usr/bin".into(), "/bin".into()];
     assert_eq!(scene.level("ls"), Some(Autonomy::Off));
@@ -612,7 +612,7 @@ fn programs_that_the_line_itself_puts_into_the_search_path_are_unknown() {
 
 #[test]
 fn home_directory_as_the_workspace_protects_its_hidden_entries() {
-    let mut scene = Scene::new();
+    let mut scene = TestWorkspace::new();
     scene.workspace = Workspace::open(scene.path("home")).unwrap();
     for (command, level) in [
         ("touch notes.txt", Some(Autonomy::Low)),

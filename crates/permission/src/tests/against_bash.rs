@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::command::{Word, read_plain, read_word};
-use super::{Autonomy, Scene, Verdict, cases};
+use super::{Autonomy, TestWorkspace, Verdict, cases};
 
 /// The home directory of the shell in these tests.
 const HOME: &str = "/h o/me";
@@ -291,7 +291,7 @@ fn tricky_lines_are_parsed_as_bash_does_or_rejected() {
 
 #[test]
 fn any_line_gets_a_verdict_and_more_autonomy_never_asks_for_more() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let home = scene.policy.home.to_str().unwrap();
     let any = prop_oneof![line(), ".{0,40}", "[-a-z/~.*?$(){}|&;<>'\"` \n\\\\=#!\\[\\]]{0,60}"];
     let config =

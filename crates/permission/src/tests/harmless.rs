@@ -175,15 +175,15 @@ fn line() -> impl Strategy<Value = String> {
 }
 
 /// A repository with a commit.
-pub(super) fn repository() -> Scene {
-    let scene = Scene::new();
+pub(super) fn repository() -> TestWorkspace {
+    let scene = TestWorkspace::new();
     let setup =
         "rm -r .git && git init -q && git add a.txt src && git -c user.name=n -c user.email=e commit -qm one";
     assert!(bash(setup, &scene), "git is needed here");
     scene
 }
 
-pub(super) fn bash(line: &str, scene: &Scene) -> bool {
+pub(super) fn bash(line: &str, scene: &TestWorkspace) -> bool {
     #[expect(clippy::disallowed_methods, reason = "commands that were judged harmless are run for real")]
     let mut command = Command::new("/bin/bash");
     command.args(["--noprofile", "--norc", "-c", line]).current_dir(scene.workspace.root()).env_clear();
@@ -195,7 +195,7 @@ pub(super) fn bash(line: &str, scene: &Scene) -> bool {
 }
 
 /// Returns every file of the scene with its content, every directory and every link.
-pub(super) fn snapshot(scene: &Scene) -> BTreeMap<PathBuf, Vec<u8>> {
+pub(super) fn snapshot(scene: &TestWorkspace) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     everything(&scene.path(""), &mut found);
     found

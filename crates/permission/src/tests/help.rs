@@ -111,7 +111,7 @@ fn check(is_meant: impl Fn(&str) -> bool, min_commands: usize) {
 }
 
 /// Runs commands one after the other.
-fn run(lines: &[String], scene: &Scene) {
+fn run(lines: &[String], scene: &TestWorkspace) {
     let limited = lines.iter().map(|line| {
         let follows = FOLLOWING.iter().any(|name| line.starts_with(name));
         if follows { format!("timeout -s KILL 0.3 {line}") } else { line.clone() }
@@ -120,7 +120,7 @@ fn run(lines: &[String], scene: &Scene) {
 }
 
 /// Returns what a program prints as its help.
-fn help(program: &[&str], scene: &Scene) -> String {
+fn help(program: &[&str], scene: &TestWorkspace) -> String {
     let name = program.join(" ");
     let ask = match program {
         // they print the log

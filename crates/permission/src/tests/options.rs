@@ -111,7 +111,7 @@ fn options_take_their_values_as_the_real_programs_do() {
     assert!(observed_pairs >= MIN_PAIRS, "only {observed_pairs} pairs were observed");
 }
 
-fn observe(program: &[&str], option: &str, text: &str, scene: &Scene) -> Observed {
+fn observe(program: &[&str], option: &str, text: &str, scene: &TestWorkspace) -> Observed {
     if is_about_canary(program, text) {
         // old versions of rg need a value, but reject one that starts with a hyphen
         let needs_value = program == ["rg"]
@@ -132,7 +132,7 @@ fn observe(program: &[&str], option: &str, text: &str, scene: &Scene) -> Observe
 }
 
 /// Returns what a program prints about its arguments. `None` if the program is not installed.
-fn complaint(program: &[&str], arguments: &[&str], scene: &Scene) -> Option<String> {
+fn complaint(program: &[&str], arguments: &[&str], scene: &TestWorkspace) -> Option<String> {
     let is_builtin = ["type", "command"].contains(&program[0]);
     let shell = if is_builtin { vec!["/bin/bash", "-c", "\"$0\" \"$@\""] } else { Vec::new() };
     let words: Vec<&str> =

@@ -189,7 +189,7 @@ const COMMANDS: &[(&str, Option<Autonomy>)] = &[
 
 #[test]
 fn commands_run_from_their_autonomy_level() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let mut wrong = Vec::new();
     for (command, expected) in COMMANDS {
         let found = scene.level(command);

@@ -2,34 +2,34 @@
 
 use std::time::Duration;
 
-use musher_wire::{HookExecutionCompleted, HookExecutionStarted, HookStatus, SessionNotification as News};
+use musher_wire::{HookExecutionCompleted, HookExecutionStarted, HookStatus, SessionNotification};
 
 use crate::{Event, HookProgress, HookRun};
 
 /// Turns a notification into events.
-pub(super) fn from(notification: News, out: &mut Vec<Event>) {
+pub(super) fn from(notification: SessionNotification, out: &mut Vec<Event>) {
     let event = match notification {
-        News::HookExecutionStarted(started) => return hooks_started(*started, out),
-        News::HookExecutionCompleted(completed) => return hooks_ended(*completed, out),
-        News::AssistantTextComplete(it) => Event::BlockComplete {
+        SessionNotification::HookExecutionStarted(started) => return hooks_started(*started, out),
+        SessionNotification::HookExecutionCompleted(completed) => return hooks_ended(*completed, out),
+        SessionNotification::AssistantTextComplete(it) => Event::BlockComplete {
             message_id: it.message_id,
             block_index: it.block_index.map_or(0, |index| index.get()),
         },
-        News::ThinkingTextComplete(it) => Event::BlockComplete {
+        SessionNotification::ThinkingTextComplete(it) => Event::BlockComplete {
             message_id: it.message_id,
             block_index: it.block_index.map_or(0, |index| index.get()),
         },
-        News::LlmRetry(retry) => Event::Retry(retry.into()),
-        News::ToolCall(call) => Event::ToolCallDelta(Box::new(call.tool_use.into())),
-        News::ToolExecutionPhaseChanged(phase) => Event::ToolPhase(phase),
-        News::ToolProgressUpdate(progress) => Event::ToolProgress(progress),
-        News::PermissionResolved(resolved) => Event::PermissionResolved(resolved),
-        News::SettingsUpdated(updated) => Event::Settings(Box::new(updated.settings)),
-        News::SessionTitleUpdated(title) => Event::Title(title),
-        News::McpStatusChanged(status) => Event::McpStatus(status),
-        News::McpAuthRequired(required) => Event::McpAuthRequired(required),
-        News::McpAuthCompleted(completed) => Event::McpAuthCompleted(completed),
-        News::ChildSessionAvailable(child) => Event::ChildSession(child),
+        SessionNotification::LlmRetry(retry) => Event::Retry(retry.into()),
+        SessionNotification::ToolCall(call) => Event::ToolCallDelta(Box::new(call.tool_use.into())),
+        SessionNotification::ToolExecutionPhaseChanged(phase) => Event::ToolPhase(phase),
+        SessionNotification::ToolProgressUpdate(progress) => Event::ToolProgress(progress),
+        SessionNotification::PermissionResolved(resolved) => Event::PermissionResolved(resolved),
+        SessionNotification::SettingsUpdated(updated) => Event::Settings(Box::new(updated.settings)),
+        SessionNotification::SessionTitleUpdated(title) => Event::Title(title),
+        SessionNotification::McpStatusChanged(status) => Event::McpStatus(status),
+        SessionNotification::McpAuthRequired(required) => Event::McpAuthRequired(required),
+        SessionNotification::McpAuthCompleted(completed) => Event::McpAuthCompleted(completed),
+        SessionNotification::ChildSessionAvailable(child) => Event::ChildSession(child),
         other => Event::Other(Box::new(other)),
     };
     out.push(event);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use musher_wire::{
     AgentTurnCompleted, AgentTurnCompletionReason as Reason, ContentBlock, CreateMessage, DroidWorkingState,
-    ErrorNotification, Json, Message, MessageRole, SessionNotification as News, SessionNotificationParams,
+    ErrorNotification, Json, Message, MessageRole, SessionNotification, SessionNotificationParams,
     ToolResult,
 };
 
@@ -155,54 +155,56 @@ impl Tracker {
         }
         if !matches!(
             params.notification,
-            News::LlmRetry(_)
-                | News::AssistantMessageRetracted(_)
-                | News::ToolExecutionHeartbeat(_)
-                | News::McpStatusChanged(_)
-                | News::SessionTitleUpdated(_)
+            SessionNotification::LlmRetry(_)
+                | SessionNotification::AssistantMessageRetracted(_)
+                | SessionNotification::ToolExecutionHeartbeat(_)
+                | SessionNotification::McpStatusChanged(_)
+                | SessionNotification::SessionTitleUpdated(_)
         ) {
             self.last_progress = now;
         }
         match params.notification {
-            News::AssistantTextDelta(delta) => {
+            SessionNotification::AssistantTextDelta(delta) => {
                 self.piece(&delta.message_id);
                 self.streamed.push_str(&delta.text_delta);
                 out.push(Event::TextDelta(delta.into()));
             }
-            News::ThinkingTextDelta(delta) => {
+            SessionNotification::ThinkingTextDelta(delta) => {
                 self.piece(&delta.message_id);
                 out.push(Event::ThinkingDelta(delta.into()));
             }
-            News::AssistantMessageRetracted(retracted) => {
+            SessionNotification::AssistantMessageRetracted(retracted) => {
                 self.unfinished.retain(|id| *id != retracted.message_id);
                 self.streamed.clear();
                 out.push(Event::Retracted { message_id: retracted.message_id });
             }
-            News::CreateMessage(created) => self.message(*created, out),
-            News::ToolResult(result) => self.tool_result(result, out),
-            News::DroidWorkingStateChanged(changed) => self.state(changed.new_state, *dialect, now, out),
-            News::SessionTokenUsageChanged(usage) => {
+            SessionNotification::CreateMessage(created) => self.message(*created, out),
+            SessionNotification::ToolResult(result) => self.tool_result(result, out),
+            SessionNotification::DroidWorkingStateChanged(changed) => {
+                self.state(changed.new_state, *dialect, now, out)
+            }
+            SessionNotification::SessionTokenUsageChanged(usage) => {
                 let usage = SessionUsage::from(*usage);
                 self.session_usage = Some(usage.total);
                 self.has_late_usage = true;
                 out.push(Event::Usage(Box::new(usage)));
             }
-            News::StructuredOutput(output) => {
+            SessionNotification::StructuredOutput(output) => {
                 if !output.structured_output.is_null() {
                     self.result.structured_output = Some(output.structured_output);
                 }
             }
-            News::Error(error) => {
+            SessionNotification::Error(error) => {
                 self.result.errors.push((*error).clone());
                 out.push(Event::Error(error));
             }
-            News::AgentTurnCompleted(completed) => {
+            SessionNotification::AgentTurnCompleted(completed) => {
                 dialect.note_end();
                 self.completed(*completed, params.session_id, now, out);
                 return;
             }
             other => {
-                if let News::ToolCall(call) = &other {
+                if let SessionNotification::ToolCall(call) = &other {
                     self.tools.insert(call.tool_use.id.clone(), call.tool_use.name.clone());
                 }
                 events::from(other, out);
@@ -429,11 +431,9 @@ impl Tracker {
         Some(self.expected.usage_before.map_or(now, |before| now.since(&before)))
     }
 
-    /// Traces how the turn ended: ids, times and counts, never content.
-    pub(crate) fn trace_end(&self) {
-        let TurnResult { turn_id, end, duration, steps, errors, .. } = &self.result;
-        let (tokens, errors) = (self.tokens_used(), errors.len());
-        tracing::info!(turn = turn_id, ?end, ?duration, steps, tokens, errors, "turn ended");
+    /// Returns the result, as far as it is known.
+    pub(crate) fn result(&self) -> &TurnResult {
+        &self.result
     }
 
     /// Notes an error of the turn that the agent did not announce.

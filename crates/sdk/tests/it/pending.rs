@@ -10,7 +10,7 @@ use musher::{
 };
 use tokio::time::timeout;
 
-use agent::Asked;
+use agent::AgentRequests;
 
 /// The time after which a test counts as hung.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -20,12 +20,12 @@ async fn soon<T>(waited: impl Future<Output = T>) -> T {
 }
 
 /// A session with an agent that asks, and the answers that the agent receives.
-async fn session_with(options: impl FnOnce(SessionBuilder) -> SessionBuilder) -> (Session, Asked) {
+async fn session_with(options: impl FnOnce(SessionBuilder) -> SessionBuilder) -> (Session, AgentRequests) {
     let (agent, asked) = agent::start();
     (options(Session::builder().agent(agent)).open().await.unwrap(), asked)
 }
 
-async fn session() -> (Session, Asked) {
+async fn session() -> (Session, AgentRequests) {
     session_with(|builder| builder).await
 }
 

@@ -74,7 +74,7 @@ mod tests {
     use rustix::fs::{CWD, Mode, mkfifoat};
     use serde_json::json;
 
-    use super::testing::Scene;
+    use super::testing::TestWorkspace;
     use crate::{Category, ListedFrom, Registry, SearchProvider};
 
     /// How a sentence begins that says what to do.
@@ -85,7 +85,7 @@ mod tests {
 
     #[tokio::test]
     async fn every_error_ends_with_what_to_do() {
-        let mut scene = Scene::with(&[("a.txt", "one\none\n"), ("sub/b.txt", "")]);
+        let mut scene = TestWorkspace::with(&[("a.txt", "one\none\n"), ("sub/b.txt", "")]);
         scene.context.access = Access::Workspace;
         scene.write("bytes.txt", b"caf\xe9");
         mkfifoat(CWD, scene.path("pipe"), Mode::RUSR | Mode::WUSR).unwrap();

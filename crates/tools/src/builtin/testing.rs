@@ -13,12 +13,12 @@ use crate::{
     ToolOutput, Workspace, command_environment,
 };
 
-pub(crate) struct Scene {
+pub(crate) struct TestWorkspace {
     folder: TempDir,
     pub(crate) context: Context,
 }
 
-impl Scene {
+impl TestWorkspace {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs_err::create_dir(folder.path().join("work")).unwrap();
@@ -77,7 +77,7 @@ pub(crate) struct Drafts {
 
 impl Drafts {
     /// Adds an editor to a scene.
-    pub(crate) fn open(scene: &mut Scene, texts: &[(&str, &str)]) -> Arc<Self> {
+    pub(crate) fn open(scene: &mut TestWorkspace, texts: &[(&str, &str)]) -> Arc<Self> {
         let texts = texts.iter().map(|(name, text)| (scene.path(name), (*text).to_owned())).collect();
         let drafts = Arc::new(Self { texts: Mutex::new(texts) });
         scene.context = scene.context.clone().with_editor(Some(Arc::clone(&drafts) as Arc<dyn Editor>));

@@ -6,7 +6,7 @@
 use musher::wire::{
     PermissionDetails, PermissionOption, PermissionToolUse, Question, ToolConfirmationOutcome as Outcome,
 };
-use musher::{Answers, Decision};
+use musher::{Answers, Decision, Mismatch};
 use musher_claude::{Extra, Json, Permission as Verdict, PermissionMode as Mode};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -32,13 +32,6 @@ pub(super) fn permission(asked: &PermissionToolUse) -> Extra {
     let told = told(asked);
     let mut payload = payload(&told);
     let (reason, path) = match &asked.details {
-        PermissionDetails::Exec(exec) if tools::shown_command(asked).is_none() => {
-            let text = format!(
-                "The agent describes another command than the one it would run: {}",
-                exec.full_command
-            );
-            (Some(text), None)
-        }
         PermissionDetails::Exec(exec) => (exec.risk_level_reason.clone(), None),
         PermissionDetails::Create(create) => (None, Some(&create.file_path)),
         PermissionDetails::Edit(edit) => (None, Some(&edit.file_path)),
@@ -48,6 +41,12 @@ pub(super) fn permission(asked: &PermissionToolUse) -> Extra {
         }
         PermissionDetails::DroidShieldViolation(violation) => (violation.reason.clone(), None),
         _ => (None, None),
+    };
+    // the front end shows the call, so it is the description that it does not show
+    let reason = match (Mismatch::of(asked).first(), &asked.details) {
+        (Some(mismatch), PermissionDetails::Exec(exec)) => Some(format!("{mismatch}: {}", exec.full_command)),
+        (Some(mismatch), _) => Some(mismatch.to_string()),
+        (None, _) => reason,
     };
     let summary = told.input.to_value().ok().and_then(|input| Some(input["summary"].as_str()?.to_owned()));
     for (name, value) in
@@ -110,12 +109,10 @@ fn suggestions(asked: &PermissionToolUse, name: &str) -> Value {
     let rule = |rule: Value| json!({"type": "addRules", "rules": [rule], "behavior": "allow", "destination": "session"});
     let mode = |mode: Mode| json!({"type": "setMode", "mode": mode.as_str(), "destination": "session"});
     match &asked.details {
-        PermissionDetails::Exec(_) => match tools::shown_command(asked) {
-            Some(command) => {
-                json!([rule(json!({"toolName": name, "ruleContent": command})), mode(Mode::Auto)])
-            }
-            None => json!([]),
-        },
+        _ if !Mismatch::of(asked).is_empty() => json!([]),
+        PermissionDetails::Exec(exec) => {
+            json!([rule(json!({"toolName": name, "ruleContent": exec.full_command})), mode(Mode::Auto)])
+        }
         PermissionDetails::ExitSpecMode(_) => json!([mode(Mode::AcceptEdits), mode(Mode::Auto)]),
         PermissionDetails::Create(_) | PermissionDetails::Edit(_) | PermissionDetails::ApplyPatch(_) => {
             json!([mode(Mode::AcceptEdits)])
@@ -203,7 +200,7 @@ fn plan_outcome(options: &[PermissionOption], updates: &mut Vec<Update>) -> Outc
 fn read_updates(given: &Json) -> Vec<Update> {
     #[derive(Deserialize)]
     #[serde(tag = "type", rename_all = "camelCase")]
-    enum Given {
+    enum UpdateInput {
         AddRules {
             rules: Vec<Rule>,
             behavior: String,
@@ -222,14 +219,14 @@ fn read_updates(given: &Json) -> Vec<Update> {
     }
     let mut all = Vec::new();
     for one in given.to::<Vec<Json>>().unwrap_or_default() {
-        match one.to::<Given>() {
-            Ok(Given::AddRules { rules, behavior }) if behavior == "allow" => {
+        match one.to::<UpdateInput>() {
+            Ok(UpdateInput::AddRules { rules, behavior }) if behavior == "allow" => {
                 let rules = rules.into_iter();
                 all.extend(
                     rules.map(|rule| Update::Allow { tool: rule.tool_name, content: rule.rule_content }),
                 );
             }
-            Ok(Given::SetMode { mode }) if Mode::named(&mode).is_some() => {
+            Ok(UpdateInput::SetMode { mode }) if Mode::named(&mode).is_some() => {
                 all.extend(Mode::named(&mode).map(Update::Mode));
             }
             _ => all.push(Update::Unknown(one.text().to_owned())),

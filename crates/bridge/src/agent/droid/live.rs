@@ -23,7 +23,7 @@ use uuid::Uuid;
 use super::calls::{self, Basis, Done, Effect};
 use super::describe;
 use super::modes::{self, Standing};
-use super::plan::Plan;
+use super::plan::SessionPlan;
 use super::tools::Rules;
 use super::translate::{OutputOptions, SessionInfo, Stopped, Translator};
 use super::user_message::UserMessage;
@@ -91,13 +91,19 @@ enum Input {
 }
 
 impl Live {
-    pub(super) fn new(session: Session, info: SessionInfo, plan: Plan, notes: Vec<String>) -> Self {
+    pub(super) fn new(session: Session, info: SessionInfo, plan: SessionPlan, notes: Vec<String>) -> Self {
         let options =
             OutputOptions { partial: plan.is_partial, echo: plan.echoes_user, max_turns: plan.max_turns };
         let (states, requests) = (session.watch_state(), session.requests());
         let first_model = info.model.clone();
         Self {
-            basis: Basis { session, first_model, may_bypass: plan.may_bypass, servers: plan.servers },
+            basis: Basis {
+                session,
+                first_model,
+                model_names: plan.model_names,
+                may_bypass: plan.may_bypass,
+                servers: plan.servers,
+            },
             schema: plan.schema,
             states,
             translator: Translator::new(info, options, || Uuid::new_v4().to_string()),

@@ -8,6 +8,7 @@ mod blocks;
 mod calls;
 mod catalog;
 mod live;
+mod models;
 mod modes;
 mod open;
 mod plan;
@@ -20,7 +21,6 @@ mod user_message;
 use std::path::Path;
 use std::time::Duration;
 
-use musher::Launch;
 use musher_claude::Call;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -28,11 +28,10 @@ use tokio::time::timeout;
 use super::{Agent, Answer, Event, Failure, Gone, Greeting};
 use crate::wire::request::PromptContent;
 use live::Live;
+pub(crate) use models::ModelNames;
 use open::{Opened, open, too_slow};
-pub(crate) use plan::Plan;
+pub(crate) use plan::SessionPlan;
 
-/// The arguments that make droid serve its protocol.
-const PROTOCOL: [&str; 5] = ["exec", "--input-format", "stream-jsonrpc", "--output-format", "stream-jsonrpc"];
 /// How long droid may take to exit by itself, and again after a signal.
 const GRACE: Duration = Duration::from_millis(1500);
 /// Time limit for a session that still opens when it is closed; then opening is aborted.
@@ -53,12 +52,12 @@ enum Stage {
 impl Droid {
     /// Returns the agent program, started in the directory of a session, with short grace periods.
     pub(crate) fn program(program: &Path, cwd: &Path) -> musher::Agent {
-        let launch = Launch::new(program).args(PROTOCOL).cwd(cwd);
+        let launch = musher::Agent::program_launch(program).cwd(cwd);
         musher::Agent::launch(launch.grace(GRACE).grace_after_term(GRACE))
     }
 
     /// Begins to open a session.
-    pub(crate) fn start(agent: musher::Agent, plan: Plan, start_timeout: Duration) -> Self {
+    pub(crate) fn start(agent: musher::Agent, plan: SessionPlan, start_timeout: Duration) -> Self {
         let opening = async move {
             let opened = open(agent, &plan).await?;
             let greeting = opened.greeting.clone();

@@ -6,8 +6,9 @@ use musher::wire::{ListToolsParams, ModelInfo};
 use musher::{Agent, ErrorKind, Session};
 use serde_json::{Value, json};
 
+use super::models;
 use super::modes::{self, Standing};
-use super::plan::{Plan, Start};
+use super::plan::{SessionPlan, Start};
 use super::translate::SessionInfo;
 use super::{catalog, describe};
 use crate::agent::{Failure, Greeting, ended_details};
@@ -20,16 +21,15 @@ pub(super) struct Opened {
     pub(super) notes: Vec<String>,
 }
 
-pub(super) async fn open(agent: Agent, plan: &Plan) -> Result<Opened, Failure> {
+pub(super) async fn open(agent: Agent, plan: &SessionPlan) -> Result<Opened, Failure> {
     let session = start(agent, plan).await.map_err(|error| failure(&error))?;
+    if let Err(reason) = check_model(&session, plan).await {
+        session.close().await.ok();
+        return Err(Failure { message: reason, details: json!({"phase": "initialize"}) });
+    }
     let state = session.state();
     let mut notes = Vec::new();
     let model = state.settings.model_id.clone().unwrap_or_default();
-    if let Some(wanted) =
-        plan.model.as_ref().filter(|wanted| **wanted != model && !wanted.starts_with("custom:"))
-    {
-        notes.push(format!("the agent does not know the model `{wanted}` and uses `{model}`"));
-    }
     let cwd = state.cwd.clone().unwrap_or_else(|| plan.cwd.clone());
     if cwd != plan.cwd {
         notes.push(format!(
@@ -62,7 +62,7 @@ pub(super) async fn open(agent: Agent, plan: &Plan) -> Result<Opened, Failure> {
     Ok(Opened { session, info, greeting, notes })
 }
 
-async fn start(agent: Agent, plan: &Plan) -> musher::Result<Session> {
+async fn start(agent: Agent, plan: &SessionPlan) -> musher::Result<Session> {
     match &plan.start {
         Start::New { system_prompt } => plan.builder(system_prompt.as_ref()).agent(agent).open().await,
         Start::Resume { id, as_copy } => {
@@ -77,6 +77,21 @@ async fn start(agent: Agent, plan: &Plan) -> musher::Result<Session> {
             }
             Ok(session)
         }
+    }
+}
+
+/// Sets the model of a resumed session, and checks that a new one has the requested model: an agent takes another one in the place of
+/// one that it does not know, which could cost more, or read what the requested one may not.
+async fn check_model(session: &Session, plan: &SessionPlan) -> Result<(), String> {
+    let Some(wanted) = &plan.model else { return Ok(()) };
+    if matches!(plan.start, Start::Resume { .. }) {
+        return models::set(session, &plan.model_names, wanted).await;
+    }
+    let state = session.state();
+    match state.settings.model_id {
+        Some(model) if model != *wanted => Err(models::unknown(wanted, &state.models)),
+        // an old agent does not say which model it uses
+        _ => Ok(()),
     }
 }
 

@@ -20,7 +20,7 @@ use crate::wire::payload::{self, SessionOptions, SystemPrompt};
 
 /// The options to open a session, and those that the bridge keeps.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct SessionPlan {
     pub(super) cwd: PathBuf,
     pub(super) start: Start,
     /// Default: the mode the session had, or the most restrictive one.
@@ -50,7 +50,7 @@ pub(super) enum Start {
     Resume { id: String, as_copy: bool },
 }
 
-impl Plan {
+impl SessionPlan {
     /// Reads the options; the error is for the front end.
     pub(crate) fn new(it: SessionOptions, cwd: &str) -> Result<Self, String> {
         refuse_unsupported_restrictions(&it)?;
@@ -217,7 +217,7 @@ fn notes(it: &SessionOptions) -> Vec<String> {
 
 fn server(name: String, config: &payload::McpServerConfig) -> Result<McpServerConfig, String> {
     #[derive(Deserialize)]
-    struct Given {
+    struct ServerInput {
         r#type: Option<String>,
         command: Option<String>,
         args: Option<Vec<String>>,
@@ -226,7 +226,7 @@ fn server(name: String, config: &payload::McpServerConfig) -> Result<McpServerCo
         headers: Option<BTreeMap<String, String>>,
     }
     let wrong = |what: &str| format!("the MCP server `{name}` {what}");
-    let it: Given = config.0.to().map_err(|error| wrong(&error.to_string()))?;
+    let it: ServerInput = config.0.to().map_err(|error| wrong(&error.to_string()))?;
     let kind = match it.r#type.as_deref() {
         None | Some("stdio") => {
             let command = it.command.ok_or_else(|| wrong("has no `command`"))?;
@@ -254,8 +254,8 @@ mod tests {
 
     use super::*;
 
-    fn plan(options: Value) -> Result<Plan, String> {
-        Plan::new(serde_json::from_value(options).unwrap(), "/work")
+    fn plan(options: Value) -> Result<SessionPlan, String> {
+        SessionPlan::new(serde_json::from_value(options).unwrap(), "/work")
     }
 
     #[test]

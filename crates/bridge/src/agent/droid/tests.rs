@@ -44,7 +44,7 @@ fn capture(name: &str) -> Replay {
 }
 
 async fn droid(name: &str, options: Value) -> (Droid, Greeting) {
-    let plan = Plan::new(serde_json::from_value(options).unwrap(), "/workspace").unwrap();
+    let plan = SessionPlan::new(serde_json::from_value(options).unwrap(), "/workspace").unwrap();
     let mut droid = Droid::start(capture(name).agent(), plan, Duration::from_mins(1));
     let greeting = droid.greet().await.unwrap();
     (droid, greeting)
@@ -219,7 +219,7 @@ async fn unsupported_calls_and_content_are_refused() {
 
 #[tokio::test]
 async fn missing_agent_opens_no_session() {
-    let plan = Plan::new(crate::wire::payload::SessionOptions::default(), "/").unwrap();
+    let plan = SessionPlan::new(crate::wire::payload::SessionOptions::default(), "/").unwrap();
     let agent = Droid::program(Path::new("/no/such/droid"), plan.cwd());
     let failure = Droid::start(agent, plan, Duration::from_mins(1)).greet().await.unwrap_err();
     assert_eq!(failure.details, json!({"phase": "spawn"}), "{}", failure.message);

@@ -3,20 +3,23 @@
 use std::time::{Duration, Instant};
 
 use musher::wire::{PermissionDetails, ToolConfirmationOutcome};
-use musher::{Answers, Decision, PendingPermission, PendingRequest};
+use musher::{
+    Answers, Decision, PendingPermission, PendingQuestion, PendingRequest, SessionGrant, SessionGrants,
+};
 
 use super::{Action, App, Edited, Overlay};
 use crate::chat::editor::Editor;
-use crate::chat::grant::Grant;
 use crate::chat::keys::{Code, Key};
 use crate::chat::panel::{Act, Panel};
-use crate::chat::question::{Asked, Questions};
+use crate::chat::question::{KeyOutcome, Questions};
 use crate::view;
 use crate::view::markdown::Markdown;
 use crate::view::text::{Face, Line};
 
 /// How long no key may have been pressed before keys are answers.
-const QUIET: Duration = Duration::from_millis(400);
+const QUIET_TIME: Duration = Duration::from_millis(400);
+/// Requests in the list of those that wait.
+const MAX_LISTED: usize = 5;
 /// The line in an editor below which comments stand.
 const COMMENT_MARK: &str = "%%";
 
@@ -62,7 +65,7 @@ impl App {
 
     pub(super) fn arm_when_quiet(&mut self) {
         if let State::Quiet(since) = self.arming.state
-            && self.now - since >= QUIET
+            && self.now - since >= QUIET_TIME
         {
             self.arming.state = State::Asked;
             self.actions.push(Action::Arm);
@@ -94,6 +97,11 @@ impl App {
         self.ask(request);
     }
 
+    /// Forgets what was allowed for the session that the chat has left.
+    pub(crate) fn forget_grants(&mut self) {
+        self.grants = SessionGrants::default();
+    }
+
     /// How many requests wait behind the open one.
     pub(super) fn waiting_requests(&self) -> usize {
         self.waiting.len()
@@ -106,21 +114,13 @@ impl App {
                     self.note("  running what you wrote");
                     return pending.allow_once();
                 }
-                if let Some(grant) = self.grants.iter().find(|grant| grant.covers(pending.request())) {
-                    let text = match grant {
-                        Grant::Prefix(words) => {
-                            format!("  allowed in this chat: commands that begin with `{}`", words.join(" "))
-                        }
-                        Grant::Directory(folder) => {
-                            format!("  allowed in this chat: changes in {}", folder.display())
-                        }
-                    };
-                    self.note(&text);
+                if self.grants.cover(pending.request()) {
+                    self.note("  you have allowed this for the rest of the session");
                     return pending.allow_once();
                 }
                 let lines = details(&pending, self.width);
                 self.transcript.block(lines);
-                let panel = Panel::new(pending.request(), Grant::suggested(pending.request()));
+                let panel = Panel::new(pending.request(), SessionGrant::suggested(pending.request()));
                 self.overlay = Some(Overlay::Permission { pending, panel });
             }
             PendingRequest::Question(pending) => {
@@ -159,6 +159,9 @@ impl App {
         if key.code == Code::Escape {
             return if self.busy.is_some() { self.interrupt() } else { self.deny_open() };
         }
+        if self.switch_key(key) {
+            return;
+        }
         match &mut self.overlay {
             Some(Overlay::Permission { panel, .. }) => {
                 if let Some(act) = panel.key(key) {
@@ -179,12 +182,12 @@ impl App {
         self.next_request();
     }
 
-    fn asked(&mut self, asked: Asked) {
+    fn asked(&mut self, asked: KeyOutcome) {
         match asked {
-            Asked::Nothing => {}
-            Asked::Words => self.words = Some(Editor::new(false)),
-            Asked::Next => self.show_question(),
-            Asked::Done(answers) => {
+            KeyOutcome::Nothing => {}
+            KeyOutcome::Words => self.words = Some(Editor::new(false)),
+            KeyOutcome::Next => self.show_question(),
+            KeyOutcome::Done(answers) => {
                 if let Some(Overlay::Question { pending, .. }) = self.overlay.take() {
                     for answer in &answers {
                         self.note(&format!("  {answer}"));
@@ -201,7 +204,7 @@ impl App {
             Act::Decide(outcome) => self.decide(outcome.into(), ""),
             Act::Deny => self.decide(Decision::deny(), "  denied"),
             Act::Grant(grant) => {
-                self.grants.push(grant);
+                self.grants.add(grant);
                 self.decide(Decision::allow_once(), "");
             }
             Act::Reason => self.words = Some(Editor::new(false)),
@@ -246,11 +249,82 @@ impl App {
 
     fn next_request(&mut self) {
         self.arming.state = State::Off;
-        while self.overlay.is_none()
-            && let Some(next) = self.waiting.pop_front()
-        {
-            self.ask(next);
+        while self.overlay.is_none() && !self.waiting.is_empty() {
+            if self.open_at >= self.waiting.len() {
+                self.open_at = 0;
+            }
+            if let Some(next) = self.waiting.remove(self.open_at) {
+                self.ask(next);
+            }
         }
+    }
+
+    /// Handles a key that goes to another request; returns whether it was one.
+    fn switch_key(&mut self, key: Key) -> bool {
+        let count = self.waiting.len() + 1;
+        if count == 1 {
+            return false;
+        }
+        let to = match (key.code, &self.overlay) {
+            (Code::Tab, _) if key.shift => (self.open_at + count - 1) % count,
+            (Code::Tab, _) => (self.open_at + 1) % count,
+            // the digits of a question are its options
+            (Code::Char(digit @ '1'..='9'), Some(Overlay::Permission { panel, .. }))
+                if panel.choices.iter().all(|choice| choice.key != digit) =>
+            {
+                usize::from(digit as u8 - b'1')
+            }
+            _ => return false,
+        };
+        if to == self.open_at || to >= count {
+            return true;
+        }
+        let open = match self.overlay.take() {
+            Some(Overlay::Permission { pending, .. }) => PendingRequest::Permission(pending),
+            Some(Overlay::Question { pending, questions }) if questions.is_untouched() => {
+                PendingRequest::Question(pending)
+            }
+            other => {
+                self.overlay = other;
+                self.notice("answer the other questions first");
+                return true;
+            }
+        };
+        self.waiting.insert(self.open_at.min(self.waiting.len()), open);
+        self.open_at = to;
+        self.next_request();
+        true
+    }
+
+    /// The requests that wait, if there are several.
+    pub(super) fn request_list(&self, columns: usize) -> Vec<Line> {
+        let open = match &self.overlay {
+            Some(Overlay::Permission { pending, .. }) => permission_subject(pending),
+            Some(Overlay::Question { pending, .. }) => question_subject(pending),
+            _ => return Vec::new(),
+        };
+        if self.waiting.is_empty() {
+            return Vec::new();
+        }
+        let mut subjects: Vec<String> = self
+            .waiting
+            .iter()
+            .map(|request| match request {
+                PendingRequest::Permission(pending) => permission_subject(pending),
+                PendingRequest::Question(pending) => question_subject(pending),
+            })
+            .collect();
+        let open_at = self.open_at.min(subjects.len());
+        subjects.insert(open_at, open);
+        let text = format!("{} requests wait for you; Tab or a number shows another one", subjects.len());
+        let mut out = vec![Line::new(&text, Face::NOTABLE).cut(columns)];
+        let first = (open_at + 1).saturating_sub(MAX_LISTED);
+        for (index, subject) in subjects.iter().enumerate().skip(first).take(MAX_LISTED) {
+            let (mark, face) = if index == open_at { ("› ", Face::STRONG) } else { ("  ", Face::DIM) };
+            let line = Line::new(mark, Face::NOTABLE).with(&format!("{} {subject}", index + 1), face);
+            out.push(line.cut(columns));
+        }
+        out
     }
 
     /// Closes requests that were settled by something else.
@@ -341,6 +415,14 @@ impl App {
         );
         self.decide(Decision::deny_and_continue(text), &note);
     }
+}
+
+fn permission_subject(pending: &PendingPermission) -> String {
+    view::reason(pending.request())
+}
+
+fn question_subject(pending: &PendingQuestion) -> String {
+    pending.request().questions.first().map(|it| it.question.clone()).unwrap_or_default()
 }
 
 /// What an editor gets of a request.

@@ -47,7 +47,7 @@ pub(crate) enum Behind {
 
 /// The setup of the user.
 #[derive(Clone, Copy)]
-struct Given {
+struct UserSetup {
     key: bool,
     models: bool,
 }
@@ -85,22 +85,22 @@ impl Who {
 impl Stage {
     /// An editor with an agent.
     pub(crate) fn new(who: &Who, script: Script) -> Result<Self> {
-        Self::start(who, |_| Ok(script), Given { key: true, models: true })
+        Self::start(who, |_| Ok(script), UserSetup { key: true, models: true })
     }
 
     /// The same, with a script that knows the sandbox.
     pub(crate) fn within(who: &Who, script: impl FnOnce(&Sandbox) -> Result<Script>) -> Result<Self> {
-        Self::start(who, script, Given { key: true, models: true })
+        Self::start(who, script, UserSetup { key: true, models: true })
     }
 
     /// The same, but without an API key.
     pub(crate) fn without_key(who: &Who) -> Result<Self> {
-        Self::start(who, |_| Ok(Script::new()), Given { key: false, models: true })
+        Self::start(who, |_| Ok(Script::new()), UserSetup { key: false, models: true })
     }
 
     /// The same, but without a configured model.
     pub(crate) fn without_models(who: &Who) -> Result<Self> {
-        Self::start(who, |_| Ok(Script::new()), Given { key: true, models: false })
+        Self::start(who, |_| Ok(Script::new()), UserSetup { key: true, models: false })
     }
 
     /// Names the scripted models in the settings.
@@ -108,7 +108,7 @@ impl Stage {
         droid::configure(self.sandbox(), &self.model().url())
     }
 
-    fn start(who: &Who, script: impl FnOnce(&Sandbox) -> Result<Script>, given: Given) -> Result<Self> {
+    fn start(who: &Who, script: impl FnOnce(&Sandbox) -> Result<Script>, given: UserSetup) -> Result<Self> {
         let sandbox = Sandbox::new()?;
         let script = script(&sandbox)?;
         let backend = who.is_droid().then(|| Backend::start(&sandbox)).transpose()?;

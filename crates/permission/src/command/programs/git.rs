@@ -5,7 +5,7 @@ mod settings;
 use crate::{FileKind, Risk};
 
 use super::is_listed;
-use super::options::{Given, Options};
+use super::options::{Options, ParsedArguments};
 use crate::command::Word;
 use crate::command::place::Place;
 use crate::files::{Extent, Finding};
@@ -256,7 +256,7 @@ fn forgets(words: &[Word]) -> bool {
 }
 
 /// Whether a format asks for signatures, which runs the program that verifies them.
-fn verifies(given: &Given<'_>) -> bool {
+fn verifies(given: &ParsedArguments<'_>) -> bool {
     let formats = given.options.iter().filter(|(name, _)| ["--format", "--pretty"].contains(&name.as_str()));
     formats
         .filter_map(|(_, value)| value.as_deref())

@@ -47,14 +47,14 @@ impl Options {
 
 /// The parsed arguments of a command.
 #[derive(Debug, Default)]
-pub(super) struct Given<'a> {
+pub(super) struct ParsedArguments<'a> {
     /// Options in their listed form, with their values: `-n`, `--name`.
     pub(super) options: Vec<(String, Option<String>)>,
     /// The other words.
     pub(super) operands: Vec<&'a Word>,
 }
 
-impl Given<'_> {
+impl ParsedArguments<'_> {
     pub(super) fn has(&self, names: &[&str]) -> bool {
         self.options.iter().any(|(name, _)| names.contains(&name.as_str()))
     }
@@ -72,17 +72,17 @@ impl Options {
     }
 
     /// Parses options and operands in any order. `None` if an option is unknown, or a word may be an option.
-    pub(super) fn read<'a>(&self, words: &'a [Word]) -> Option<Given<'a>> {
+    pub(super) fn read<'a>(&self, words: &'a [Word]) -> Option<ParsedArguments<'a>> {
         self.read_until(words, false).map(|(given, _)| given)
     }
 
     /// Parses options up to the first operand, and returns the remaining words.
-    pub(super) fn read_front<'a>(&self, words: &'a [Word]) -> Option<(Given<'a>, &'a [Word])> {
+    pub(super) fn read_front<'a>(&self, words: &'a [Word]) -> Option<(ParsedArguments<'a>, &'a [Word])> {
         self.read_until(words, true)
     }
 
-    fn read_until<'a>(&self, words: &'a [Word], is_front: bool) -> Option<(Given<'a>, &'a [Word])> {
-        let mut given = Given::default();
+    fn read_until<'a>(&self, words: &'a [Word], is_front: bool) -> Option<(ParsedArguments<'a>, &'a [Word])> {
+        let mut given = ParsedArguments::default();
         let mut at = 0;
         while let Some(word) = words.get(at) {
             let text = match word {
@@ -117,7 +117,7 @@ impl Options {
         Some((given, &[]))
     }
 
-    fn long(&self, text: &str, next: Option<&str>, given: &mut Given<'_>) -> Option<bool> {
+    fn long(&self, text: &str, next: Option<&str>, given: &mut ParsedArguments<'_>) -> Option<bool> {
         let (name, value) = match text.split_once('=') {
             Some((name, value)) => (name, Some(value.to_owned())),
             None => (text, None),
@@ -136,7 +136,7 @@ impl Options {
         Some(took_next)
     }
 
-    fn short(&self, text: &str, next: Option<&str>, given: &mut Given<'_>) -> Option<bool> {
+    fn short(&self, text: &str, next: Option<&str>, given: &mut ParsedArguments<'_>) -> Option<bool> {
         if self.short.contains('#') && text.bytes().all(|byte| byte.is_ascii_digit()) {
             given.options.push(("-#".to_owned(), Some(text.to_owned())));
             return Some(false);

@@ -2,7 +2,7 @@
 
 use crate::Risk;
 
-use super::options::{Given, Options};
+use super::options::{Options, ParsedArguments};
 use crate::command::Word;
 use crate::command::place::Place;
 use crate::files::{Extent, Finding};
@@ -297,7 +297,7 @@ fn contents(files: &[&Word], extent: Extent<'_>, place: &Place<'_>) -> Finding {
 }
 
 /// What `grep` or `diff` reads below a directory; `None` if only files.
-fn grep(given: &Given<'_>) -> Option<Recursion> {
+fn grep(given: &ParsedArguments<'_>) -> Option<Recursion> {
     let follows_links = given.has(&["-R", "--dereference-recursive"]);
     let is_recursive = follows_links
         || given.has(&["-r", "--recursive"])
@@ -312,7 +312,7 @@ fn grep(given: &Given<'_>) -> Option<Recursion> {
 }
 
 /// What `rg` reads below a directory.
-fn ripgrep(given: &Given<'_>) -> Recursion {
+fn ripgrep(given: &ParsedArguments<'_>) -> Recursion {
     let unrestricted =
         given.options.iter().filter(|(name, _)| name == "-u" || name == "--unrestricted").count();
     let texts = |names: &[&str]| given.values(names).map(str::to_owned).collect();

@@ -11,7 +11,7 @@ use crate::daemon::translate::with_field;
 
 /// A call that is not answered.
 #[derive(Debug)]
-pub(super) struct Call {
+pub(super) struct PendingCall {
     pub(super) route: RouteId,
     pub(super) request: Request,
     pub(super) kind: Kind,
@@ -22,7 +22,7 @@ pub(super) struct Call {
     pub(super) expires: Duration,
 }
 
-impl Call {
+impl PendingCall {
     /// Returns whether it opens or loads a session.
     pub(super) fn is_opening(&self) -> bool {
         matches!(self.kind, Kind::Open | Kind::Reload)

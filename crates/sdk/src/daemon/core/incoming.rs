@@ -4,8 +4,8 @@ use musher_rpc::Closed;
 use musher_wire::{Frame, Id, Json, LoadSessionResult, Notification, Request, Response, RpcError};
 use serde_json::{Value, json};
 
-use super::calls::{Call, Kind};
-use super::route::{Asked, Phase};
+use super::calls::{Kind, PendingCall};
+use super::route::{Phase, RequestState};
 use super::{CONTROL, Core, Effect, RouteId};
 use crate::daemon::translate::{self, Facts, Head, to_exec};
 
@@ -67,7 +67,7 @@ impl Core {
     }
 
     /// A session was opened, or could not be.
-    pub(super) fn opened(&mut self, call: Call, response: Response) {
+    pub(super) fn opened(&mut self, call: PendingCall, response: Response) {
         let route_id = call.route;
         let Some(route) = self.routes.get_mut(&route_id) else { return };
         let Ok(result) = &response.outcome else {
@@ -116,8 +116,8 @@ impl Core {
         let Some(route) = self.routes.get_mut(&route_id) else { return };
         match route.asked.get_mut(&request.id) {
             // the session still decides
-            Some(Asked::Open) => {}
-            Some(Asked::Answered { response, is_sent }) => {
+            Some(RequestState::Open) => {}
+            Some(RequestState::Answered { response, is_sent }) => {
                 if !*is_sent && self.is_connected {
                     *is_sent = true;
                     self.out.push(Effect::Send(Frame::Response(response.clone())));
@@ -126,7 +126,7 @@ impl Core {
             // loading tells again
             None if matches!(route.phase, Phase::Lagging | Phase::Detached) => {}
             None => {
-                route.asked.insert(request.id.clone(), Asked::Open);
+                route.asked.insert(request.id.clone(), RequestState::Open);
                 self.out.push(Effect::Deliver(route_id, Frame::Request(request)));
             }
         }
@@ -179,7 +179,7 @@ impl Core {
             }
             "agent_turn_completed" => {
                 route.prompts.retain(|prompt| facts.turn_id().is_some_and(|turn| turn != prompt));
-                route.asked.retain(|_, asked| matches!(asked, Asked::Open));
+                route.asked.retain(|_, asked| matches!(asked, RequestState::Open));
             }
             "droid_working_state_changed" => is_idle = facts.is_idle(),
             // the agent can no longer say how its turns end

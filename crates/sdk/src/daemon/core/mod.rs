@@ -22,8 +22,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::translate::{to_daemon, with_field};
-use calls::{Call, Kind};
-use route::{Asked, Phase, Route};
+use calls::{Kind, PendingCall};
+use route::{Phase, RequestState, Route};
 
 /// Names a route.
 pub(super) type RouteId = u64;
@@ -58,7 +58,7 @@ pub(super) enum Effect {
 pub(super) struct Core {
     routes: HashMap<RouteId, Route>,
     by_session: HashMap<String, RouteId>,
-    calls: HashMap<Id, Call>,
+    calls: HashMap<Id, PendingCall>,
     /// Orders the calls.
     counter: u64,
     /// The time since the beginning.
@@ -144,7 +144,7 @@ impl Core {
             route.held.clear();
             // it may not have arrived
             for asked in route.asked.values_mut() {
-                if let Asked::Answered { is_sent, .. } = asked {
+                if let RequestState::Answered { is_sent, .. } = asked {
                     *is_sent = false;
                 }
             }
@@ -170,8 +170,9 @@ impl Core {
         for id in opening {
             self.forget(&id);
         }
-        let is_stop =
-            |call: &Call| call.kind == Kind::Close || call.request.method == "daemon.interrupt_session";
+        let is_stop = |call: &PendingCall| {
+            call.kind == Kind::Close || call.request.method == "daemon.interrupt_session"
+        };
         self.calls.retain(|_, call| call.route != id || (!call.is_sent && is_stop(call)));
         if self.is_connected {
             let stops: Vec<_> =
@@ -229,7 +230,7 @@ impl Core {
         self.counter += 1;
         let id = request.id.clone();
         let expires = self.now.saturating_add(kind.timeout(&request).saturating_sub(MARGIN));
-        let call = Call { route: route_id, request, kind, is_sent: false, at: self.counter, expires };
+        let call = PendingCall { route: route_id, request, kind, is_sent: false, at: self.counter, expires };
         self.calls.insert(id.clone(), call);
         if self.may_send(&id) {
             self.send(&id);
@@ -282,7 +283,7 @@ impl Core {
         }
         let can_send = self.is_connected && matches!(route.phase, Phase::Attached);
         if let Some(asked) = route.asked.get_mut(&response.id) {
-            *asked = Asked::Answered { response: response.clone(), is_sent: can_send };
+            *asked = RequestState::Answered { response: response.clone(), is_sent: can_send };
         }
         if can_send {
             self.out.push(Effect::Send(Frame::Response(response)));
@@ -319,7 +320,7 @@ impl Core {
     }
 
     fn unsent(&self, route_id: RouteId) -> Vec<Id> {
-        let is_waiting = |call: &&Call| call.route == route_id && !call.is_sent;
+        let is_waiting = |call: &&PendingCall| call.route == route_id && !call.is_sent;
         let mut calls: Vec<_> = self
             .calls
             .iter()
@@ -359,7 +360,7 @@ impl Core {
     }
 
     /// Removes a call. If it opened a session, the next one that waits is sent.
-    fn forget(&mut self, id: &Id) -> Option<Call> {
+    fn forget(&mut self, id: &Id) -> Option<PendingCall> {
         let call = self.calls.remove(id)?;
         self.waiting.retain(|waiting| waiting != id);
         if call.is_opening() && call.is_sent {

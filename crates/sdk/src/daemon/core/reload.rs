@@ -7,9 +7,9 @@ use musher_wire::{Frame, Id, Json, LoadSessionResult, Request, RpcError};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::calls::{Call, Kind};
+use super::calls::{Kind, PendingCall};
 use super::incoming::pending_requests;
-use super::route::{Asked, Phase};
+use super::route::{Phase, RequestState};
 use super::{Core, Effect, RouteId, history, lost};
 use crate::daemon::translate;
 
@@ -65,7 +65,7 @@ impl Core {
         let id = request.id.clone();
         self.calls.insert(
             id.clone(),
-            Call {
+            PendingCall {
                 route: route_id,
                 request,
                 kind: Kind::Reload,
@@ -166,7 +166,7 @@ impl Core {
         let is_pending = |id: &Id| pending.iter().any(|(other, _)| other == id);
         route.asked.retain(|id, asked| {
             if is_pending(id) {
-                if let Asked::Answered { response, is_sent } = asked
+                if let RequestState::Answered { response, is_sent } = asked
                     && !*is_sent
                 {
                     *is_sent = true;
@@ -174,7 +174,7 @@ impl Core {
                 }
                 return true;
             }
-            if matches!(asked, Asked::Open) {
+            if matches!(asked, RequestState::Open) {
                 let resolved = json!({"type": "permission_resolved", "requestId": id.to_string(), "selectedOption": "cancel"});
                 self.out.push(Effect::Deliver(route_id, translate::notification(&session, &resolved)));
             }

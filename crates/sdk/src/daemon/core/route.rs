@@ -35,7 +35,7 @@ pub(super) struct Route {
     /// The messages that the session knows.
     pub(super) seen: HashSet<String>,
     /// Requests of the agent.
-    pub(super) asked: HashMap<Id, Asked>,
+    pub(super) asked: HashMap<Id, RequestState>,
     /// Prompts of this side whose turn has not ended.
     pub(super) prompts: Vec<String>,
     /// Notifications that came before the conversation.
@@ -48,7 +48,7 @@ pub(super) struct Route {
 
 /// A request of the agent.
 #[derive(Debug)]
-pub(super) enum Asked {
+pub(super) enum RequestState {
     /// The session decides.
     Open,
     /// The session has answered; the answer is kept until the daemon confirms it.

@@ -60,7 +60,7 @@ fn turns_of(name: &str, capture: &str) -> Vec<Recorded> {
 /// The id the agent gave to our message.
 fn echo(notification: &[Notification], request_id: Option<&str>) -> Option<String> {
     notification.iter().find_map(|notification| match notification.session().ok()?.notification {
-        News::CreateMessage(created) if created.request_id.as_deref() == request_id => {
+        SessionNotification::CreateMessage(created) if created.request_id.as_deref() == request_id => {
             Some(created.message.id)
         }
         _ => None,

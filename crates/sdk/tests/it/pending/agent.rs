@@ -16,12 +16,12 @@ use tokio_util::sync::CancellationToken;
 const MANY: usize = 3000;
 
 /// The agent's requests, and their answers.
-pub(super) struct Asked {
+pub(super) struct AgentRequests {
     answers: mpsc::Receiver<String>,
     requests: watch::Receiver<usize>,
 }
 
-impl Asked {
+impl AgentRequests {
     /// Waits for the next answer.
     pub(super) async fn answer(&mut self) -> String {
         self.answers.recv().await.expect("the agent is there")
@@ -34,12 +34,12 @@ impl Asked {
 }
 
 /// Starts an agent for one session.
-pub(super) fn start() -> (Agent, Asked) {
+pub(super) fn start() -> (Agent, AgentRequests) {
     let (ours, theirs) = transport::memory();
     let (sender, answers) = mpsc::channel(64);
     let (made, requests) = watch::channel(0);
     tokio::spawn(serve(theirs, sender, made));
-    (Agent::connection(ours), Asked { answers, requests })
+    (Agent::connection(ours), AgentRequests { answers, requests })
 }
 
 async fn serve(connection: Connection, answers: mpsc::Sender<String>, made: watch::Sender<usize>) {

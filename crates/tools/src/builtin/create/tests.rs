@@ -4,12 +4,12 @@ use std::os::unix::fs::symlink;
 
 use serde_json::json;
 
-use crate::builtin::testing::Scene;
+use crate::builtin::testing::TestWorkspace;
 use crate::{Access, Create};
 
 #[tokio::test]
 async fn file_is_created_with_its_directories_and_reported_as_json() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let output = scene.run(&Create, json!({"file_path": "x/y.txt", "content": "hi\n"})).await;
     let path = scene.path("x/y.txt");
     assert_eq!(output.client_text(), format!("{{\"success\":true,\"file_path\":\"{}\"}}", path.display()));
@@ -20,14 +20,14 @@ async fn file_is_created_with_its_directories_and_reported_as_json() {
 
 #[tokio::test]
 async fn existing_file_is_replaced() {
-    let scene = Scene::with(&[("a", "a long old content")]);
+    let scene = TestWorkspace::with(&[("a", "a long old content")]);
     scene.run(&Create, json!({"file_path": scene.path("a"), "content": "new"})).await;
     assert_eq!(scene.read("a"), "new");
 }
 
 #[tokio::test]
 async fn folder_cannot_become_a_file() {
-    let scene = Scene::with(&[("sub/a", "")]);
+    let scene = TestWorkspace::with(&[("sub/a", "")]);
     for path in ["sub", "", "sub/a/b"] {
         let output = scene.run(&Create, json!({"file_path": path, "content": ""})).await;
         assert!(
@@ -39,7 +39,7 @@ async fn folder_cannot_become_a_file() {
 
 #[tokio::test]
 async fn link_out_is_followed_only_with_access_and_stays_a_link() {
-    let mut scene = Scene::new();
+    let mut scene = TestWorkspace::new();
     let outside = scene.outside().join("target");
     symlink(&outside, scene.path("link")).unwrap();
     let input = json!({"file_path": "link", "content": "x"});

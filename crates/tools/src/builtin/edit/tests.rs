@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::builtin::testing::Scene;
+use crate::builtin::testing::TestWorkspace;
 use crate::{Edit, Execute, Grep, Read, Tool, ToolOutput};
 
-async fn edit(scene: &Scene, old: &str, new: &str, change_all: bool) -> ToolOutput {
+async fn edit(scene: &TestWorkspace, old: &str, new: &str, change_all: bool) -> ToolOutput {
     let input =
         json!({"file_path": scene.path("f"), "old_str": old, "new_str": new, "change_all": change_all});
     scene.run(&Edit, input).await
@@ -14,7 +14,7 @@ async fn edit(scene: &Scene, old: &str, new: &str, change_all: bool) -> ToolOutp
 
 #[tokio::test]
 async fn change_is_reported_line_by_line() {
-    let scene = Scene::with(&[("f", "alpha\nbeta\ngamma\n")]);
+    let scene = TestWorkspace::with(&[("f", "alpha\nbeta\ngamma\n")]);
     let output = edit(&scene, "beta", "BETA", false).await;
     assert_eq!(scene.read("f"), "alpha\nBETA\ngamma\n");
     // byte for byte as droid 0.225.2 sent it
@@ -29,20 +29,20 @@ async fn change_is_reported_line_by_line() {
 
 #[tokio::test]
 async fn crlf_line_endings_are_kept() {
-    let scene = Scene::with(&[("f", "one\r\ntwo\r\nthree\r\n")]);
+    let scene = TestWorkspace::with(&[("f", "one\r\ntwo\r\nthree\r\n")]);
     assert!(!edit(&scene, "one\ntwo\n", "1\n2\n", false).await.is_error);
     assert_eq!(scene.read("f"), "1\r\n2\r\nthree\r\n");
     assert!(!edit(&scene, "three", "3\n4", false).await.is_error);
     assert_eq!(scene.read("f"), "1\r\n2\r\n3\r\n4\r\n");
     // in a file with both line endings, the rest is unchanged
-    let scene = Scene::with(&[("f", "a\r\nb\nc\r\n")]);
+    let scene = TestWorkspace::with(&[("f", "a\r\nb\nc\r\n")]);
     edit(&scene, "b", "B", false).await;
     assert_eq!(scene.read("f"), "a\r\nB\nc\r\n");
 }
 
 #[tokio::test]
 async fn old_str_must_be_unique_unless_change_all_is_set() {
-    let scene = Scene::with(&[("f", "x x x")]);
+    let scene = TestWorkspace::with(&[("f", "x x x")]);
     let refused = edit(&scene, "x", "y", false).await;
     assert!(refused.client_text().starts_with("Error: Failed to edit file: `old_str` occurs 3 times"));
     assert!(
@@ -57,7 +57,7 @@ async fn old_str_must_be_unique_unless_change_all_is_set() {
 
 #[tokio::test]
 async fn failed_edit_changes_nothing_and_gives_the_reason() {
-    let scene = Scene::with(&[("f", "text")]);
+    let scene = TestWorkspace::with(&[("f", "text")]);
     for (old, new, reason) in [("absent", "x", "not found"), ("", "x", "empty"), ("text", "text", "equal")] {
         let output = edit(&scene, old, new, false).await;
         assert!(output.is_error && output.model_text().contains(reason), "{}", output.model_text());
@@ -69,7 +69,7 @@ async fn failed_edit_changes_nothing_and_gives_the_reason() {
 
 #[tokio::test]
 async fn file_that_was_never_read_can_be_edited_and_a_missing_one_not() {
-    let scene = Scene::with(&[("f", "text")]);
+    let scene = TestWorkspace::with(&[("f", "text")]);
     let input: Value = json!({"file_path": "f", "old_str": "text", "new_str": "x"});
     assert!(!scene.run(&Edit, input).await.is_error);
     let missing = scene.run(&Edit, json!({"file_path": "gone", "old_str": "a", "new_str": "b"})).await;
@@ -78,13 +78,15 @@ async fn file_that_was_never_read_can_be_edited_and_a_missing_one_not() {
 
 #[tokio::test]
 async fn file_that_was_changed_since_it_was_read_is_refused_until_it_is_read_again() {
-    let scene = Scene::with(&[("f", "one\ntwo\n")]);
+    let scene = TestWorkspace::with(&[("f", "one\ntwo\n")]);
     let read = json!({"file_path": scene.path("f")});
     scene.run(&Read, read.clone()).await;
     scene.write("f", "one\ntwo\nthree\n");
     let refused = edit(&scene, "one", "1", false).await;
     assert!(
-        refused.model_text().contains("has changed on disk since you last saw it. Nothing was changed. Call Read"),
+        refused
+            .model_text()
+            .contains("has changed on disk since you last saw it. Nothing was changed. Call Read"),
         "{}",
         refused.model_text()
     );
@@ -103,7 +105,7 @@ async fn command_or_search_that_shows_a_changed_file_counts_as_reading_it() {
         (&Execute, run("sed -n 2p f.txt")),
         (&Grep, json!({"pattern": "second", "output_mode": "content"})),
     ] {
-        let scene = Scene::with(&[("f.txt", "first line\n")]);
+        let scene = TestWorkspace::with(&[("f.txt", "first line\n")]);
         scene.run(&Read, json!({"file_path": scene.path("f.txt")})).await;
         scene.write("f.txt", "first line\nsecond line\n");
         let change = json!({"file_path": "f.txt", "old_str": "second", "new_str": "2nd"});
@@ -117,7 +119,7 @@ async fn command_or_search_that_shows_a_changed_file_counts_as_reading_it() {
 
 #[tokio::test]
 async fn near_miss_shows_the_closest_text() {
-    let scene = Scene::with(&[("f", "a {\n\tdeep();\n}\n")]);
+    let scene = TestWorkspace::with(&[("f", "a {\n\tdeep();\n}\n")]);
     let output = edit(&scene, "a {\n    deep();", "x", false).await;
     let text = output.model_text();
     assert!(
@@ -129,7 +131,7 @@ async fn near_miss_shows_the_closest_text() {
 
 #[tokio::test]
 async fn dry_run_shows_the_change_or_the_reason_and_changes_nothing() {
-    let scene = Scene::with(&[("f", "one\n")]);
+    let scene = TestWorkspace::with(&[("f", "one\n")]);
     let call =
         |old: &str| json!({"file_path": "f", "old_str": old, "new_str": "1"}).as_object().unwrap().clone();
     let context = scene.context.clone();
@@ -148,7 +150,7 @@ async fn dry_run_shows_the_change_or_the_reason_and_changes_nothing() {
 #[tokio::test]
 async fn notebook_is_edited_by_its_cells() {
     let file = "{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"source\": [\n    \"a = \\\"x\\\"\\n\",\n    \"b = 2\"\n   ]\n  }\n ],\n \"nbformat\": 4\n}\n";
-    let scene = Scene::with(&[("n.ipynb", file)]);
+    let scene = TestWorkspace::with(&[("n.ipynb", file)]);
     let change =
         |old: &str, new: &str| json!({"file_path": scene.path("n.ipynb"), "old_str": old, "new_str": new});
     let read = scene.run(&Read, json!({"file_path": scene.path("n.ipynb")})).await;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::builtin::testing::Scene;
+use crate::builtin::testing::TestWorkspace;
 use crate::{Execute, ToolOutput};
 
 /// Generous: it only ends tests that would never end.
@@ -16,12 +16,12 @@ fn input(command: &str) -> Value {
     json!({"command": command, "summary": "Run a test", "riskLevel": "low", "riskLevelReason": "a test"})
 }
 
-async fn run(scene: &Scene, input: Value) -> ToolOutput {
+async fn run(scene: &TestWorkspace, input: Value) -> ToolOutput {
     tokio::time::timeout(DEADLINE, scene.run(&Execute, input)).await.expect("the command ends")
 }
 
 async fn text(command: &str) -> String {
-    run(&Scene::new(), input(command)).await.client_text()
+    run(&TestWorkspace::new(), input(command)).await.client_text()
 }
 
 /// Waits until no process has this text in its command line.
@@ -55,7 +55,7 @@ async fn output_and_exit_code_have_the_format_of_clients() {
         text("echo x; exit 3").await,
         "Error: Command failed (exit code: 3)\nx\n\n\n[Process exited with code 3]"
     );
-    let missing = run(&Scene::new(), input("no-such-program-at-all")).await;
+    let missing = run(&TestWorkspace::new(), input("no-such-program-at-all")).await;
     assert!(missing.is_error && missing.client_text().starts_with("Error: Command not found. "));
     assert!(missing.client_text().ends_with("[Process exited with code 127]"));
     assert!(text("kill -9 $$").await.starts_with("Error: Command was killed by signal 9 (exit code: 137)"));
@@ -63,7 +63,7 @@ async fn output_and_exit_code_have_the_format_of_clients() {
 
 #[tokio::test]
 async fn command_environment_is_non_interactive() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let command = "pwd; cat; echo $TERM $GIT_EDITOR; tty; echo $0";
     let output = run(&scene, input(command)).await.client_text();
     let root = scene.context.workspace.root().display().to_string();
@@ -91,7 +91,7 @@ async fn timeout_ends_the_whole_tree() {
     );
     let mut input = input(&command);
     input["timeout"] = json!(1);
-    let output = run(&Scene::new(), input).await;
+    let output = run(&TestWorkspace::new(), input).await;
     assert!(!output.is_error && output.client_text().starts_with("Command timed out after 1 seconds. "));
     assert!(output.client_text().ends_with("\n\nPartial output before timeout:\nbegun"));
     for sleeper in [inside, group, session, hidden] {
@@ -104,18 +104,18 @@ async fn command_that_ignores_sigterm_is_killed() {
     let sleeper = unique_sleep();
     let mut input = input(&format!("trap '' TERM; while :; do sleep {sleeper}; done"));
     input["timeout"] = json!(1);
-    assert!(run(&Scene::new(), input).await.client_text().starts_with("Command timed out"));
+    assert!(run(&TestWorkspace::new(), input).await.client_text().starts_with("Command timed out"));
     wait_until_gone(&sleeper).await;
 }
 
 #[tokio::test]
 async fn cancelling_and_dropping_end_the_command() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     for is_dropped in [false, true] {
         let sleeper = unique_sleep();
         let cancel = CancellationToken::new();
         let (begun, mut waiting) = tokio::sync::mpsc::channel(8);
-        let mut watched = Scene::new();
+        let mut watched = TestWorkspace::new();
         watched.context =
             scene.context.clone().with_progress(move |progress| drop(begun.try_send(progress.text)));
         let command = input(&format!("echo begun; sleep {sleeper}"));
@@ -138,7 +138,7 @@ async fn cancelling_and_dropping_end_the_command() {
 
 #[tokio::test]
 async fn background_process_does_not_delay_the_result_and_ends_with_the_session() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let sleeper = unique_sleep();
     let command = format!("sleep {sleeper} & echo done");
     assert_eq!(run(&scene, input(&command)).await.client_text(), "done\n\n\n[Process exited with code 0]");
@@ -151,7 +151,7 @@ async fn background_process_does_not_delay_the_result_and_ends_with_the_session(
 
 #[tokio::test]
 async fn background_command_returns_at_once_and_writes_to_a_file() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let sleeper = unique_sleep();
     let mut input = input(&format!("echo started; exec sleep {sleeper}"));
     input["fireAndForget"] = json!(true);
@@ -176,14 +176,14 @@ async fn background_command_returns_at_once_and_writes_to_a_file() {
 async fn endless_output_stays_within_bounds() {
     let mut input = input("yes");
     input["timeout"] = json!(1);
-    let output = run(&Scene::new(), input).await.client_text();
+    let output = run(&TestWorkspace::new(), input).await.client_text();
     assert!(output.len() < 40_000 && output.contains(" lines skipped ...]"), "{}", output.len());
 }
 
 #[tokio::test]
 async fn progress_starts_empty_and_reports_output() {
     let reports = Arc::new(Mutex::new(Vec::new()));
-    let mut scene = Scene::new();
+    let mut scene = TestWorkspace::new();
     let writer = Arc::clone(&reports);
     scene.context =
         scene.context.clone().with_progress(move |progress| writer.lock().unwrap().push(progress));
@@ -195,7 +195,7 @@ async fn progress_starts_empty_and_reports_output() {
 
 #[tokio::test]
 async fn command_that_cannot_start_is_an_error_output() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let long = input(&format!("true {}", "x".repeat(4 << 20)));
     assert!(run(&scene, long).await.client_text().starts_with("Error: The command could not be started: "));
     assert!(run(&scene, input("a\0b")).await.is_error);

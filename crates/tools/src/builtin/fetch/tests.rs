@@ -6,7 +6,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use super::*;
-use crate::builtin::testing::Scene;
+use crate::builtin::testing::TestWorkspace;
 
 /// Reads the whole head of a request; an earlier response would be invalid.
 async fn hear(stream: &mut (impl AsyncRead + Unpin)) -> String {
@@ -53,7 +53,7 @@ const PAGES: &[(&str, &str)] = &[
 ];
 
 async fn fetch(tool: &FetchUrl, url: &str) -> ToolOutput {
-    Scene::new().run(tool, json!({"url": url})).await
+    TestWorkspace::new().run(tool, json!({"url": url})).await
 }
 
 #[tokio::test]
@@ -143,7 +143,8 @@ async fn fetch_ends_on_timeout_and_on_cancellation() {
     assert!(fetch(&hasty, &url).await.model_text().contains("did not answer within 100ms"));
     let cancel = CancellationToken::new();
     cancel.cancel();
-    let output = Scene::new().run_until(&FetchUrl::new(AddressRule::Any), json!({"url": url}), cancel).await;
+    let output =
+        TestWorkspace::new().run_until(&FetchUrl::new(AddressRule::Any), json!({"url": url}), cancel).await;
     assert_eq!(output.client_text(), "Error: Tool execution cancelled by user");
 }
 

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use crate::Glob;
-use crate::builtin::testing::Scene;
+use crate::builtin::testing::TestWorkspace;
 
-fn scene() -> Scene {
+fn scene() -> TestWorkspace {
     let files = ["src/main.rs", "src/deep/lib.rs", "README.md", ".hidden.rs", ".git/config", "target/out.rs"];
-    let scene = Scene::with(&files.map(|name| (name, "")));
+    let scene = TestWorkspace::with(&files.map(|name| (name, "")));
     scene.write(".gitignore", "target\n");
     scene
 }
@@ -45,7 +45,7 @@ async fn empty_result_is_not_an_error_but_an_invalid_directory_is() {
 
 #[tokio::test]
 async fn long_list_is_shortened_and_a_file_has_all_of_it() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     for number in 0..3000 {
         scene.write(&format!("f{number:05}"), "");
     }

@@ -5,10 +5,10 @@ use std::os::unix::fs::symlink;
 use serde_json::{Value, json};
 
 use crate::Grep;
-use crate::builtin::testing::Scene;
+use crate::builtin::testing::TestWorkspace;
 
-fn scene() -> Scene {
-    let scene = Scene::with(&[
+fn scene() -> TestWorkspace {
+    let scene = TestWorkspace::with(&[
         ("a.rs", "fn one() {}\nlet x = 1;\nfn two() {}\n"),
         ("b.txt", "nothing\nFN three\n"),
         ("node_modules/m.js", "fn four"),
@@ -55,7 +55,7 @@ async fn case_fixed_string_and_multiline_are_respected() {
 
 #[tokio::test]
 async fn files_are_named_as_seen_from_the_folder_that_is_searched() {
-    let scene = Scene::with(&[("sub/deep/f", "hit\n")]);
+    let scene = TestWorkspace::with(&[("sub/deep/f", "hit\n")]);
     for (path, expected) in [(".", "./sub/deep/f"), ("sub", "./deep/f")] {
         let found = scene.run(&Grep, json!({"pattern": "hit", "path": path})).await;
         assert_eq!(found.client_text(), expected);
@@ -67,14 +67,14 @@ async fn groups_are_split() {
     let text: String = (1..=20)
         .map(|number| if number % 10 == 0 { "hit\n".to_owned() } else { format!("{number}\n") })
         .collect();
-    let scene = Scene::with(&[("f", &text)]);
+    let scene = TestWorkspace::with(&[("f", &text)]);
     let input = json!({"pattern": "hit", "output_mode": "content", "context_before": 1, "path": "f"});
     assert_eq!(scene.run(&Grep, input).await.client_text(), "9\nhit\n--\n19\nhit");
 }
 
 #[tokio::test]
 async fn first_matches_are_shown_and_a_file_has_all_of_them() {
-    let scene = Scene::with(&[("f", &"hit\n".repeat(1542))]);
+    let scene = TestWorkspace::with(&[("f", &"hit\n".repeat(1542))]);
     let output = scene.run(&Grep, json!({"pattern": "hit", "output_mode": "content"})).await;
     assert_eq!(output.client_text().lines().count(), 500);
     let text = output.model_text();
@@ -91,7 +91,7 @@ async fn first_matches_are_shown_and_a_file_has_all_of_them() {
 #[tokio::test]
 async fn result_with_long_lines_is_bounded_and_each_line_shows_its_match() {
     let line = format!("{}needle{}\n", "x".repeat(2000), "y".repeat(700));
-    let scene = Scene::with(&[("f", &line.repeat(600))]);
+    let scene = TestWorkspace::with(&[("f", &line.repeat(600))]);
     let text = scene.run(&Grep, json!({"pattern": "needle", "output_mode": "content"})).await.model_text();
     assert!(text.len() < 21_000, "{}", text.len());
     let first = text.lines().next().unwrap();
@@ -118,7 +118,7 @@ async fn invalid_arguments_are_errors() {
 
 #[tokio::test]
 async fn links_out_are_not_searched_and_long_lines_are_cut() {
-    let scene = Scene::with(&[("wide", &format!("needle{}", "x".repeat(100_000)))]);
+    let scene = TestWorkspace::with(&[("wide", &format!("needle{}", "x".repeat(100_000)))]);
     fs_err::write(scene.outside().join("secret"), "needle").unwrap();
     symlink(scene.outside().join("secret"), scene.path("link")).unwrap();
     let output = scene.run(&Grep, json!({"pattern": "needle", "output_mode": "content"})).await;
@@ -131,7 +131,7 @@ async fn links_out_are_not_searched_and_long_lines_are_cut() {
 
 #[tokio::test]
 async fn secrets_are_left_out_unless_they_are_named() {
-    let scene = Scene::with(&[("a.txt", "KEY=1\n"), (".env", "KEY=2\n"), ("certs/x.pem", "KEY=3\n")]);
+    let scene = TestWorkspace::with(&[("a.txt", "KEY=1\n"), (".env", "KEY=2\n"), ("certs/x.pem", "KEY=3\n")]);
     for input in
         [json!({"pattern": "KEY"}), json!({"pattern": "KEY", "glob_pattern": "*", "output_mode": "content"})]
     {

@@ -5,11 +5,11 @@ use std::os::unix::fs::symlink;
 use serde_json::json;
 
 use crate::Ls;
-use crate::builtin::testing::Scene;
+use crate::builtin::testing::TestWorkspace;
 
 #[tokio::test]
 async fn folder_is_listed_with_hidden_entries_and_links() {
-    let scene = Scene::with(&[("b.txt", "hello"), (".hidden", ""), ("sub/x", "")]);
+    let scene = TestWorkspace::with(&[("b.txt", "hello"), (".hidden", ""), ("sub/x", "")]);
     symlink("b.txt", scene.path("link")).unwrap();
     let text = scene.run(&Ls, json!({})).await.client_text();
     let lines: Vec<&str> = text.lines().collect();
@@ -23,14 +23,14 @@ async fn folder_is_listed_with_hidden_entries_and_links() {
 
 #[tokio::test]
 async fn patterns_leave_out_names() {
-    let scene = Scene::with(&[("a.rs", ""), ("a.txt", ""), ("target/x", "")]);
+    let scene = TestWorkspace::with(&[("a.rs", ""), ("a.txt", ""), ("target/x", "")]);
     let text = scene.run(&Ls, json!({"ignorePatterns": ["*.txt", "target/"]})).await.client_text();
     assert!(text.contains("a.rs") && !text.contains("a.txt") && !text.contains("target"), "{text}");
 }
 
 #[tokio::test]
 async fn empty_directory_missing_path_and_single_file() {
-    let scene = Scene::with(&[("sub/x", "")]);
+    let scene = TestWorkspace::with(&[("sub/x", "")]);
     fs_err::create_dir(scene.path("empty")).unwrap();
     assert_eq!(scene.run(&Ls, json!({"directory_path": "empty"})).await.client_text(), "Empty directory");
     let missing = scene.run(&Ls, json!({"directory_path": "nowhere"})).await;
@@ -43,13 +43,13 @@ async fn empty_directory_missing_path_and_single_file() {
 
 #[tokio::test]
 async fn name_with_a_newline_stays_on_its_line() {
-    let scene = Scene::with(&[("a\nb", "")]);
+    let scene = TestWorkspace::with(&[("a\nb", "")]);
     assert!(scene.run(&Ls, json!({})).await.client_text().ends_with("a?b"));
 }
 
 #[tokio::test]
 async fn long_listing_is_shortened_and_a_file_has_all_of_it() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     for number in 0..3000 {
         scene.write(&format!("f{number:05}"), "");
     }

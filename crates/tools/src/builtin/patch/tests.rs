@@ -2,16 +2,16 @@
 
 use serde_json::json;
 
-use crate::builtin::testing::{Drafts, Scene};
+use crate::builtin::testing::{Drafts, TestWorkspace};
 use crate::{ApplyPatch, Read, Tool, ToolOutput};
 
-async fn patch(scene: &Scene, body: &str) -> ToolOutput {
+async fn patch(scene: &TestWorkspace, body: &str) -> ToolOutput {
     scene.run(&ApplyPatch, json!({"input": format!("*** Begin Patch\n{body}\n*** End Patch")})).await
 }
 
 #[tokio::test]
 async fn files_are_added_changed_moved_and_removed_at_once() {
-    let scene = Scene::with(&[
+    let scene = TestWorkspace::with(&[
         ("a.rs", "fn a() {\n    1\n}\n\nfn b() {\n    1\n}\n"),
         ("old.txt", "x\n"),
         ("gone", "g\n"),
@@ -32,14 +32,14 @@ async fn files_are_added_changed_moved_and_removed_at_once() {
 
 #[tokio::test]
 async fn white_space_at_line_ends_is_ignored_and_line_endings_kept() {
-    let scene = Scene::with(&[("f", "  one  \r\ntwo\r\n")]);
+    let scene = TestWorkspace::with(&[("f", "  one  \r\ntwo\r\n")]);
     assert!(!patch(&scene, "*** Update File: f\n@@\n-one\n+1\n two").await.is_error);
     assert_eq!(scene.read("f"), "1\r\ntwo\r\n");
 }
 
 #[tokio::test]
 async fn additions_go_after_their_anchor_or_to_the_end() {
-    let scene = Scene::with(&[("f", "a\nb\na\n")]);
+    let scene = TestWorkspace::with(&[("f", "a\nb\na\n")]);
     patch(&scene, "*** Update File: f\n@@ b\n+after b").await;
     assert_eq!(scene.read("f"), "a\nb\nafter b\na\n");
     patch(&scene, "*** Update File: f\n@@\n+end").await;
@@ -51,7 +51,7 @@ async fn additions_go_after_their_anchor_or_to_the_end() {
 
 #[tokio::test]
 async fn patch_that_does_not_match_changes_nothing() {
-    let scene = Scene::with(&[("a", "a\n"), ("b", "b\n")]);
+    let scene = TestWorkspace::with(&[("a", "a\n"), ("b", "b\n")]);
     let cases = [
         ("*** Update File: a\n-a\n+A\n*** Update File: b\n-absent\n+x", "these lines were not found"),
         ("*** Update File: a\n-a\n+A\n*** Add File: b\n+x", "already exists"),
@@ -75,7 +75,7 @@ async fn patch_that_does_not_match_changes_nothing() {
 
 #[tokio::test]
 async fn two_changes_of_one_file_see_each_other() {
-    let scene = Scene::with(&[("f", "1\n2\n")]);
+    let scene = TestWorkspace::with(&[("f", "1\n2\n")]);
     assert!(
         !patch(&scene, "*** Update File: f\n-1\n+one\n*** Update File: f\n one\n-2\n+two").await.is_error
     );
@@ -94,8 +94,12 @@ fn action_lists_all_paths_of_the_patch() {
 
 #[tokio::test]
 async fn files_open_in_the_editor_are_changed_there_and_others_on_disk() {
-    let mut scene =
-        Scene::with(&[("open.txt", "a\n"), ("closed.txt", "a\n"), ("gone", "g\n"), ("locked.txt", "a\n")]);
+    let mut scene = TestWorkspace::with(&[
+        ("open.txt", "a\n"),
+        ("closed.txt", "a\n"),
+        ("gone", "g\n"),
+        ("locked.txt", "a\n"),
+    ]);
     let drafts = Drafts::open(&mut scene, &[("open.txt", "a\nunsaved\n"), ("locked.txt", "a\n")]);
     let body = "*** Update File: open.txt\n@@\n-unsaved\n+changed\n*** Update File: open.txt\n@@\n-a\n+b\n\
                 *** Update File: closed.txt\n@@\n-a\n+b\n*** Add File: new/n.txt\n+n\n*** Delete File: gone";
@@ -118,7 +122,7 @@ async fn files_open_in_the_editor_are_changed_there_and_others_on_disk() {
 
 #[tokio::test]
 async fn file_that_has_changed_since_it_was_read_is_refused() {
-    let scene = Scene::with(&[("a", "one\n")]);
+    let scene = TestWorkspace::with(&[("a", "one\n")]);
     scene.run(&Read, json!({"file_path": scene.path("a")})).await;
     scene.write("a", "one\ntwo\n");
     let refused = patch(&scene, "*** Update File: a\n-one\n+1").await;
@@ -132,7 +136,7 @@ async fn file_that_has_changed_since_it_was_read_is_refused() {
 
 #[tokio::test]
 async fn lines_that_do_not_match_are_answered_with_the_closest_ones() {
-    let scene = Scene::with(&[("a", "let answer = 42;\nlet other = 1;\n")]);
+    let scene = TestWorkspace::with(&[("a", "let answer = 42;\nlet other = 1;\n")]);
     let output = patch(&scene, "*** Update File: a\n-let answers = 41;\n+x").await;
     assert!(
         output.model_text().contains("The closest text is at line 1:\nlet answer = 42;"),

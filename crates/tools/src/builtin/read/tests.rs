@@ -4,17 +4,17 @@ use std::os::unix::fs::symlink;
 
 use serde_json::json;
 
-use crate::builtin::testing::Scene;
+use crate::builtin::testing::TestWorkspace;
 use crate::pdf::tests::{HELVETICA, pdf};
 use crate::{Access, Part, Read, ToolOutput};
 
-async fn read(scene: &Scene, name: &str) -> ToolOutput {
+async fn read(scene: &TestWorkspace, name: &str) -> ToolOutput {
     scene.run(&Read, json!({"file_path": scene.path(name)})).await
 }
 
 #[tokio::test]
 async fn file_is_returned_whole_and_marked_as_seen() {
-    let scene = Scene::with(&[("a.txt", "one\ntwo\n")]);
+    let scene = TestWorkspace::with(&[("a.txt", "one\ntwo\n")]);
     let output = read(&scene, "a.txt").await;
     assert_eq!((output.client_text().as_str(), output.model_text().as_str()), ("one\ntwo", "one\ntwo\n"));
     assert!(!output.is_error && scene.context.seen.contains(&scene.path("a.txt")));
@@ -22,7 +22,7 @@ async fn file_is_returned_whole_and_marked_as_seen() {
 
 #[tokio::test]
 async fn crlf_becomes_lf_and_invalid_utf8_is_read_as_latin1() {
-    let scene = Scene::with(&[("crlf", "a\r\nb\r\n")]);
+    let scene = TestWorkspace::with(&[("crlf", "a\r\nb\r\n")]);
     scene.write("latin", b"caf\xe9");
     scene.write("bom", "\u{feff}x");
     assert_eq!(read(&scene, "crlf").await.model_text(), "a\nb\n");
@@ -33,7 +33,7 @@ async fn crlf_becomes_lf_and_invalid_utf8_is_read_as_latin1() {
 #[tokio::test]
 async fn part_of_a_file_is_returned_with_a_note_for_the_model() {
     let lines: Vec<String> = (1..=3000).map(|number| number.to_string()).collect();
-    let scene = Scene::with(&[("long", &(lines.join("\n") + "\n"))]);
+    let scene = TestWorkspace::with(&[("long", &(lines.join("\n") + "\n"))]);
     let output = read(&scene, "long").await;
     assert!(output.client_text().ends_with("\n2400"));
     assert!(
@@ -49,7 +49,7 @@ async fn part_of_a_file_is_returned_with_a_note_for_the_model() {
 
 #[tokio::test]
 async fn binary_file_is_refused_with_its_type() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     scene.write("b", [0x1f, 0x8b, 8, 0, 0, 0, 0, 0].repeat(200));
     let output = read(&scene, "b").await;
     assert!(output.is_error && output.model_text().len() < 400, "{}", output.model_text());
@@ -64,7 +64,7 @@ async fn binary_file_is_refused_with_its_type() {
 
 #[tokio::test]
 async fn pdf_is_a_document_if_the_model_reads_documents_else_text() {
-    let mut scene = Scene::new();
+    let mut scene = TestWorkspace::new();
     scene.write("p.pdf", pdf(&["BT /F1 12 Tf 9 9 Td (Hello) Tj ET"], HELVETICA, &[]));
     let text = read(&scene, "p.pdf").await.model_text();
     assert!(
@@ -85,7 +85,7 @@ async fn pdf_is_a_document_if_the_model_reads_documents_else_text() {
 
 #[tokio::test]
 async fn pdf_that_cannot_be_read_is_refused_and_a_long_one_is_text() {
-    let mut scene = Scene::new();
+    let mut scene = TestWorkspace::new();
     scene.context.accepts_documents = true;
     scene.write("bad.pdf", b"%PDF-1.4 nothing");
     let output = read(&scene, "bad.pdf").await;
@@ -107,7 +107,7 @@ async fn pdf_that_cannot_be_read_is_refused_and_a_long_one_is_text() {
 
 #[tokio::test]
 async fn read_error_has_a_short_and_a_full_reason() {
-    let scene = Scene::with(&[("sub/a", "")]);
+    let scene = TestWorkspace::with(&[("sub/a", "")]);
     let missing = read(&scene, "missing").await;
     assert_eq!((missing.client_text().as_str(), missing.is_error), ("Error: Failed to read file", true));
     assert!(
@@ -124,7 +124,7 @@ async fn read_error_has_a_short_and_a_full_reason() {
 
 #[tokio::test]
 async fn path_outside_the_workspace_needs_access() {
-    let mut scene = Scene::new();
+    let mut scene = TestWorkspace::new();
     fs_err::write(scene.outside().join("secret"), "s").unwrap();
     symlink(scene.outside().join("secret"), scene.path("link")).unwrap();
     assert!(read(&scene, "link").await.model_text().contains("is outside the workspace"));
@@ -134,7 +134,7 @@ async fn path_outside_the_workspace_needs_access() {
 
 #[tokio::test]
 async fn special_and_huge_files_are_rejected_at_once() {
-    let mut scene = Scene::new();
+    let mut scene = TestWorkspace::new();
     scene.context.access = Access::Anywhere;
     let endless = scene.run(&Read, json!({"file_path": "/dev/zero"})).await;
     assert!(endless.model_text().contains("pipe, socket or device"), "{}", endless.model_text());
@@ -145,7 +145,7 @@ async fn special_and_huge_files_are_rejected_at_once() {
 
 #[tokio::test]
 async fn image_is_returned_as_an_image() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     scene.write("p.png", b"\x89PNG");
     let output = read(&scene, "p.png").await;
     assert_eq!(output.client_text(), "Image file: p.png (original size: 0.0 KB). Image quality: default");

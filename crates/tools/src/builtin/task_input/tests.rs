@@ -2,21 +2,21 @@
 
 use serde_json::{Value, json};
 
-use crate::builtin::testing::Scene;
+use crate::builtin::testing::TestWorkspace;
 use crate::{Execute, TaskInput, TaskOutput, TaskStop, ToolOutput};
 
 /// Starts a background command and returns its id.
-async fn start(scene: &Scene, command: &str) -> String {
+async fn start(scene: &TestWorkspace, command: &str) -> String {
     let input = json!({"command": command, "summary": "Run a test", "riskLevel": "low", "riskLevelReason": "a test", "fireAndForget": true});
     let text = scene.run(&Execute, input).await.client_text();
     text.lines().find_map(|line| line.strip_prefix("task_id: ")).unwrap().to_owned()
 }
 
-async fn look(scene: &Scene, id: &str, block: bool) -> String {
+async fn look(scene: &TestWorkspace, id: &str, block: bool) -> String {
     scene.run(&TaskOutput, json!({"task_id": id, "block": block})).await.model_text()
 }
 
-async fn feed(scene: &Scene, id: &str, input: &str, more: Value) -> ToolOutput {
+async fn feed(scene: &TestWorkspace, id: &str, input: &str, more: Value) -> ToolOutput {
     let mut call = json!({"task_id": id, "input": input, "timeout": 20_000});
     call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     scene.run(&TaskInput, call).await
@@ -24,7 +24,7 @@ async fn feed(scene: &Scene, id: &str, input: &str, more: Value) -> ToolOutput {
 
 #[tokio::test]
 async fn command_is_fed_and_each_output_is_returned_once() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let id = start(&scene, "while read line; do echo \"got $line\"; done; echo bye; exit 3").await;
     let first = feed(&scene, &id, "one\n", json!({})).await.model_text();
     assert!(
@@ -47,7 +47,7 @@ async fn command_is_fed_and_each_output_is_returned_once() {
 
 #[tokio::test]
 async fn ended_command_returns_all_its_output() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let id = start(&scene, "echo out; echo err >&2").await;
     let text = look(&scene, &id, true).await;
     assert!(text.ends_with("New output:\nout\nerr\n"), "{text}");
@@ -55,7 +55,7 @@ async fn ended_command_returns_all_its_output() {
 
 #[tokio::test]
 async fn long_output_is_shown_from_its_end() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let id = start(&scene, "seq 1 20000").await;
     let text = look(&scene, &id, true).await;
     assert!(text.len() < 34_000 && text.ends_with("\n20000\n"), "{}", text.len());
@@ -64,7 +64,7 @@ async fn long_output_is_shown_from_its_end() {
 
 #[tokio::test]
 async fn command_is_stopped_with_its_children() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     let id = start(&scene, "sleep 3600 & wait").await;
     assert_eq!(scene.run(&TaskStop, json!({"task_id": id})).await.client_text(), "Task stopped");
     assert!(look(&scene, &id, true).await.starts_with("Status: ended\n"));
@@ -76,6 +76,6 @@ async fn command_is_stopped_with_its_children() {
 
 #[tokio::test]
 async fn unknown_command_is_an_error_that_says_how_to_start_one() {
-    let output = feed(&Scene::new(), "command_9", "x", json!({})).await;
+    let output = feed(&TestWorkspace::new(), "command_9", "x", json!({})).await;
     assert!(output.is_error && output.model_text().contains("`fireAndForget`"), "{}", output.model_text());
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::builtin::testing::Scene;
+use crate::builtin::testing::TestWorkspace;
 
 fn short(todos: &Value) -> Vec<String> {
     Todo::parse(todos).into_iter().map(|todo| format!("{:?} {}", todo.status, todo.text)).collect()
@@ -31,7 +31,7 @@ fn plan_is_bounded() {
 
 #[tokio::test]
 async fn any_plan_is_accepted() {
-    let scene = Scene::new();
+    let scene = TestWorkspace::new();
     for input in [json!({"todos": "1. [pending] a"}), json!({"todos": [1]}), json!({})] {
         let output = scene.run(&TodoWrite, input).await;
         assert_eq!((output.client_text().as_str(), output.is_error), ("TODO List Updated", false));

@@ -6,7 +6,7 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 use super::*;
-use crate::builtin::testing::Scene;
+use crate::builtin::testing::TestWorkspace;
 
 /// Starts a server with one answer. Returns its address, and the requests as they come.
 async fn server(status: &'static str, body: &'static str) -> (String, mpsc::Receiver<String>) {
@@ -36,7 +36,7 @@ async fn server(status: &'static str, body: &'static str) -> (String, mpsc::Rece
 }
 
 async fn search(provider: SearchProvider, query: &str) -> ToolOutput {
-    Scene::new().run(&WebSearch::new(provider), json!({"query": query, "max_results": 2})).await
+    TestWorkspace::new().run(&WebSearch::new(provider), json!({"query": query, "max_results": 2})).await
 }
 
 const RESULTS: &str =

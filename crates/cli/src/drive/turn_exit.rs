@@ -8,7 +8,7 @@ use crate::exit::Exit;
 
 /// The exit code of a turn, with a reason and a hint.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Verdict {
+pub(crate) struct TurnExit {
     pub(crate) exit: Exit,
     /// Why the task was not done.
     pub(crate) why: Option<String>,
@@ -21,14 +21,14 @@ const ALLOW: &str = "run it in a terminal to be asked, or allow more with `--aut
 /// The reason if a turn completed without an answer.
 pub(crate) const NO_ANSWER: &str = "the model returned no answer";
 
-/// Returns the verdict on the end of a turn.
-pub(crate) fn verdict(result: &TurnResult, refused: &[String], was_stopped: bool) -> Verdict {
+/// Returns the exit of a turn that has ended.
+pub(crate) fn turn_exit(result: &TurnResult, refused: &[String], was_stopped: bool) -> TurnExit {
     let told = result.errors.last().map(|error| error.message.as_str());
-    let verdict = judged(&result.end, told, refused, was_stopped);
-    if verdict.exit == Exit::Done && has_no_answer(result) {
-        return Verdict { exit: Exit::Failed, why: Some(NO_ANSWER.to_owned()), hint: None };
+    let turn_exit = judged(&result.end, told, refused, was_stopped);
+    if turn_exit.exit == Exit::Done && has_no_answer(result) {
+        return TurnExit { exit: Exit::Failed, why: Some(NO_ANSWER.to_owned()), hint: None };
     }
-    verdict
+    turn_exit
 }
 
 /// Whether a turn has failed because the model could not be asked, so that its address and key matter.
@@ -42,17 +42,17 @@ pub(crate) fn has_no_answer(result: &TurnResult) -> bool {
     result.end == TurnEnd::Completed && result.text.trim().is_empty() && result.structured_output.is_none()
 }
 
-fn judged(end: &TurnEnd, told: Option<&str>, refused: &[String], was_stopped: bool) -> Verdict {
-    let not_done = |exit, why: &str| Verdict { exit, why: Some(why.to_owned()), hint: None };
+fn judged(end: &TurnEnd, told: Option<&str>, refused: &[String], was_stopped: bool) -> TurnExit {
+    let not_done = |exit, why: &str| TurnExit { exit, why: Some(why.to_owned()), hint: None };
     if was_stopped {
         return not_done(Exit::Interrupted, "interrupted");
     }
     if !refused.is_empty() {
         let why = format!("permission denied (not interactive): {}", refused.join("; "));
-        return Verdict { hint: Some(ALLOW.into()), ..not_done(Exit::Refused, &why) };
+        return TurnExit { hint: Some(ALLOW.into()), ..not_done(Exit::Refused, &why) };
     }
     match end {
-        TurnEnd::Completed | TurnEnd::HandedOver => Verdict { exit: Exit::Done, why: None, hint: None },
+        TurnEnd::Completed | TurnEnd::HandedOver => TurnExit { exit: Exit::Done, why: None, hint: None },
         TurnEnd::Interrupted(StoppedBy::Denied) => not_done(Exit::Refused, "stopped: you denied the request"),
         TurnEnd::Interrupted(StoppedBy::Timeout) => not_done(Exit::Failed, "stopped: exceeded `--timeout`"),
         TurnEnd::Interrupted(StoppedBy::Budget) => {
@@ -62,7 +62,7 @@ fn judged(end: &TurnEnd, told: Option<&str>, refused: &[String], was_stopped: bo
         TurnEnd::Failed(FailureKind::Execution(reason)) if reason.as_str() == "permission_rejected" => {
             not_done(Exit::Refused, "stopped: you denied the request")
         }
-        TurnEnd::Failed(FailureKind::Refusal) => Verdict {
+        TurnEnd::Failed(FailureKind::Refusal) => TurnExit {
             hint: Some("rephrase the prompt, or use another model with `-m`".into()),
             ..not_done(Exit::ModelRefused, told.unwrap_or("the model refused to answer"))
         },
