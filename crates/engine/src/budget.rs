@@ -7,12 +7,13 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use futures_util::{StreamExt as _, stream};
+use futures_util::stream;
 use musher_model::{
-    Block, ErrorClass, EventStream, Message, ModelError, ModelEvent, Price, Provider, Request, Usage,
+    Block, Cache, ErrorClass, EventStream, Message, ModelError, Price, Provider, Request, Usage,
 };
 
 use crate::cost::{all_tokens, dollars, nanos};
+use crate::unfinished::{Observer, watch};
 
 /// The least a model must be able to write, in tokens; with less left, a call is not made.
 const MIN_OUTPUT: u64 = 256;
@@ -67,6 +68,14 @@ impl Amount {
     }
 }
 
+impl State {
+    /// How much of a request the vendor may have cached, in tokens.
+    fn cached(&self, request: &Request) -> u64 {
+        let prompt = request.cache_key.as_ref().and_then(|key| self.prompts.get(key));
+        prompt.copied().unwrap_or(0)
+    }
+}
+
 impl Budget {
     /// Sets the maximum number of tokens, cached ones included.
     #[must_use]
@@ -85,6 +94,10 @@ impl Budget {
     /// Returns a provider that keeps to the budget.
     pub(crate) fn limit(&self, inner: Arc<dyn Provider>, price: Option<Price>) -> Arc<dyn Provider> {
         Arc::new(Limited { inner, price, budget: self.clone() })
+    }
+
+    fn cached(&self, request: &Request) -> u64 {
+        self.state().cached(request)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -117,10 +130,9 @@ impl Budget {
                     request.model
                 ));
             };
-            let cached = request.cache_key.as_ref().and_then(|key| state.prompts.get(key)).copied();
-            let cached = cached.unwrap_or(0).min(input);
+            let cached = state.cached(request).min(input);
             let cost = |output| {
-                let usage = Usage { input: input - cached, cache_read: cached, output, ..Usage::default() };
+                let usage = Usage { output, ..input_usage(request.cache, input - cached, cached) };
                 nanos(price.cost(&usage))
             };
             let left = max.saturating_sub(taken.nanos);
@@ -142,6 +154,16 @@ impl Budget {
         }
         state.reserved = state.reserved.plus(need);
         Ok(need)
+    }
+}
+
+/// Returns the usage of a request whose vendor writes to the cache what it has not read from there.
+fn input_usage(cache: Cache, new: u64, cached: u64) -> Usage {
+    match cache {
+        Cache::Off => Usage { input: new, cache_read: cached, ..Usage::default() },
+        // the parts that stay for an hour are written with the first request
+        Cache::Long if cached == 0 => Usage { cache_write: new, cache_write_long: new, ..Usage::default() },
+        _ => Usage { cache_write: new, cache_read: cached, ..Usage::default() },
     }
 }
 
@@ -178,19 +200,16 @@ impl Provider for Limited {
                 return Box::pin(stream::iter([Err(error)]));
             }
         };
-        let mut call = Call {
+        let call = Call {
             budget: self.budget.clone(),
             price: self.price.clone(),
             conversation: request.cache_key.clone(),
             reserved,
             counted: Amount::default(),
         };
-        Box::pin(self.inner.stream(request).map(move |event| {
-            if let Ok(ModelEvent::Usage(usage)) = &event {
-                call.count(usage);
-            }
-            event
-        }))
+        let input = request_tokens(&request);
+        let cached = self.budget.cached(&request);
+        watch(self.inner.stream(request), input, cached, call)
     }
 }
 
@@ -205,8 +224,12 @@ struct Call {
     counted: Amount,
 }
 
-impl Call {
-    fn count(&mut self, usage: &Usage) {
+impl Observer for Call {
+    fn unfinished(&mut self, usage: &Usage, _estimated: u64) {
+        self.reported(usage);
+    }
+
+    fn reported(&mut self, usage: &Usage) {
         let cost = self.price.as_ref().map_or(0, |price| nanos(price.cost(usage)));
         let now = Amount { tokens: all_tokens(usage), nanos: cost };
         let mut state = self.budget.state();
@@ -240,7 +263,8 @@ pub(crate) fn request_tokens(request: &Request) -> u64 {
     bytes.div_ceil(4).saturating_add(messages)
 }
 
-fn message_tokens(message: &Message) -> u64 {
+/// Estimates the size of a message, in tokens.
+pub(crate) fn message_tokens(message: &Message) -> u64 {
     message.content.iter().map(block_tokens).fold(0, u64::saturating_add)
 }
 
@@ -256,7 +280,8 @@ fn block_tokens(block: &Block) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use musher_model::Rates;
+    use futures_util::StreamExt as _;
+    use musher_model::{Catalog, FinishReason, ModelEvent, Rates};
 
     use super::*;
 
@@ -277,7 +302,19 @@ mod tests {
         fn stream(&self, _request: Request) -> EventStream {
             // reported twice, as some vendors do
             let usage = ModelEvent::Usage(self.0);
-            Box::pin(stream::iter([Ok(usage.clone()), Ok(usage)]))
+            let finish = ModelEvent::Finish(FinishReason::Stop);
+            Box::pin(stream::iter([Ok(usage.clone()), Ok(usage), Ok(finish)]))
+        }
+    }
+
+    /// A model whose answer is cut.
+    #[derive(Debug)]
+    struct Cut;
+
+    impl Provider for Cut {
+        fn stream(&self, _request: Request) -> EventStream {
+            let text = ModelEvent::TextDelta("x".repeat(40));
+            Box::pin(stream::iter([Ok(text), Err(ModelError::new(ErrorClass::Cut, "cut"))]))
         }
     }
 
@@ -322,7 +359,14 @@ mod tests {
     #[tokio::test]
     async fn calls_of_all_sessions_count_once_and_reservations_end_with_their_calls() {
         let budget = Budget::default().tokens(1000).usd(1.0);
-        let used = Usage { input: 300, output: 100, cache_read: 50, cache_write: 50, thinking: 40 };
+        let used = Usage {
+            input: 300,
+            output: 100,
+            cache_read: 50,
+            cache_write: 50,
+            thinking: 40,
+            ..Usage::default()
+        };
         call(&budget, used, request(40)).await.unwrap();
         {
             let state = budget.state();
@@ -333,5 +377,44 @@ mod tests {
         let error = call(&budget, used, request(40)).await.unwrap_err();
         assert_eq!(error.class, ErrorClass::Billing);
         assert!(error.message.starts_with("budget of 1000 tokens exceeded: 0 are left"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn call_that_is_cut_counts_with_an_estimate() {
+        let budget = Budget::default().tokens(1000);
+        let provider = budget.limit(Arc::new(Cut), None);
+        provider.stream(request(400)).collect::<Vec<_>>().await;
+        let state = budget.state();
+        assert_eq!((state.spent.tokens, state.reserved), (110, Amount::default()));
+    }
+
+    #[test]
+    fn input_that_is_written_to_the_cache_costs_the_rate_of_writing() {
+        let rates =
+            Rates { input: 2.0, cache_write: Some(2.5), cache_write_long: Some(4.0), ..Rates::default() };
+        let price = Price::flat(rates);
+        let budget = Budget::default().usd(1.0);
+        let need = |cache, cached: u64| {
+            let mut request = request(40_000);
+            request.cache = cache;
+            budget.state().prompts.insert("session".to_owned(), cached);
+            budget.admit(&mut request, Some(&price)).unwrap().nanos
+        };
+        assert_eq!(need(Cache::Off, 0), 20_000_000);
+        assert_eq!(need(Cache::Short, 0), 25_000_000);
+        assert_eq!(need(Cache::Long, 0), 40_000_000);
+        // what is cached costs as much as input: the price has no other rate
+        assert_eq!(need(Cache::Long, 6000), 12_000_000 + 10_000_000);
+    }
+
+    #[test]
+    fn request_above_a_price_step_is_admitted_at_the_rates_of_the_step() {
+        let mut catalog = Catalog::default();
+        catalog.add_environment(&|name| (name == "ANTHROPIC_API_KEY").then(|| "k".to_owned()));
+        let price = catalog.find("claude-haiku-5-5").unwrap().price.unwrap();
+        let need = |bytes| Budget::default().usd(1.0).admit(&mut request(bytes), Some(&price)).unwrap().nanos;
+        let (below, above) = (need(400_000), need(400_004));
+        assert!(above > below * 49 / 10, "{below} {above}");
+        Budget::default().usd(0.03).admit(&mut request(400_004), Some(&price)).unwrap_err();
     }
 }

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 const LEDGER: &str = "usageByDay";
 const COST: &str = "costUsd";
 const UNPRICED: &str = "unpricedTokens";
+const ESTIMATED: &str = "estimatedTokens";
 const NANOS_PER_DOLLAR: f64 = 1e9;
 
 /// What tokens cost. Tokens of models without a known price are counted apart.
@@ -86,6 +87,8 @@ pub struct Spending {
     pub usage: Usage,
     /// Their cost.
     pub cost: Cost,
+    /// The number of tokens that are an estimate: those of calls that ended before the vendor had counted them.
+    pub estimated_tokens: u64,
 }
 
 impl Spending {
@@ -96,6 +99,7 @@ impl Spending {
             calls: self.calls.saturating_add(other.calls),
             usage: sum(self.usage, other.usage),
             cost: self.cost.plus(other.cost),
+            estimated_tokens: self.estimated_tokens.saturating_add(other.estimated_tokens),
         }
     }
 
@@ -104,6 +108,7 @@ impl Spending {
             calls: self.calls.saturating_sub(before.calls),
             usage: difference(self.usage, before.usage),
             cost: self.cost.since(before.cost),
+            estimated_tokens: self.estimated_tokens.saturating_sub(before.estimated_tokens),
         }
     }
 }
@@ -120,7 +125,7 @@ impl Spending {
             let usage = usage_of(counts);
             let known = Cost::stored(counts);
             let cost = if known == Cost::default() { Cost::of(&usage, None) } else { known };
-            Self { calls: 0, usage, cost }
+            Self { calls: 0, usage, cost, estimated_tokens: 0 }
         });
         subagents.fold(own, Self::plus)
     }
@@ -153,6 +158,7 @@ impl Ledger {
                 calls: entry.get("calls").and_then(Value::as_u64).unwrap_or(0),
                 usage: usage_of(entry),
                 cost: Cost::stored(entry),
+                estimated_tokens: entry.get(ESTIMATED).and_then(Value::as_u64).unwrap_or(0),
             };
             ledger.add(day, model, spending);
         }
@@ -166,7 +172,7 @@ impl Ledger {
         let usage = difference(all, ledger.total().usage);
         if all_tokens(&usage) > 0 {
             let model = settings.get("model").and_then(Value::as_str).unwrap_or("unknown");
-            let spending = Spending { calls: 0, usage, cost: Cost::of(&usage, None) };
+            let spending = Spending { usage, cost: Cost::of(&usage, None), ..Spending::default() };
             ledger.add(last_day.to_owned(), model.to_owned(), spending);
         }
         ledger
@@ -212,6 +218,9 @@ fn entry(day: &str, model: &str, spending: &Spending) -> Value {
     entry.insert("model".to_owned(), model.into());
     entry.insert("calls".to_owned(), spending.calls.into());
     spending.cost.store(&mut entry);
+    if spending.estimated_tokens > 0 {
+        entry.insert(ESTIMATED.to_owned(), spending.estimated_tokens.into());
+    }
     entry.into()
 }
 
@@ -241,6 +250,8 @@ pub(crate) fn usage_of(counts: &Value) -> Usage {
         cache_read: count("cacheReadTokens"),
         cache_write: count("cacheCreationTokens"),
         thinking: count("thinkingTokens"),
+        // stored as a part of the cost only
+        cache_write_long: 0,
     }
 }
 
@@ -256,6 +267,7 @@ pub(crate) fn sum(one: Usage, other: Usage) -> Usage {
         output: one.output.saturating_add(other.output),
         cache_read: one.cache_read.saturating_add(other.cache_read),
         cache_write: one.cache_write.saturating_add(other.cache_write),
+        cache_write_long: one.cache_write_long.saturating_add(other.cache_write_long),
         thinking: one.thinking.saturating_add(other.thinking),
     }
 }
@@ -267,6 +279,7 @@ pub(crate) fn difference(now: Usage, before: Usage) -> Usage {
         output: now.output.saturating_sub(before.output),
         cache_read: now.cache_read.saturating_sub(before.cache_read),
         cache_write: now.cache_write.saturating_sub(before.cache_write),
+        cache_write_long: now.cache_write_long.saturating_sub(before.cache_write_long),
         thinking: now.thinking.saturating_sub(before.thinking),
     }
 }
@@ -295,7 +308,7 @@ mod tests {
 
     fn spending(input: u64, price: Option<&Price>) -> Spending {
         let usage = Usage { input, ..Usage::default() };
-        Spending { calls: 1, usage, cost: Cost::of(&usage, price) }
+        Spending { calls: 1, usage, cost: Cost::of(&usage, price), estimated_tokens: 0 }
     }
 
     #[test]
@@ -317,12 +330,14 @@ mod tests {
         let mut ledger = Ledger::default();
         ledger.add("2026-11-19".to_owned(), "a/b".to_owned(), spending(123, Some(&price)));
         ledger.add("2026-11-19".to_owned(), "a/b".to_owned(), spending(4, Some(&price)));
-        ledger.add("2026-11-20".to_owned(), "c".to_owned(), spending(5, None));
+        let estimated = Spending { estimated_tokens: 5, ..spending(5, None) };
+        ledger.add("2026-11-20".to_owned(), "c".to_owned(), estimated);
         let (field, mut stored) = ledger.stored();
         stored.as_array_mut().unwrap().push(json!({"day": 7}));
         let settings = json!({ field: stored });
         assert_eq!(Ledger::of_settings(settings.as_object().unwrap()), ledger);
         assert_eq!((ledger.total().calls, ledger.total().usage.input), (3, 132));
+        assert_eq!(ledger.total().estimated_tokens, 5);
         assert_eq!(Ledger::default().stored().1, Value::Null);
     }
 

@@ -18,6 +18,7 @@ mod refresh;
 mod sandbox;
 mod session;
 mod settings;
+mod unfinished;
 
 pub use agent::{AgentHandle, AgentInbox, Control, start};
 pub use budget::Budget;

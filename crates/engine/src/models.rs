@@ -56,6 +56,8 @@ pub(crate) struct Model {
     pub(crate) native_schema: bool,
     /// Whether it reads documents such as PDFs in tool results.
     pub(crate) reads_documents: bool,
+    /// Whether it reads documents that the user attaches, as far as is known.
+    pub(crate) accepts_documents: bool,
     pub(crate) efforts: Vec<Effort>,
     pub(crate) default_effort: Effort,
     /// Whether it may generate titles.
@@ -88,6 +90,7 @@ impl Models {
                 price: None,
                 native_schema: false,
                 reads_documents: false,
+                accepts_documents: true,
                 efforts: view.efforts.clone(),
                 default_effort: view.default_effort,
                 makes_titles: false,
@@ -104,6 +107,7 @@ impl Models {
             native_schema: entry.native_schema,
             reads_documents: entry.endpoint.takes_images
                 && model_traits::reads_documents(entry.endpoint.format, &entry.model),
+            accepts_documents: entry.input.is_empty() || entry.input.iter().any(|kind| kind == "pdf"),
             default_effort: default_effort(&entry.efforts),
             efforts: entry.efforts,
             provider: Arc::new(HttpProvider::new(self.http.clone(), entry.endpoint)),

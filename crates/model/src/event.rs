@@ -58,7 +58,8 @@ pub enum ModelEvent {
     },
     /// A complete tool call, ready to run. Sent after all text and reasoning.
     ToolCall(ToolCall),
-    /// Token usage of the whole answer.
+    /// Token usage of the answer so far. Each one replaces the one before; the last comes before [`ModelEvent::Finish`], or before an
+    /// error if the vendor has reported anything by then.
     Usage(Usage),
     /// The attempt failed and will be retried. All earlier events of this answer are void.
     Retry(Retry),
@@ -115,6 +116,9 @@ pub struct Usage {
     pub cache_read: u64,
     /// Input tokens written to the cache.
     pub cache_write: u64,
+    /// Those of `cache_write` that stay in the cache for an hour instead of the default time.
+    #[serde(default)]
+    pub cache_write_long: u64,
     /// Output tokens spent on reasoning; 0 if the vendor does not report them.
     pub thinking: u64,
 }

@@ -138,7 +138,8 @@ impl Call {
                     };
                     match attempt.stream.next().await.unwrap_or_else(|| Err(cut())) {
                         Ok(event) => {
-                            attempt.has_events = true;
+                            // counts alone are nothing that could be retracted
+                            attempt.has_events |= !matches!(event, ModelEvent::Usage(_));
                             if matches!(event, ModelEvent::Finish(_)) {
                                 self.state = State::Done;
                             }

@@ -15,11 +15,13 @@ pub mod shell_lines;
 
 mod backend;
 mod model;
+mod pdf;
 mod program;
 mod sandbox;
 
 pub use backend::Backend;
 #[doc(no_inline)]
 pub use musher_rehearse as rehearse;
+pub use pdf::pdf;
 pub use program::{Ended, Program};
 pub use sandbox::{Launch, Leftover, MARKER, README, Sandbox};

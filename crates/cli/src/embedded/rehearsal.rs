@@ -149,6 +149,7 @@ fn counts(usage: &musher_rehearse::Usage) -> Usage {
         cache_read: usage.cache_read.unwrap_or_default(),
         cache_write: usage.cache_creation.unwrap_or_default(),
         thinking: usage.reasoning.unwrap_or_default(),
+        ..Usage::default()
     }
 }
 

@@ -333,13 +333,18 @@ impl Actor {
     /// Creates a new session when the summary that a client requested is ready.
     pub(super) fn compacted(&mut self, command_id: CommandId, outcome: CompactionOutcome) {
         let store = self.environment.store();
-        let outcome = outcome.into_result().and_then(|(text, usage, removed)| {
-            let session = self.session.as_mut().ok_or(Error::NoSession)?;
-            if let Some(running) = self.turns.running_mut() {
-                running.turn.add_usage(usage);
+        if let Some(session) = &mut self.session {
+            for usage in outcome.used() {
+                if let Some(running) = self.turns.running_mut() {
+                    running.turn.add_usage(*usage);
+                }
             }
-            let event = session.record_summary(usage);
-            self.out.push(Some(session.id().clone()), event);
+            if let Some(event) = session.record_summary(outcome.used()) {
+                self.out.push(Some(session.id().clone()), event);
+            }
+        }
+        let outcome = outcome.into_result().and_then(|(text, removed)| {
+            let session = self.session.as_mut().ok_or(Error::NoSession)?;
             session.fork_compacted(&store, text, removed)
         });
         self.reply(command_id, outcome);

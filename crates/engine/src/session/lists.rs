@@ -11,6 +11,7 @@ use super::state::Session;
 use super::tasks::SessionSender;
 use super::tool_names::Unmatched;
 use super::tool_selection;
+use crate::budget;
 use crate::command::{CommandId, Reply, ToolFilter};
 use crate::config::Problem;
 use crate::context::{Git, Repository, is_note_reminder};
@@ -237,8 +238,7 @@ pub(super) fn spec_tokens(spec: &ToolSpec) -> u64 {
 
 /// Estimates the size of a message as the model reads it, in tokens.
 pub(super) fn message_tokens(message: &Message) -> u64 {
-    to_model(message)
-        .map_or(0, |message| tokens(serde_json::to_string(&message.content).map_or(0, |text| text.len())))
+    to_model(message).map_or(0, |message| budget::message_tokens(&message))
 }
 
 /// The size of the context beyond which the conversation is compacted, in tokens.

@@ -47,6 +47,7 @@ pub(crate) fn build_to(
     }
     for (index, message) in kept.iter().enumerate() {
         let Some(mut request) = to_model(message) else { continue };
+        omit_unreadable(&mut request, model);
         replay.push_stored(first + index, message, &mut request);
         messages.push(request);
     }
@@ -70,6 +71,31 @@ fn output_limit(max: u64, window: Option<u64>, used: u64) -> u64 {
     // the size is an estimate
     let room = window.saturating_sub(used).saturating_sub(window / ESTIMATE_MARGIN);
     max.min(room.max(MIN_ANSWER))
+}
+
+/// Replaces documents that the model cannot read by a text: another model may have read them before. Images need nothing, because a provider
+/// replaces them for a model without vision.
+fn omit_unreadable(message: &mut ModelMessage, model: &Model) {
+    for block in &mut message.content {
+        match block {
+            Block::ToolResult(result) if !model.reads_documents => {
+                for block in &mut result.content {
+                    if let Block::Document(media) = block {
+                        let name = media.name.as_deref().unwrap_or("the file");
+                        *block = Block::text(format!(
+                            "[PDF omitted: you cannot read {name} as a document; read it again to get its text]"
+                        ));
+                    }
+                }
+            }
+            Block::Document(media) if !model.accepts_documents => {
+                let name = media.name.as_deref().unwrap_or("a document");
+                *block =
+                    Block::text(format!("[PDF omitted: you cannot read {name}, which the user attached]"));
+            }
+            _ => {}
+        }
+    }
 }
 
 /// The summary as the model reads it.

@@ -16,6 +16,10 @@ const DIRECTORIES: &str = "additionalDirectories";
 
 /// The tools that the model has found by a search.
 const LOADED_TOOLS: &str = "loadedToolNames";
+/// Why the last turn ended, by its name on the wire.
+pub(super) const LAST_TURN_REASON: &str = "lastTurnReason";
+/// The tokens that the model reads at most.
+const CONTEXT_LIMIT: &str = "contextLimit";
 /// The tools of MCP servers that are offered without a search.
 const DIRECT_TOOLS: &str = "directMcpToolNames";
 
@@ -67,6 +71,7 @@ pub(super) fn save(session: &Session) -> Map<String, Value> {
     let subagents: Map<String, Value> = subagents.collect();
     put(SUBAGENTS, if subagents.is_empty() { Value::Null } else { subagents.into() });
     put("lastCallTokenUsage", used.last_call().map_or(Value::Null, usage));
+    put(CONTEXT_LIMIT, session.model().and_then(|model| model.input_limit).map_or(Value::Null, Value::from));
     let (field, ledger) = used.ledger().stored();
     put(field, ledger);
     map

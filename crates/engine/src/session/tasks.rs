@@ -70,6 +70,8 @@ pub(crate) enum TurnInput {
     Denied { index: usize, output: ToolOutput },
     /// A call has failed in the sandbox, and this asks the user whether it may run again without.
     FailedInSandbox { index: usize, request: Box<PermissionRequest>, output: ToolOutput },
+    /// A call has failed, and its paths lead elsewhere than when it was judged.
+    LedElsewhere { index: usize, output: ToolOutput },
     /// A task has ended.
     Ended { panic: Option<String> },
 }
@@ -89,8 +91,8 @@ pub(crate) enum SessionInput {
     CompactionOutcome { command_id: CommandId, outcome: CompactionOutcome },
     /// The `SessionEnd` hooks have ended.
     Closed(CommandId),
-    /// The model has made a title.
-    Title { title: String, usage: Usage },
+    /// The call for a title has ended: with a title, or at least with what it has used.
+    Title { title: Option<String>, usage: Option<Usage> },
     /// A subagent reports to the session that started it.
     Subagent { id: SessionId, report: SubagentReport },
     /// It is time to try again whether another process has ended its turn.

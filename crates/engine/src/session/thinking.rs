@@ -6,6 +6,10 @@
 //! prefix is stored with every response that has reasoning, and reasoning whose prefix differs by now stays out of the request. That
 //! needs no beta header, and works through gateways.
 //!
+//! Another model gets no reasoning, and no text made of it: what follows from the reasoning is in the text and the calls behind it, a text
+//! costs tokens in every later request, and models imitate it in their answers. Vendors that require some reasoning back with every
+//! response (`replayReasoning`) get its disclosed text in their own field.
+//!
 //! If a vendor rejects reasoning all the same, the engine repeats the call without any. The response is marked, so that a resumed session
 //! does not send it again.
 

@@ -54,9 +54,9 @@ impl Session {
                 () = cancel.cancelled() => return,
                 asked = asked => asked,
             };
-            if let Ok(Some((title, usage))) = asked {
-                sender.send(SessionInput::Title { title, usage }).await;
-            }
+            // a call without a title counts, too
+            let (title, usage) = asked.ok().flatten().unzip();
+            sender.send(SessionInput::Title { title: title.flatten(), usage }).await;
         });
     }
 }
@@ -78,13 +78,14 @@ fn request(model: &str, efforts: &[Effort], text: &str) -> Request {
     request
 }
 
-async fn ask(model: Model, text: &str) -> Option<(String, Usage)> {
+/// Returns the title, if the model has made one, and what the call has used. `None` if the call has failed.
+async fn ask(model: Model, text: &str) -> Option<(Option<String>, Usage)> {
     let request = request(&model.name, &model.efforts, text);
     let (text, used) = side_call::ask(model.provider, request, RetryPolicy::never()).await.ok()?;
-    let line = text.lines().find(|line| !line.trim().is_empty())?;
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let title: String =
         line.trim().trim_matches(['"', '*', '#', '.', ' ']).chars().take(MAX_TITLE_CHARS).collect();
-    (!title.is_empty()).then_some((title, used))
+    Some(((!title.is_empty()).then_some(title), used))
 }
 
 #[cfg(test)]

@@ -182,6 +182,28 @@ async fn compaction_within_a_turn_keeps_calls_with_their_results() {
 }
 
 #[tokio::test]
+async fn large_result_is_compacted_before_the_model_reads_it() {
+    let settings = SettingsChange { compaction_token_limit: Some(5000), ..SettingsChange::default() };
+    let new = NewSession { settings, ..NewSession::default() };
+    let mut stage = Stage::empty([text("One.")]);
+    let path = stage.work.path().join("big.txt");
+    fs_err::write(&path, "a line of text\n".repeat(4000)).unwrap();
+    let read = calls("", &[("Read", json!({"file_path": path}))]);
+    stage.model.tell([read, text("The summary."), text("Done.")]);
+    stage.create(new).await;
+    stage.say("First.");
+    stage.until_idle().await;
+    stage.say("Read it.");
+    let seen = stage.until_idle().await;
+    assert!(seen.contains(&"state Compacting".to_owned()), "{seen:#?}");
+    assert!(seen.contains(&"message assistant: Done.".to_owned()), "{seen:#?}");
+    let requests = stage.model.requests();
+    let asked = texts(&requests[3]);
+    assert!(asked[0].contains("The summary.") && !asked.contains(&"First.".to_owned()), "{asked:#?}");
+    assert!(asked.iter().any(|text| text.contains("a line of text")), "the result is kept");
+}
+
+#[tokio::test]
 async fn context_overflow_compacts_and_retries_once() {
     let mut stage = Stage::open([text("One."), too_long(), text("The summary."), text("Two.")]).await;
     stage.say("First.");
@@ -257,6 +279,7 @@ async fn cached_conversation_is_summarized_with_the_same_beginning() {
     assert_eq!((&asked.cache_key, asked.effort), (&before.cache_key, before.effort));
     assert_eq!(asked.messages[..before.messages.len()], before.messages);
     assert_eq!(asked.messages.len(), before.messages.len() + 2, "the answer and the instruction");
+    assert_eq!(asked.max_output_tokens, Some(16_000), "the summary is short");
     let instruction = texts(asked).pop().unwrap();
     assert!(
         instruction.contains("Do not call tools") && instruction.contains("Keep names."),

@@ -14,6 +14,7 @@ mod scripted;
 mod sessions;
 mod settings;
 mod shared_sessions;
+mod spending;
 mod stage;
 mod stored_sessions;
 mod subagents;

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 /// What every answer uses.
 pub(crate) const USAGE: Usage =
-    Usage { input: 800, output: 50, cache_read: 200, cache_write: 0, thinking: 0 };
+    Usage { input: 800, output: 50, cache_read: 200, cache_write: 0, cache_write_long: 0, thinking: 0 };
 
 /// One answer.
 #[derive(Debug, Clone)]

@@ -111,6 +111,13 @@ impl Answer {
         }
     }
 
+    /// Emits the usage reported so far, if there is any.
+    pub(super) fn report_usage(&self, out: &mut Vec<ModelEvent>) {
+        if self.usage != Usage::default() {
+            out.push(ModelEvent::Usage(self.usage));
+        }
+    }
+
     /// Sets the finish reason. Token usage may still follow.
     pub(super) fn finish(&mut self, reason: FinishReason) {
         self.finish = Some(reason);

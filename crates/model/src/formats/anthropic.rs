@@ -213,6 +213,8 @@ impl State {
             "message_start" => {
                 let start = message.message.unwrap_or_default();
                 start.usage.unwrap_or_default().update(&mut answer.usage);
+                // the input is charged, however the answer ends
+                answer.report_usage(out);
             }
             "content_block_start" => {
                 if let Some(block) = &message.content_block
@@ -404,7 +406,14 @@ struct Counts {
     output_tokens: Option<u64>,
     cache_read_input_tokens: Option<u64>,
     cache_creation_input_tokens: Option<u64>,
+    cache_creation: Option<CacheCreation>,
     output_tokens_details: Option<OutputDetails>,
+}
+
+/// The tokens written to the cache, by the time they stay there.
+#[derive(Deserialize)]
+struct CacheCreation {
+    ephemeral_1h_input_tokens: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -416,11 +425,13 @@ impl Counts {
     /// Updates `usage`. Counts are cumulative: later values replace earlier ones.
     fn update(&self, usage: &mut Usage) {
         let thinking = self.output_tokens_details.as_ref().and_then(|details| details.thinking_tokens);
+        let long = self.cache_creation.as_ref().and_then(|creation| creation.ephemeral_1h_input_tokens);
         for (value, count) in [
             (self.input_tokens, &mut usage.input),
             (self.output_tokens, &mut usage.output),
             (self.cache_read_input_tokens, &mut usage.cache_read),
             (self.cache_creation_input_tokens, &mut usage.cache_write),
+            (long, &mut usage.cache_write_long),
             (thinking, &mut usage.thinking),
         ] {
             *count = value.unwrap_or(*count);

@@ -140,11 +140,12 @@ impl Decoder {
         if self.answer.is_over() {
             return Ok(());
         }
-        match &mut self.state {
+        let decoded = match &mut self.state {
             State::Chat(state) => state.event(event, &mut self.answer, out),
             State::Responses(state) => state.event(event, &mut self.answer, out),
             State::Anthropic(state) => state.event(event, &mut self.answer, out),
-        }
+        };
+        decoded.inspect_err(|_| self.answer.report_usage(out))
     }
 
     /// Handles the end of the response: emits the withheld events, or fails if the answer was truncated.
@@ -152,11 +153,12 @@ impl Decoder {
         if self.answer.is_over() {
             return Ok(());
         }
-        match &self.state {
+        let ended = match &self.state {
             // the `[DONE]` event is optional: the finish reason alone ends the answer
             State::Chat(_) if self.answer.has_finish() => self.answer.complete(out),
             _ => Err(ModelError::new(ErrorClass::Cut, "the answer was truncated: the stream ended early")),
-        }
+        };
+        ended.inspect_err(|_| self.answer.report_usage(out))
     }
 
     /// Returns whether the answer is complete, so that the rest of the response can be ignored.

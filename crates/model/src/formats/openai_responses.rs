@@ -331,6 +331,7 @@ impl Counts {
             cache_read,
             cache_write,
             thinking: self.output_tokens_details.unwrap_or_default().reasoning_tokens,
+            ..Usage::default()
         }
     }
 }

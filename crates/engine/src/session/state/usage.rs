@@ -23,6 +23,10 @@ pub(crate) struct UsageTotals {
     ledger: Ledger,
     /// The cost before the turn that runs.
     cost_before_turn: Cost,
+    /// What calls of the turn that runs have used that ended before their answer was complete.
+    unfinished_in_turn: Usage,
+    /// Whether the last call is an estimate of the context as it is now, and not what a call has used.
+    is_estimate: bool,
 }
 
 /// A call of a model: when and by which model tokens were used, and their cost.
@@ -45,6 +49,8 @@ impl UsageTotals {
             subagents: saved_settings::subagent_counts(settings),
             ledger,
             cost_before_turn: Cost::default(),
+            unfinished_in_turn: Usage::default(),
+            is_estimate: false,
         }
     }
 
@@ -61,12 +67,14 @@ impl UsageTotals {
             }
         }
         all.cost_before_turn = self.cost_before_turn;
+        all.unfinished_in_turn = self.unfinished_in_turn;
         all
     }
 
     /// Adds a call of the model in a turn.
     pub(super) fn add_call(&mut self, charge: Charge) {
         self.last_call = Some(charge.usage);
+        self.is_estimate = false;
         self.add(charge);
     }
 
@@ -75,7 +83,15 @@ impl UsageTotals {
         let Charge { day, model, usage, cost } = charge;
         self.own = sum(self.own, usage);
         self.own_cost = self.own_cost.plus(cost);
-        self.ledger.add(day, model, Spending { calls: 1, usage, cost });
+        self.ledger.add(day, model, Spending { calls: 1, usage, cost, estimated_tokens: 0 });
+    }
+
+    /// Adds calls that ended before their answer was complete.
+    pub(super) fn add_unfinished(&mut self, day: String, model: String, spending: Spending) {
+        self.own = sum(self.own, spending.usage);
+        self.own_cost = self.own_cost.plus(spending.cost);
+        self.unfinished_in_turn = sum(self.unfinished_in_turn, spending.usage);
+        self.ledger.add(day, model, spending);
     }
 
     /// Adds what a subagent has used.
@@ -87,11 +103,13 @@ impl UsageTotals {
     /// Sets the size of the context, until the next call of the model replaces the estimate.
     pub(super) fn estimate_context(&mut self, tokens: u64) {
         self.last_call = Some(Usage { input: tokens, ..Usage::default() });
+        self.is_estimate = true;
     }
 
     /// Begins a turn: its cost counts from here.
     pub(super) fn begin_turn(&mut self) {
         self.cost_before_turn = self.inclusive_cost();
+        self.unfinished_in_turn = Usage::default();
     }
 
     /// What the session itself has used.
@@ -141,6 +159,16 @@ impl UsageTotals {
     /// The tokens the last call read and wrote: the least the next call will read.
     pub(crate) fn context_size(&self) -> u64 {
         self.last_call.map_or(0, |usage| usage.input + usage.cache_read + usage.cache_write + usage.output)
+    }
+
+    /// Whether [`context_size`](Self::context_size) is an estimate of all that the next call will read.
+    pub(crate) fn is_estimate(&self) -> bool {
+        self.is_estimate
+    }
+
+    /// What calls of the turn have used that ended before their answer was complete.
+    pub(crate) fn unfinished_in_turn(&self) -> Usage {
+        self.unfinished_in_turn
     }
 
     /// The event that announces the counts.
@@ -212,7 +240,8 @@ mod tests {
     fn context_size_follows_the_last_call_and_ignores_side_calls() {
         let mut totals = UsageTotals::default();
         assert_eq!(totals.context_size(), 0);
-        let usage = Usage { input: 10, output: 5, cache_read: 3, cache_write: 2, thinking: 4 };
+        let usage =
+            Usage { input: 10, output: 5, cache_read: 3, cache_write: 2, thinking: 4, ..Usage::default() };
         totals.add_call(Charge { usage, ..charge(0) });
         totals.add(charge(1000));
         assert_eq!(totals.context_size(), 20);

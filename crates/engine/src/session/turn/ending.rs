@@ -74,7 +74,7 @@ impl Turn {
         TurnCompleted {
             turn_id: self.id.clone(),
             reason,
-            usage: sum(self.usage, self.subagent_usage),
+            usage: sum(sum(self.usage, session.unfinished_in_turn()), self.subagent_usage),
             cumulative: session.inclusive(),
             child: self.subagent_usage,
             cumulative_child: session.of_subagents(),

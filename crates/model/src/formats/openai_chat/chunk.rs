@@ -175,6 +175,8 @@ pub(super) struct Counts {
     completion_tokens_details: Option<OutputDetails>,
     /// Tokens read from the cache, as named by `DeepSeek`.
     prompt_cache_hit_tokens: Option<u64>,
+    /// Tokens read from the cache, as named by Moonshot.
+    cached_tokens: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -192,8 +194,8 @@ impl Counts {
     /// Converts the counts. The vendor's input tokens include cached ones, so these are subtracted.
     pub(super) fn counts(&self) -> Usage {
         let details = self.prompt_tokens_details.as_ref();
-        let cache_read =
-            details.and_then(|details| details.cached_tokens).or(self.prompt_cache_hit_tokens).unwrap_or(0);
+        let cache_read = details.and_then(|details| details.cached_tokens);
+        let cache_read = cache_read.or(self.prompt_cache_hit_tokens).or(self.cached_tokens).unwrap_or(0);
         let cache_write = details.and_then(|details| details.cache_write_tokens).unwrap_or(0);
         let input = self.prompt_tokens.unwrap_or(0).saturating_sub(cache_read).saturating_sub(cache_write);
         let thinking = self.completion_tokens_details.as_ref().and_then(|details| details.reasoning_tokens);
@@ -203,6 +205,7 @@ impl Counts {
             cache_read,
             cache_write,
             thinking: thinking.unwrap_or(0),
+            ..Usage::default()
         }
     }
 }
