@@ -60,6 +60,12 @@ impl fmt::Debug for Setup {
 pub trait Connector: fmt::Debug + Send + Sync + 'static {
     /// Connects. Called once for each session.
     fn connect(&self) -> Pin<Box<dyn Future<Output = Result<Connection>> + Send + '_>>;
+
+    /// Returns whether the agent runs in this process and logs its turns, tool calls and retries with `tracing`. The session does not log
+    /// them a second time then. The default is false.
+    fn is_logged(&self) -> bool {
+        false
+    }
 }
 
 impl Default for Agent {
@@ -100,6 +106,11 @@ impl Agent {
         let program = program.as_ref().to_owned();
         let args = PROTOCOL_ARGS.iter().map(Into::into).collect();
         Self { source: Source::Program { program, args, setup: Vec::new() }, tap: None }
+    }
+
+    /// Returns how such a program is started, without a directory: to be changed, and given to [`Agent::launch`].
+    pub fn program_launch(program: impl AsRef<Path>) -> Launch {
+        Launch::new(program.as_ref()).args(PROTOCOL_ARGS)
     }
 
     /// Creates an agent from a program that is started exactly as `launch` says: directory, environment, where to fork.
@@ -197,6 +208,11 @@ impl Agent {
         let close_request = Request::call::<CloseSession>("farewell", &params)?;
         let (child, connection) = Child::spawn(launch.close_request(Frame::Request(close_request))).await?;
         Ok((connection, Some(child)))
+    }
+
+    /// Returns whether the agent logs its turns in this process.
+    pub(crate) fn is_logged(&self) -> bool {
+        matches!(&self.source, Source::Connector(connector) if connector.is_logged())
     }
 
     /// Returns whether the agent sees the same files as this process, so that paths can be checked before it is started.

@@ -26,4 +26,8 @@ impl Connector for InProcess {
     fn connect(&self) -> Pin<Box<dyn Future<Output = musher::Result<Connection>> + Send + '_>> {
         Box::pin(async { Ok(musher_server::connect(Arc::clone(&self.0))) })
     }
+
+    fn is_logged(&self) -> bool {
+        true
+    }
 }

@@ -17,7 +17,7 @@ use super::requests::OpenRequest;
 use super::state::SessionState;
 use crate::editor::EditorRequests;
 use crate::handlers::Handlers;
-use crate::turn::{Dialect, Expectation, Sender, Tracker};
+use crate::turn::{Dialect, Expectation, Sender, Tracker, TurnLog};
 use crate::{Budget, Client, Error, Event, PendingRequest, StoppedBy};
 
 /// How long the agent may take to end an interrupted turn before the session ends it by itself.
@@ -101,6 +101,7 @@ pub(crate) struct Actor {
     pub(crate) closed: Option<Closed>,
     /// A reusable buffer for the events of one notification.
     pub(crate) scratch: Vec<Event>,
+    pub(crate) log: TurnLog,
 }
 
 /// The running turn.
@@ -206,7 +207,7 @@ impl Actor {
             usage_before: state.usage,
         };
         drop(state);
-        tracing::info!(turn = expected.turn_id, "turn began");
+        tracing::debug!(turn = expected.turn_id, "turn began");
         let over = new.over.disarm();
         self.turn = Some(Running {
             tracker: Tracker::new(expected, now()),
@@ -284,6 +285,7 @@ impl Actor {
                 reason: error.to_string(),
             }),
         }
+        events.iter().for_each(|event| self.log.event(event));
         turn.add(events.drain(..));
         let exceeded = turn.exceeded(now);
         self.scratch = events;
@@ -339,7 +341,7 @@ impl Actor {
             if let Some(session_id) = moved_to {
                 self.state.send_modify(|state| state.id = session_id.into());
             }
-            turn.tracker.trace_end();
+            self.log.ended(&turn.tracker);
             self.turn = None;
         }
     }
@@ -353,6 +355,7 @@ impl Actor {
         if let Some(mut turn) = self.turn.take() {
             turn.events.push(&mut turn.backlog);
             if !turn.tracker.is_over() {
+                tracing::warn!(turn = turn.tracker.turn_id(), %closed, "the connection ended in a turn");
                 turn.events.fail(Error::closed(closed));
             }
         }

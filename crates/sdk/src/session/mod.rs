@@ -31,7 +31,7 @@ pub use state::SessionState;
 
 use crate::editor::EditorRequests;
 use crate::requests::MAX_WAITING;
-use crate::turn::Dialect;
+use crate::turn::{Dialect, TurnLog};
 use crate::{Agent, Client, Error, PendingRequest, Prompt, Requests, Result};
 use actor::Actor;
 use builder::Setup;
@@ -285,6 +285,7 @@ impl Session {
             cancel: setup.cancel.clone(),
             closed: None,
             scratch: Vec::new(),
+            log: TurnLog::new(setup.agent.is_logged()),
         };
         let raw = actor.raw.downgrade();
         // ids, times and counts; content stays out of traces

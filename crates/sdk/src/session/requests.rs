@@ -82,6 +82,7 @@ impl Actor {
     }
 
     fn permission(&mut self, id: Id, request: PermissionRequest) {
+        self.log.permission(&request);
         let handlers = self.handlers.clone();
         let Some(over) = self.reader() else {
             return self.answer(id, async move { handlers.decide(request).await });

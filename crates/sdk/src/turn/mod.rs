@@ -2,6 +2,7 @@
 
 mod dialect;
 mod events;
+mod log;
 mod queue;
 mod tracker;
 
@@ -12,6 +13,7 @@ use futures_core::Stream;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use dialect::Dialect;
+pub(crate) use log::TurnLog;
 pub(crate) use queue::{Receiver, Sender, queue};
 pub(crate) use tracker::{Expectation, Tracker};
 
