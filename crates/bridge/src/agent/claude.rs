@@ -1,5 +1,7 @@
 //! The Claude Code CLI as an agent: converts its events to the bridge protocol.
 
+mod log;
+
 use std::collections::VecDeque;
 use std::path::Path;
 use std::time::Duration;
@@ -15,6 +17,7 @@ use tokio::time::timeout;
 use super::{Agent, Answer, Event, Failure, Gone, Greeting, QuestionKind, exit_details};
 use crate::options::Prepared;
 use crate::wire::request::PromptContent;
+use log::MessageLog;
 
 /// How long an idle CLI may take to end; including the signals after it, the end takes at most five seconds.
 const GRACE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -48,6 +51,7 @@ pub(crate) struct Claude {
     early: VecDeque<CliEvent>,
     /// A message whose change of commands was returned first.
     held_back: Option<Message>,
+    log: MessageLog,
 }
 
 impl Claude {
@@ -63,7 +67,15 @@ impl Claude {
         let mut process = started.map_err(|error| spawn_failure(&error))?;
         let initialize =
             process.call(&Call::Initialize(options.initialize())).map_err(|error| spawn_failure(&error))?;
-        Ok(Self { process, session_id, initialize, agent_timeout, early: VecDeque::new(), held_back: None })
+        Ok(Self {
+            process,
+            session_id,
+            initialize,
+            agent_timeout,
+            early: VecDeque::new(),
+            held_back: None,
+            log: MessageLog::default(),
+        })
     }
 
     async fn listen(&mut self) -> Result<Greeting, Failure> {
@@ -115,6 +127,7 @@ impl Claude {
     fn translate(&mut self, event: CliEvent) -> Event<RequestId> {
         match event {
             CliEvent::Message(message) => {
+                self.log.message(&message);
                 if message.kind() == "system"
                     && message.subtype() == Some("commands_changed")
                     && let View::System(System::CommandsChanged(commands)) = message.view()

@@ -7,5 +7,6 @@ mod ends;
 mod engine;
 mod examples;
 mod flow;
+mod logging;
 mod peers;
 mod stage;

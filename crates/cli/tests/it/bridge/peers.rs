@@ -4,6 +4,7 @@ mod callbacks;
 mod controls;
 mod droid;
 mod ends;
+mod logging;
 mod sessions;
 
 /// Runs a test on both versions.

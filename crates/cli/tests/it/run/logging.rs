@@ -10,9 +10,6 @@ use serde_json::json;
 use super::stage::{Stage, execute, makes_a_file, step};
 use crate::program::{Running, ended};
 
-/// A key that must not be in any log.
-const CANARY: &str = "sk-canary-7f3a9c0d1e2b";
-
 fn with_log(stage: &Stage, level: &str, arguments: &[&str]) -> (Command, std::path::PathBuf) {
     let log = stage.home().join("musher.log");
     let flags = ["--log", log.to_str().unwrap(), "--log-level", level];
@@ -47,11 +44,31 @@ fn turn_is_logged_with_its_tool_calls_requests_and_children() {
     let lines = |what: &[&str]| count(&written, &[&of_engine, what].concat());
     assert_eq!(lines(&["tool call", "tool=\"Execute\"", "is_error=false"]), 1, "{written}");
     assert_eq!(lines(&["turn ended", "end=\"completed\""]), 1, "{written}");
+    // the client in this process does not log them a second time
+    for what in ["turn ended", "tool call"] {
+        assert_eq!(count(&written, &["INFO", what]), 1, "{written}");
+    }
     assert_eq!(count(&written, &["musher_process", "child started", "pid="]), 1, "{written}");
     assert_eq!(count(&written, &["musher_process", "child exited", "pid="]), 1, "{written}");
     for secret in ["make a file", "touch made.txt"] {
         assert!(!written.contains(secret), "content is not logged: {written}");
     }
+}
+
+#[test]
+fn retry_of_a_model_request_is_logged() {
+    let busy = HttpError::new(503).message("a secret of the vendor").retry_after_seconds(0);
+    let script =
+        Script::new().reply(Reply::error(busy).when(step(1))).reply(Reply::text("Yes.").when(step(1)));
+    let stage = Stage::new(script);
+    let (command, log) = with_log(&stage, "info", &["hello"]);
+    let ran = ended(command);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "Yes.\n"), "{}", ran.stderr);
+    let written = fs_err::read_to_string(log).unwrap();
+    let of_engine = ["INFO", "turn{id=", "musher_engine", "retrying the model request"];
+    assert_eq!(count(&written, &of_engine), 1, "{written}");
+    assert_eq!(count(&written, &["retrying the model request", "attempt="]), 1, "{written}");
+    assert!(!written.contains("a secret of the vendor"), "{written}");
 }
 
 #[test]
@@ -64,9 +81,17 @@ fn permission_request_and_its_decision_are_logged() {
     assert_eq!(count(&written, &["permission decision", "choice=Cancel"]), 1, "{written}");
 }
 
+/// A secret for each place that can hold one. None but `env` is in a variable with a credential-like name, whose values are masked
+/// wherever they are logged.
+fn canary(source: &str) -> String {
+    format!("{source}-canary-7f3a9c0d1e2b")
+}
+
 #[test]
 fn no_key_is_logged_at_any_level() {
-    let error = HttpError::new(401).message(format!("Incorrect API key provided: {CANARY}"));
+    // the model server repeats what it gets
+    let repeated = ["apikey", "header", "env"].map(canary).join(" ");
+    let error = HttpError::new(401).message(format!("Incorrect API key provided: {repeated}"));
     let script = Script::new()
         .reply(execute("printenv VENDOR_API_KEY").when(step(1)))
         .reply(Reply::error(error).when(step(2)));
@@ -74,31 +99,43 @@ fn no_key_is_logged_at_any_level() {
     let url = format!("{}/v1", stage.model_url());
     let settings = json!({
         "customModels": [{
-            "model": "scripted", "displayName": "Scripted", "baseUrl": url, "apiKey": CANARY,
+            "model": "scripted", "displayName": "Scripted", "baseUrl": url, "apiKey": canary("apikey"),
             "provider": "generic-chat-completion-api", "maxOutputTokens": 8192,
-            "extraHeaders": {"x-key": CANARY},
+            "extraHeaders": {"x-key": canary("header")},
         }],
     });
+    let says = "echo \"bad $SERVER_AUTH, $0, $1\" >&2; exit 3";
+    let greets =
+        "echo '{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":{\"a\":\"'$SERVER_AUTH'\"}}'; exit 4";
+    let token = format!("--token={}", canary("option"));
     let servers = json!({"mcpServers": {
-        "fails": {"command": "false", "args": [CANARY], "env": {"SERVER_TOKEN": CANARY}},
-        "refuses": {"type": "http", "url": url, "headers": {"authorization": format!("Bearer {CANARY}")}},
+        "fails": {
+            "command": "sh", "args": ["-c", says, canary("argument"), token],
+            "env": {"SERVER_AUTH": canary("variable")},
+        },
+        "greets": {"command": "sh", "args": ["-c", greets], "env": {"SERVER_AUTH": canary("greeting")}},
+        "proxied": {"type": "http", "url": "https://mcp.invalid/mcp"},
+        "refuses": {
+            "type": "http", "url": url, "headers": {"authorization": format!("Bearer {}", canary("bearer"))},
+        },
     }});
     fs_err::write(stage.home().join("settings.json"), settings.to_string()).unwrap();
     fs_err::write(stage.home().join("mcp.json"), servers.to_string()).unwrap();
     let (mut command, log) = with_log(&stage, "trace", &["--auto", "high", "print the key"]);
     command
-        .env("VENDOR_API_KEY", CANARY)
-        .env("OPENAI_API_KEY", CANARY)
-        .env("ANTHROPIC_API_KEY", CANARY)
-        .env("HTTPS_PROXY", format!("http://user:{CANARY}@127.0.0.1:9"));
+        .env("VENDOR_API_KEY", canary("env"))
+        .env("HTTPS_PROXY", format!("http://user:{}@127.0.0.1:9", canary("proxy")));
     let ran = ended(command);
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
     let written = fs_err::read_to_string(log).unwrap();
-    assert!(!written.contains(CANARY), "{written}");
+    for line in written.lines() {
+        assert!(!line.contains("-canary-"), "{line}");
+    }
     // what could have shown it was logged
     assert_eq!(count(&written, &["tool call", "Execute"]), 1, "{written}");
     assert!(written.contains("Incorrect API key provided"), "{written}");
-    for server in ["fails", "refuses"] {
+    assert_eq!(count(&written, &["MCP", "fails", "code 3: bad ***, ***, --token=***"]), 1, "{written}");
+    for server in ["greets", "proxied", "refuses"] {
         assert!(count(&written, &["MCP", server]) > 0, "{written}");
     }
 }
