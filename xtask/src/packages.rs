@@ -1,6 +1,7 @@
-//! `cargo xtask packages`: checks that every published crate has the fields and files that docs.rs and the registry require.
+//! `cargo xtask packages`: checks that every published crate has the fields and files that docs.rs and the registry require, and packages
+//! them all in dependency order.
 //!
-//! `cargo package --workspace` then builds them all, in dependency order.
+//! The packages are not built, which would take as long as a release; CONTRIBUTING.md has the command that does.
 
 use std::path::{Path, PathBuf};
 
@@ -45,7 +46,21 @@ pub(crate) fn run() -> Result<()> {
     if !missing.is_empty() {
         bail!("cannot publish: {} missing fields or files", missing.len());
     }
+    package(&metadata.packages)?;
     println!("{} crates can be published", published.len());
+    Ok(())
+}
+
+/// Makes the archives, as publishing would: a file or a dependency that the registry could not resolve is an error.
+fn package(all: &[Package]) -> Result<()> {
+    let ours = all.iter().filter(|package| package.publish.as_deref() == Some(&[]));
+    let excluded: Vec<&str> = ours.flat_map(|package| ["--exclude", package.name.as_str()]).collect();
+    // the tree is checked as it is, also before a commit
+    let flags = ["package", "--workspace", "--no-verify", "--allow-dirty", "--quiet"];
+    let output = cargo(&[flags.as_slice(), &excluded].concat()).output()?;
+    if !output.status.success() {
+        bail!("cannot package the crates: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
     Ok(())
 }
 
