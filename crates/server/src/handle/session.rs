@@ -13,23 +13,29 @@ use crate::dispatch::{Handled, MethodOutcome};
 use crate::params;
 use crate::pending::{Pending, ReplyShape};
 
+/// Reads what both ways to open a session take: the rules and surroundings of the session, and the client's editor. Their parameters are two
+/// types with the same fields.
+macro_rules! attach {
+    ($request:ident, $pending:ident, $given:ident) => {{
+        let editor = $given.client_capabilities.as_ref().and_then(|client| client.editor.clone());
+        let requests = $pending.editor.as_ref().zip(editor.as_ref());
+        let attach = Attach {
+            mcp_servers: from_wire::servers($request, $given.mcp_servers.as_deref())?,
+            auto_reject: $given.auto_reject_permission_requests.unwrap_or_default(),
+            skip_permissions: $given.skip_permissions_unsafe.unwrap_or_default(),
+            disable_builtin_skills: $given.disable_builtin_skills.unwrap_or_default(),
+            directories: directories($request, $given.additional_directories.as_deref())?,
+            sandbox: sandbox($request, $given.sandbox.as_ref())?,
+            editor: requests.map(|(requests, editor)| requests.editor(editor)),
+            login_callback: $given.mcp_oauth_callback_uri.clone(),
+        };
+        (attach, editor)
+    }};
+}
+
 pub(super) fn initialize(request: &Request, pending: &Pending) -> Handled {
     let given = params::read::<wire::InitializeSession>(request)?;
-    let editor = given.client_capabilities.as_ref().and_then(|client| client.editor.clone());
-    let attach = Attach {
-        mcp_servers: from_wire::servers(request, given.mcp_servers.as_deref())?,
-        auto_reject: given.auto_reject_permission_requests.unwrap_or_default(),
-        skip_permissions: given.skip_permissions_unsafe.unwrap_or_default(),
-        disable_builtin_skills: given.disable_builtin_skills.unwrap_or_default(),
-        directories: directories(request, given.additional_directories.as_deref())?,
-        sandbox: sandbox(request, given.sandbox.as_ref())?,
-        editor: pending
-            .editor
-            .as_ref()
-            .zip(editor.as_ref())
-            .map(|(requests, editor)| requests.editor(editor)),
-        login_callback: given.mcp_oauth_callback_uri.clone(),
-    };
+    let (attach, editor) = attach!(request, pending, given);
     let extra = stored_fields(&given);
     let settings = from_wire::Settings {
         model_id: given.model_id,
@@ -96,21 +102,7 @@ fn stored_fields(given: &wire::InitializeSessionParams) -> Map<String, Value> {
 
 pub(super) fn load(request: &Request, pending: &Pending) -> Handled {
     let given = params::read::<wire::LoadSession>(request)?;
-    let editor = given.client_capabilities.as_ref().and_then(|client| client.editor.clone());
-    let attach = Attach {
-        mcp_servers: from_wire::servers(request, given.mcp_servers.as_deref())?,
-        auto_reject: given.auto_reject_permission_requests.unwrap_or_default(),
-        skip_permissions: given.skip_permissions_unsafe.unwrap_or_default(),
-        disable_builtin_skills: given.disable_builtin_skills.unwrap_or_default(),
-        directories: directories(request, given.additional_directories.as_deref())?,
-        sandbox: sandbox(request, given.sandbox.as_ref())?,
-        editor: pending
-            .editor
-            .as_ref()
-            .zip(editor.as_ref())
-            .map(|(requests, editor)| requests.editor(editor)),
-        login_callback: given.mcp_oauth_callback_uri.clone(),
-    };
+    let (attach, editor) = attach!(request, pending, given);
     let settings = SettingsChange {
         enabled_tools: given.enabled_tool_ids,
         disabled_tools: given.disabled_tool_ids,
@@ -119,7 +111,12 @@ pub(super) fn load(request: &Request, pending: &Pending) -> Handled {
     };
     let shape = ReplyShape::Opened { servers: given.mcp_servers, editor };
     Ok(MethodOutcome::Command(
-        Command::Load(Box::new(LoadSession { id: given.session_id, settings, attach })),
+        Command::Load(Box::new(LoadSession {
+            id: given.session_id,
+            settings,
+            attach,
+            continues_turn: given.continue_turn == Some(true),
+        })),
         shape,
     ))
 }
