@@ -39,6 +39,8 @@ pub struct Environment {
     pub(crate) limits: Limits,
     pub(crate) retries: RetryPolicy,
     pub(crate) makes_titles: bool,
+    /// Whether the log says which calls have started.
+    pub(crate) records_calls: bool,
     pub(crate) variables: Vec<(OsString, OsString)>,
     pub(crate) factory_home: Option<PathBuf>,
     pub(crate) sandbox: SandboxSettings,
@@ -59,6 +61,7 @@ impl Environment {
             limits: Limits::default(),
             retries: RetryPolicy::default(),
             makes_titles: true,
+            records_calls: false,
             variables: Vec::new(),
             factory_home: None,
             sandbox: SandboxSettings::default(),
@@ -109,6 +112,13 @@ impl Environment {
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Sets whether the log says which calls have started, so that an interrupted turn can be continued. Default: false.
+    #[must_use]
+    pub fn with_call_records(mut self, records_calls: bool) -> Self {
+        self.records_calls = records_calls;
         self
     }
 
@@ -235,7 +245,7 @@ impl Environment {
         }
     }
 
-    /// Returns what the sandbox of a session with these settings cannot enforce on this machine.
+    /// Returns what the sandbox of a session with these settings cannot enforce on this machine, at the autonomy level of the settings.
     ///
     /// # Errors
     ///
@@ -243,7 +253,8 @@ impl Environment {
     pub fn check_sandbox(&self, config: &Config) -> Result<Option<Problem>, String> {
         let mut settings = config.settings.sandbox.clone();
         settings.override_with(self.sandbox.clone());
-        sandbox::check(&settings, self.layers)
+        let level = config.settings.autonomy.unwrap_or_default();
+        sandbox::check(&settings, level, self.layers)
     }
 
     /// Droid's home, if it is read.

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use resolve::{FileKind, Resolved};
-pub use sensitive::{SHELL_STARTUP, Sensitive};
+pub use sensitive::{RUN_FROM_WORKSPACE, SHELL_STARTUP, Sensitive};
 
 /// Where file tools may go.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

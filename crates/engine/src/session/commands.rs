@@ -233,7 +233,8 @@ impl Actor {
     fn announce_session(&mut self) {
         let Some(session) = &mut self.session else { return };
         session.report_servers(&mut self.out);
-        let problems = session.take_problems();
+        let mut problems = session.take_problems();
+        problems.extend(session.sandboxes().notice(session.policy()));
         let settings = session.settings_event();
         let ignored = session.config().trust.ignored();
         if !ignored.is_empty() {
@@ -278,7 +279,7 @@ impl Actor {
                 session.save();
             }
             let hooks = SessionEndHooks::take(&mut session, "other");
-            self.closing.spawn(session.close(hooks, self.environment.limits.stop));
+            self.closing.spawn(session.close_after_title(hooks, self.environment.limits.stop));
         }
         self.out.reset_state();
     }

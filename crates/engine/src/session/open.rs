@@ -71,7 +71,13 @@ pub(super) fn load(environment: &Environment, load: LoadSession) -> Result<(Sess
         // made by droid: imported into our home, theirs stays as it is
         store.import(theirs, &id).map_err(|_not_there| Error::SessionNotFound)?;
     }
-    let attached = store.attach(&id).map_err(|error| match error {
+    let interrupted = match load.continues_turn {
+        true => store.attach_interrupted(&id).map(|(attached, open)| (attached, Some(open))),
+        false => Err(StoreError::NotFound(id.clone())),
+    };
+    // another process may run a turn of the session: then that is not interrupted
+    let attached = interrupted.or_else(|_| store.attach(&id).map(|attached| (attached, None)));
+    let (attached, open_calls) = attached.map_err(|error| match error {
         StoreError::NotFound(_) | StoreError::InvalidId(_) => Error::SessionNotFound,
         error => error.into(),
     })?;
@@ -95,6 +101,7 @@ pub(super) fn load(environment: &Environment, load: LoadSession) -> Result<(Sess
     session.restore_settings(&stored.settings, &load.settings);
     session.check_tool_names("load_session", &load.settings, &environment.tools);
     let damage = session.restore(stored);
+    session.set_interrupted(open_calls);
     session.restore_seen_files(&environment.tools);
     Ok((session, damage))
 }
@@ -108,6 +115,7 @@ pub(super) fn begin(
     attach: Attach,
     shared: Option<Mcp>,
 ) -> Result<Session, Error> {
+    warm_up(environment);
     let (config, mut problems) = environment.session_config(&cwd)?;
     let (library, more) = Library::read(&config, &cwd);
     problems.extend(more);
@@ -121,9 +129,8 @@ pub(super) fn begin(
     let tools = tools(environment, &config, &cwd, &id, &attach)?;
     let policy = policy(environment, &config, &tools.workspace);
     let tools = tools.with_secrets(policy.secret_files());
-    warm_up(environment);
     let sandboxes = sandboxes(environment, &config, &attach, &tools.workspace, &policy);
-    problems.extend(sandboxes.check().map_err(Error::Invalid)?);
+    sandboxes.check().map_err(Error::Invalid)?;
     let program_sandbox = program_sandbox(&sandboxes, &tools)?;
     let program = program_sandbox.clone();
     let mcp = shared.unwrap_or_else(|| servers(environment, &config, &cwd, &tools, program, &attach));

@@ -81,7 +81,7 @@ const RUN_FROM_HOME: [&str; 30] = [
     "Library/LaunchAgents",
 ];
 /// In any directory: files, and directories of files, that run on a push, or when a directory is opened or entered.
-const RUN_FROM_WORKSPACE: [&str; 27] = [
+pub const RUN_FROM_WORKSPACE: [&str; 27] = [
     ".github/workflows",
     ".github/actions",
     ".gitlab-ci.yml",

@@ -26,6 +26,16 @@ impl Layers {
         self.landlock.is_some() || self.namespaces
     }
 
+    /// Whether files outside of the writable paths cannot be emptied. Landlock alone does that from version 3, seccomp helps older ones.
+    pub fn restricts_truncation(self) -> bool {
+        self.namespaces || self.landlock.is_some_and(|version| version >= 3 || self.seccomp)
+    }
+
+    /// Whether modes, owners and times of files outside of the writable paths cannot be changed by programs that may write.
+    pub fn restricts_attributes(self) -> bool {
+        self.namespaces
+    }
+
     /// Whether connections are denied.
     pub fn restricts_network(self) -> bool {
         self.seccomp

@@ -43,6 +43,7 @@ const SYSTEM: &[libc::c_long] = &[
 
 /// Calls that change a file without opening it for writing, or another process.
 const CHANGES: &[libc::c_long] = &[
+    libc::SYS_truncate,
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
     SYS_FCHMODAT2,
@@ -86,7 +87,7 @@ const OLD_CHANGES: &[libc::c_long] = &[];
 pub(super) struct Filter(Arc<BpfProgram>);
 
 /// What filters depend on.
-type Key = (bool, Sockets);
+type Key = (bool, bool, Sockets);
 
 /// The sockets that a program may create.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +103,7 @@ impl Filter {
     pub(super) fn new(sandbox: &Sandbox) -> io::Result<Self> {
         // locked while a filter is compiled, less than a millisecond
         static COMPILED: Mutex<Vec<(Key, Arc<BpfProgram>)>> = Mutex::new(Vec::new());
-        let key = (sandbox.changes_files, allowed_sockets(sandbox));
+        let key = (sandbox.changes_files, can_truncate(sandbox), allowed_sockets(sandbox));
         let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, filter)) = compiled.iter().find(|(known, _)| *known == key) {
             return Ok(Self(Arc::clone(filter)));
@@ -112,11 +113,18 @@ impl Filter {
         Ok(Self(filter))
     }
 
-    fn compile((changes_files, sockets): Key) -> io::Result<BpfProgram> {
+    fn compile((changes_files, can_truncate, sockets): Key) -> io::Result<BpfProgram> {
         let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
             SYSTEM.iter().map(|call| (*call, Vec::new())).collect();
         if !changes_files {
             rules.extend(CHANGES.iter().chain(OLD_CHANGES).map(|call| (*call, Vec::new())));
+        }
+        if can_truncate {
+            // its flags are in memory, where no filter can look
+            rules.extend([libc::SYS_truncate, libc::SYS_openat2].map(|call| (call, Vec::new())));
+            rules.insert(libc::SYS_openat, truncating_opens(2)?);
+            #[cfg(target_arch = "x86_64")]
+            rules.insert(libc::SYS_open, truncating_opens(1)?);
         }
         if let Some(sockets) = denied_sockets(sockets)? {
             rules.insert(libc::SYS_socket, sockets);
@@ -133,6 +141,27 @@ impl Filter {
         // the error has no allocation in it, and neither has an error of a system call
         seccompiler::apply_filter(&self.0).map_err(|_failed| io::Error::last_os_error())
     }
+}
+
+/// Whether the other layers would let a program empty files that it may not write to: Landlock handles that from version 3.
+fn can_truncate(sandbox: &Sandbox) -> bool {
+    !sandbox.layers.namespaces && sandbox.layers.landlock.is_none_or(|version| version < 3)
+}
+
+/// Returns the rules for a call that opens files: denies to empty a file without opening it for writing, which old versions of Landlock
+/// let through. `flags` is the place of the flags among the arguments.
+fn truncating_opens(flags: u8) -> io::Result<Vec<SeccompRule>> {
+    const FOR_READING: libc::c_int = libc::O_RDONLY;
+    /// For neither reading nor writing, with the permissions of both.
+    const FOR_NOTHING: libc::c_int = libc::O_ACCMODE;
+    let opened = |mode: libc::c_int| {
+        let mask = u64::from((libc::O_TRUNC | libc::O_ACCMODE).unsigned_abs());
+        let value = u64::from((libc::O_TRUNC | mode).unsigned_abs());
+        let condition =
+            SeccompCondition::new(flags, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(mask), value);
+        SeccompRule::new(vec![condition.map_err(io::Error::other)?]).map_err(io::Error::other)
+    };
+    [FOR_READING, FOR_NOTHING].into_iter().map(opened).collect()
 }
 
 fn allowed_sockets(sandbox: &Sandbox) -> Sockets {

@@ -237,3 +237,30 @@ async fn process_that_hides_its_memory_can_confine_programs() {
         assert!(!stage.run(stage.read_only().layers(layers), "echo x > file").await, "{layers}");
     }
 }
+
+#[tokio::test]
+async fn file_cannot_be_emptied_where_landlock_is_too_old_to_see_it() {
+    let layers = Layers { landlock: None, seccomp: true, namespaces: false };
+    if !Layers::available().seccomp {
+        return;
+    }
+    let stage = Stage::new();
+    let file = stage.path("kept");
+    let forms = [
+        "os.truncate(p, 0)",
+        "os.open(p, os.O_RDONLY | os.O_TRUNC)",
+        "os.open(p, os.O_ACCMODE | os.O_TRUNC)",
+    ];
+    for form in forms {
+        fs_err::write(&file, "content").unwrap();
+        let script = format!("python3 -c 'import os, sys; p = sys.argv[1]; {form}' {}", file.display());
+        for sandbox in [stage.read_only(), stage.workspace()] {
+            assert!(!stage.run(sandbox.layers(layers), &script).await, "{form}");
+            assert_eq!(fs_err::read_to_string(&file).unwrap(), "content", "{form}");
+        }
+        assert!(stage.run(None, &script).await, "{form} works without a sandbox");
+    }
+    // what usual programs do
+    let usual = format!("echo x > /dev/null; cat {} > {}", file.display(), stage.path("work/copy").display());
+    assert!(stage.run(stage.workspace().layers(layers), &usual).await);
+}

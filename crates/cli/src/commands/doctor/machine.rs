@@ -41,6 +41,15 @@ fn enforced(layers: Layers) -> Check {
         word(layers.restricts_network()),
         word(layers.protects_paths())
     );
+    let mut text = text;
+    if layers.restricts_writes() {
+        let missing = [
+            (layers.restricts_truncation(), "emptying files outside of the workspace"),
+            (layers.restricts_attributes(), "modes and times of files outside of the workspace"),
+        ];
+        let missing = missing.into_iter().filter(|(is_enforced, _)| !is_enforced);
+        text.extend(missing.map(|(_, what)| format!("; {what}: not enforced")));
+    }
     let check = if layers.restricts_writes() { Check::ok } else { Check::warning };
     let check = check(AREA, "commands", text);
     if layers.is_complete() {
@@ -148,6 +157,12 @@ mod tests {
         ];
         let some = texts(&restricted, Layers { namespaces: false, ..all });
         assert_eq!(some[3], "restricted by AppArmor to programs with a profile");
-        assert!(some[0].ends_with("in the workspace: not enforced"), "{some:?}");
+        let ends =
+            "in the workspace: not enforced; modes and times of files outside of the workspace: not enforced";
+        assert!(some[0].ends_with(ends), "{some:?}");
+        let old = texts(&restricted, Layers { landlock: Some(2), seccomp: false, namespaces: false });
+        assert!(old[0].contains("emptying files outside of the workspace: not enforced"), "{old:?}");
+        let helped = texts(&restricted, Layers { landlock: Some(2), seccomp: true, namespaces: false });
+        assert!(!helped[0].contains("emptying"), "{helped:?}");
     }
 }
