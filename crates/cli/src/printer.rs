@@ -4,7 +4,7 @@
 //! made safe here if stdout is a terminal. Files and pipes get exact data and JSON byte for byte.
 
 use std::borrow::Cow;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Write};
 
 use crate::agent_error;
 use crate::chat::Paint;
@@ -42,6 +42,11 @@ impl Printer {
     /// Prints JSON; on a terminal unsafe characters are escaped, with the same meaning.
     pub(crate) fn json(self, json: &str) -> io::Result<()> {
         self.write(&[&self.json_text(json), "\n"])
+    }
+
+    /// Returns a writer for data that is printed in pieces.
+    pub(crate) fn stream(self, form: Form) -> Stream {
+        Stream { printer: self, form, pending: Vec::new() }
     }
 
     /// A piece of the data, wherever its line stands.
@@ -133,6 +138,70 @@ impl Printer {
         drop(stderr.write_all(text.as_bytes()));
         drop(stderr.flush());
     }
+}
+
+/// What a stream of data is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The text of [`Styled`].
+    Safe,
+    /// Text that a terminal gets made safe, like [`Printer::exact`].
+    Exact,
+    /// JSON, like [`Printer::json`].
+    Json,
+}
+
+/// Data that is printed in pieces. The last one needs a [`flush`](Write::flush).
+#[derive(Debug)]
+pub(crate) struct Stream {
+    printer: Printer,
+    form: Form,
+    pending: Vec<u8>,
+}
+
+/// Size of the pieces that a stream prints, in bytes.
+const PIECE: usize = 64 << 10;
+
+impl Stream {
+    fn print(&mut self, is_end: bool) -> io::Result<()> {
+        let mut piece = std::mem::take(&mut self.pending);
+        if !self.printer.is_terminal || self.form == Form::Safe {
+            return write_bytes(&piece);
+        }
+        // a character may be cut
+        let cut = match std::str::from_utf8(&piece) {
+            Err(error) if !is_end && error.error_len().is_none() => error.valid_up_to(),
+            _ => piece.len(),
+        };
+        self.pending = piece.split_off(cut);
+        let text = String::from_utf8_lossy(&piece);
+        let safe = match self.form {
+            Form::Json => sanitized_json(&text),
+            Form::Safe | Form::Exact => sanitized_text(&text),
+        };
+        write_bytes(safe.as_bytes())
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.pending.extend_from_slice(bytes);
+        if self.pending.len() >= PIECE {
+            self.print(false)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.print(true)
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the place where stdout is written")]
+fn write_bytes(bytes: &[u8]) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(bytes)?;
+    stdout.flush()
 }
 
 /// Writes a frame of a chat, which is safe text and commands.

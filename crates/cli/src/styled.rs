@@ -23,6 +23,7 @@ impl Styled {
     }
 
     /// Joins lines.
+    #[cfg(test)]
     pub(crate) fn lines(lines: impl IntoIterator<Item = Self>) -> Self {
         let lines: Vec<String> = lines.into_iter().map(|line| line.0).collect();
         Self(lines.join("\n"))

@@ -40,7 +40,9 @@ pub(crate) async fn run(args: Sessions, printer: Printer) -> Result<Exit, Failur
 pub(crate) fn markdown(id: &str) -> Result<String, Failure> {
     let stores = SessionStores::of_user()?;
     let found = stores.find(id)?;
-    Ok(show::transcript(&stores, found)?.markdown(true))
+    let mut text = Vec::new();
+    show::transcript(&stores, found)?.markdown(true, &mut text)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// How long ago a moment was, as people say it.

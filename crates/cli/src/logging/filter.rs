@@ -7,6 +7,9 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 /// Prefix of the names of our crates.
 const OUR_CRATES: &str = "musher";
 
+/// Logs what servers send, which may have secrets in it. Our MCP client logs failures itself.
+const SILENT_CRATE: &str = "rmcp";
+
 /// The value of `--log-level`.
 #[derive(Debug, Clone)]
 pub(crate) struct Filter(Targets);
@@ -36,7 +39,9 @@ impl Filter {
     /// Logs our crates at this level, and other crates at warnings at most, because their events are not ours to control.
     fn of_level(level: LevelFilter) -> Self {
         let others = level.min(LevelFilter::WARN);
-        Self(Targets::new().with_default(others).with_target(OUR_CRATES, level))
+        let silent = LevelFilter::OFF;
+        let targets = Targets::new().with_target(SILENT_CRATE, silent).with_target(OUR_CRATES, level);
+        Self(targets.with_default(others))
     }
 
     pub(super) fn into_targets(self) -> Targets {
@@ -75,6 +80,7 @@ mod tests {
         assert!(enables("trace", "hyper", Level::WARN));
         assert!(!enables("trace", "hyper", Level::INFO));
         assert!(!enables("error", "hyper", Level::WARN));
+        assert!(!enables("trace", "rmcp::service", Level::ERROR));
         assert!(!enables("off", "musher", Level::ERROR));
     }
 

@@ -63,6 +63,6 @@ fn change(
     found: &Found,
     change: impl FnOnce(&mut Log) -> Stored<()>,
 ) -> Result<(), Failure> {
-    let mut loaded = stores.store_to_change(found)?.load(&found.summary.id).map_err(explained)?;
-    change(&mut loaded.log).map_err(explained)
+    let mut log = stores.store_to_change(found)?.load_log(&found.summary.id).map_err(explained)?;
+    change(&mut log).map_err(explained)
 }

@@ -1,5 +1,8 @@
 //! `musher sessions search`: text in prompts, answers, calls and results.
 
+use std::collections::VecDeque;
+use std::ops::Range;
+
 use musher_engine::{Content, Message};
 use serde_json::{Value, json};
 
@@ -39,16 +42,22 @@ pub(super) fn run(stores: &SessionStores, args: &Search, printer: Printer) -> Re
             break;
         }
         // an unreadable session has no matches; `show` reports why
-        let Ok(stored) = stores.store(&session).read(&session.summary.id) else { continue };
-        let messages = stored.messages.iter().filter(|message| is_visible(message));
-        let matches: Vec<Match> = messages.flat_map(|message| matches(message, &wanted)).collect();
+        let Ok(reading) = stores.store(&session).read_messages(&session.summary.id) else { continue };
+        let messages = reading.messages().map_while(Result::ok).filter(is_visible);
+        let (mut matches, mut count) = (Vec::new(), 0);
+        for found in messages.flat_map(|message| matches_in(&message, &wanted)) {
+            count += 1;
+            if args.filter.json || count <= MAX_SHOWN_MATCHES {
+                matches.push(found);
+            }
+        }
         if matches.is_empty() && !session.title().to_lowercase().contains(&wanted) {
             continue;
         }
         if args.filter.json {
             found.push(json(&session, &matches));
         } else {
-            print(&session, &matches, style, printer)?;
+            print(&session, &matches, count, style, printer)?;
             found.push(Value::Null);
         }
     }
@@ -61,7 +70,7 @@ pub(super) fn run(stores: &SessionStores, args: &Search, printer: Printer) -> Re
 }
 
 /// Returns the matches of one message, at most one per part.
-fn matches(message: &Message, wanted: &str) -> Vec<Match> {
+fn matches_in(message: &Message, wanted: &str) -> Vec<Match> {
     let texts = message.content.iter().filter_map(|content| match content {
         Content::Text(text) => Some(text.clone()),
         Content::ToolUse(call) => {
@@ -78,37 +87,51 @@ fn matches(message: &Message, wanted: &str) -> Vec<Match> {
     matches.collect()
 }
 
-/// Finds the text, ignoring case; returns the match with its context.
+/// Finds the text, ignoring case; returns the match with its context. Takes no memory for the rest of the text.
 fn around(text: &str, wanted: &str) -> Option<(String, String, String)> {
     // character by character, since the lower case of a text may be longer than the text
     let wanted: Vec<char> = wanted.chars().collect();
-    let characters: Vec<char> = text.chars().collect();
-    let lower: Vec<(usize, char)> = characters
-        .iter()
-        .enumerate()
-        .flat_map(|(index, character)| character.to_lowercase().map(move |lower| (index, lower)))
-        .collect();
-    let is_here = |window: &[(usize, char)]| window.iter().map(|(_, lower)| lower).eq(&wanted);
-    let window = lower.windows(wanted.len()).find(|window| is_here(window))?;
-    let (start, end) = (window.first()?.0, window.last()?.0 + 1);
-    let line =
-        |range: std::ops::Range<usize>| sanitized(&characters[range].iter().collect::<String>(), usize::MAX);
-    let (from, to) =
-        (start.saturating_sub(CONTEXT_CHARACTERS), (end + CONTEXT_CHARACTERS).min(characters.len()));
+    let lower = text
+        .char_indices()
+        .flat_map(|(at, character)| character.to_lowercase().map(move |lower| (at, character, lower)));
+    let mut window = VecDeque::with_capacity(wanted.len() + 1);
+    for character in lower {
+        window.push_back(character);
+        if window.len() > wanted.len() {
+            window.pop_front();
+        }
+        if window.iter().map(|(_, _, lower)| lower).eq(&wanted) {
+            break;
+        }
+    }
+    if !window.iter().map(|(_, _, lower)| lower).eq(&wanted) {
+        return None;
+    }
+    let (start, (last, character, _)) = (window.front()?.0, *window.back()?);
+    let end = last + character.len_utf8();
+    let from = text[..start].char_indices().rev().nth(CONTEXT_CHARACTERS - 1).map_or(0, |(at, _)| at);
+    let to = text[end..].char_indices().nth(CONTEXT_CHARACTERS).map_or(text.len(), |(at, _)| end + at);
+    let line = |range: Range<usize>| sanitized(&text[range], usize::MAX);
     let before = format!("{}{}", if from > 0 { "…" } else { "" }, line(from..start));
-    let after = format!("{}{}", line(end..to), if to < characters.len() { "…" } else { "" });
+    let after = format!("{}{}", line(end..to), if to < text.len() { "…" } else { "" });
     Some((before, line(start..end), after))
 }
 
-fn print(session: &Found, matches: &[Match], style: Style, printer: Printer) -> Result<(), Failure> {
+fn print(
+    session: &Found,
+    matches: &[Match],
+    count: usize,
+    style: Style,
+    printer: Printer,
+) -> Result<(), Failure> {
     let id = style.notable(session.summary.id.as_str());
     printer.data(id + "  " + sanitized(session.title(), 80))?;
-    for found in matches.iter().take(MAX_SHOWN_MATCHES) {
+    for found in matches {
         let Match { role, before, text, after, .. } = found;
         printer.data(Styled::from(format!("  {role}: {before}")) + style.strong(text) + after.as_str())?;
     }
-    if matches.len() > MAX_SHOWN_MATCHES {
-        printer.data(style.dim(&format!("  {} more matches", matches.len() - MAX_SHOWN_MATCHES)))?;
+    if count > matches.len() {
+        printer.data(style.dim(&format!("  {} more matches", count - matches.len())))?;
     }
     Ok(())
 }

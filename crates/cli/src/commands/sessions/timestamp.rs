@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 /// Formats a timestamp for programs: `2026-11-15T21:20:58.769Z`.
 pub(crate) fn utc(at: SystemTime) -> Option<String> {
@@ -12,6 +13,16 @@ pub(crate) fn utc(at: SystemTime) -> Option<String> {
 /// The same for milliseconds since 1970.
 pub(super) fn utc_of_ms(at: i64) -> Option<String> {
     Timestamp::from_millisecond(at).ok().map(|at| format!("{at:.3}"))
+}
+
+/// Formats a timestamp for users, in their time zone: `2026-11-15 22:20 CET`.
+pub(crate) fn local(at: SystemTime) -> Option<String> {
+    in_zone(at, TimeZone::system())
+}
+
+fn in_zone(at: SystemTime, zone: TimeZone) -> Option<String> {
+    let at = Timestamp::try_from(at).ok()?.to_zoned(zone);
+    Some(at.strftime("%Y-%m-%d %H:%M %Z").to_string())
 }
 
 /// Formats a timestamp for users: `5 min ago`. A moment in the future counts as now, because clocks differ.
@@ -45,5 +56,8 @@ mod tests {
         }
         assert_eq!(ago(now + Duration::from_secs(9), now), "now");
         assert_eq!(utc(now).as_deref(), Some("1970-04-11T00:00:00.000Z"));
+        assert_eq!(in_zone(now, TimeZone::UTC).as_deref(), Some("1970-04-11 00:00 UTC"));
+        let east = TimeZone::posix("EET-2").unwrap();
+        assert_eq!(in_zone(now, east).as_deref(), Some("1970-04-11 02:00 EET"));
     }
 }

@@ -1,4 +1,4 @@
-//! Renders a stored session as text, Markdown or JSON. Pure.
+//! Renders a stored session as text, Markdown or JSON, message by message, so that a session of any size takes little memory.
 //!
 //! Everything in it comes from outside, so that nothing but text, spaces and line ends comes through to a terminal.
 
@@ -8,15 +8,14 @@ mod text;
 
 pub(super) use json::role;
 
-use std::collections::HashMap;
-
-use musher_engine::store::Stored;
+use musher_engine::store::Reading;
 use musher_engine::{Content, Message, Part, Role, Spending, ToolUse, Visibility};
 use serde_json::Value;
 
 use super::super::usage::cost;
-use super::stores::Found;
+use super::stores::{Found, explained};
 use super::timestamp;
+use crate::exit::Failure;
 use crate::sanitize::sanitized;
 use crate::view::{self, grouped};
 
@@ -42,7 +41,7 @@ const MAX_CALL_LENGTH: usize = 160;
 #[derive(Debug)]
 pub(super) struct Transcript {
     found: Found,
-    stored: Stored,
+    reading: Reading,
 }
 
 /// An entry of the transcript, in reading order.
@@ -63,19 +62,20 @@ enum Item<'a> {
 }
 
 impl Transcript {
-    pub(super) fn new(found: Found, stored: Stored) -> Self {
-        Self { found, stored }
+    pub(super) fn new(found: Found, reading: Reading) -> Self {
+        Self { found, reading }
     }
 
-    /// Returns the damage of the session's files, if any.
+    /// Returns the damage of the session's files, if any. Complete after the messages were rendered.
     pub(super) fn damage(&self) -> Option<String> {
-        (!self.stored.damage.is_none()).then(|| self.stored.damage.to_string())
+        let damage = self.reading.damage();
+        (!damage.is_none()).then(|| damage.to_string())
     }
 
     /// Returns id, owner, directory, length and time.
     fn facts(&self) -> Vec<String> {
         let summary = &self.found.summary;
-        let messages = self.stored.messages.iter().filter(|message| is_visible(message)).count();
+        let messages = self.reading.count_visible();
         let cwd = summary.cwd.as_ref().map(|cwd| sanitized(&cwd.to_string_lossy(), 500));
         let spending = self.found.spending();
         let noun = if messages == 1 { "message" } else { "messages" };
@@ -84,7 +84,7 @@ impl Transcript {
             Some(self.found.owner.name().to_owned()),
             cwd,
             Some(format!("{messages} {noun}")),
-            timestamp::utc(summary.modified),
+            timestamp::local(summary.modified),
             summary.is_archived.then(|| "archived".to_owned()),
             spending.map(|spending| format!("{} tokens", grouped(tokens(&spending)))),
             spending.map(|spending| format!("cost {}", cost(&spending))),
@@ -92,49 +92,67 @@ impl Transcript {
         facts.into_iter().flatten().collect()
     }
 
-    /// Returns the entries; results follow their calls.
-    fn items(&self) -> Vec<Item<'_>> {
-        let results = results(&self.stored.messages);
-        let compaction = self.stored.compaction.as_ref();
+    /// Passes on the entries; results follow their calls.
+    fn each(&self, take: &mut dyn FnMut(Item<'_>) -> Result<(), Failure>) -> Result<(), Failure> {
+        let compaction = self.reading.compaction();
         let removed = compaction.map(|compaction| compaction.removed);
         let summary = compaction.map_or("", |compaction| compaction.summary.summary.as_str());
-        let last = self.stored.messages.len();
-        let mut items = Vec::new();
+        let mut count = 0;
         let mut speaker = None;
-        for (index, message) in self.stored.messages.iter().enumerate() {
-            if removed == Some(index) {
-                items.push(Item::Compacted(index, summary));
+        for message in self.reading.messages() {
+            let message = message.map_err(explained)?;
+            if removed == Some(count) {
+                take(Item::Compacted(count, summary))?;
             }
+            count += 1;
             // results follow their calls
-            if !is_visible(message) || message.role == Role::Tool {
+            if !is_visible(&message) || message.role == Role::Tool {
                 continue;
             }
             if speaker != Some(message.role) {
                 speaker = Some(message.role);
-                items.push(Item::Speaker(message.role));
+                take(Item::Speaker(message.role))?;
             }
-            items.extend(message.content.iter().filter_map(|content| item(content, &results)));
+            for content in &message.content {
+                if let Some(item) = self.item(content)? {
+                    take(item)?;
+                }
+            }
         }
-        if removed == Some(last) {
-            items.push(Item::Compacted(last, summary));
+        if removed == Some(count) {
+            take(Item::Compacted(count, summary))?;
         }
-        items
+        Ok(())
+    }
+
+    fn item<'a>(&self, content: &'a Content) -> Result<Option<Item<'a>>, Failure> {
+        Ok(Some(match content {
+            Content::Text(text) if text.trim().is_empty() => return Ok(None),
+            Content::Text(text) => Item::Text(text),
+            Content::Thinking(thinking) => Item::Thinking(&thinking.text),
+            Content::ToolUse(call) => {
+                let result = self.reading.result(&call.id).map_err(explained)?;
+                let readable = |parts: &[Part], is_error| readable(call, &text_of(parts), is_error);
+                let result = result.map(|(parts, is_error)| (readable(&parts, is_error), is_error));
+                Item::Call { call, result }
+            }
+            Content::Image(media) => {
+                Item::Attachment(describe_attachment("image", &media.media_type, &media.data))
+            }
+            Content::Document(media) => {
+                Item::Attachment(describe_attachment("document", &media.media_type, &media.data))
+            }
+            Content::Unknown(value) => Item::Attachment(format!(
+                "[{}]",
+                sanitized(value["type"].as_str().unwrap_or("something else"), 40)
+            )),
+            Content::ToolResult { .. } => return Ok(None),
+        }))
     }
 }
 
 pub(super) fn is_visible(message: &Message) -> bool {
     message.visibility != Visibility::LlmOnly
-}
-
-fn results(messages: &[Message]) -> HashMap<&str, (String, bool)> {
-    let contents = messages.iter().flat_map(|message| &message.content);
-    let results = contents.filter_map(|content| match content {
-        Content::ToolResult { tool_use_id, for_client, is_error, .. } => {
-            Some((tool_use_id.as_str(), (text_of(for_client), *is_error)))
-        }
-        _ => None,
-    });
-    results.collect()
 }
 
 /// The text of a result.
@@ -145,30 +163,6 @@ pub(super) fn text_of(parts: &[Part]) -> String {
         Part::Document(media) => describe_attachment("document", &media.media_type, &media.data),
     });
     texts.collect::<Vec<_>>().join("\n")
-}
-
-fn item<'a>(content: &'a Content, results: &HashMap<&str, (String, bool)>) -> Option<Item<'a>> {
-    Some(match content {
-        Content::Text(text) if text.trim().is_empty() => return None,
-        Content::Text(text) => Item::Text(text),
-        Content::Thinking(thinking) => Item::Thinking(&thinking.text),
-        Content::ToolUse(call) => {
-            let result = results.get(call.id.as_str());
-            let result = result.map(|(text, is_error)| (readable(call, text, *is_error), *is_error));
-            Item::Call { call, result }
-        }
-        Content::Image(media) => {
-            Item::Attachment(describe_attachment("image", &media.media_type, &media.data))
-        }
-        Content::Document(media) => {
-            Item::Attachment(describe_attachment("document", &media.media_type, &media.data))
-        }
-        Content::Unknown(value) => Item::Attachment(format!(
-            "[{}]",
-            sanitized(value["type"].as_str().unwrap_or("something else"), 40)
-        )),
-        Content::ToolResult { .. } => return None,
-    })
 }
 
 fn describe_attachment(what: &str, media_type: &str, base64: &str) -> String {

@@ -1,24 +1,49 @@
 //! A session for programs: every message and every part, in stored order.
 
+use std::io::Write;
+
 use musher_engine::{Content, Message, Role, Visibility};
 use serde_json::{Value, json};
 
+use super::super::stores::explained;
 use super::super::timestamp;
 use super::{Transcript, text_of};
+use crate::exit::Failure;
 
 impl Transcript {
-    /// Returns the session as one object.
-    pub(in super::super) fn json(&self) -> Value {
-        let mut object = self.found.json();
-        object["messages"] = self.stored.messages.iter().map(message).collect();
-        object["todos"] = self.stored.todos.clone().unwrap_or_default();
-        object["summary"] = self.stored.compaction.as_ref().map_or(
+    /// Writes the session as one object, over several lines.
+    pub(in super::super) fn json(&self, out: &mut dyn Write) -> Result<(), Failure> {
+        writeln!(out, "{{")?;
+        if let Value::Object(fields) = self.found.json() {
+            for (name, value) in fields {
+                writeln!(out, "  {}: {},", Value::from(name), indented(&value, 2)?)?;
+            }
+        }
+        write!(out, "  \"messages\": [")?;
+        let mut end = "]";
+        for stored in self.reading.messages() {
+            let message = message(&stored.map_err(explained)?);
+            let comma = if end == "]" { "" } else { "," };
+            write!(out, "{comma}\n    {}", indented(&message, 4)?)?;
+            end = "\n  ]";
+        }
+        writeln!(out, "{end},")?;
+        let todos = self.reading.todos().cloned().unwrap_or_default();
+        writeln!(out, "  \"todos\": {},", indented(&todos, 2)?)?;
+        let summary = self.reading.compaction().map_or(
             Value::Null,
             |compacted| json!({"text": compacted.summary.summary, "messages": compacted.removed}),
         );
-        object["damage"] = self.damage().into();
-        object
+        writeln!(out, "  \"summary\": {},", indented(&summary, 2)?)?;
+        write!(out, "  \"damage\": {}\n}}", Value::from(self.damage()))?;
+        Ok(())
     }
+}
+
+/// Returns a value over several lines, the later ones indented.
+fn indented(value: &Value, by: usize) -> Result<String, Failure> {
+    // line ends inside of texts are escaped
+    Ok(serde_json::to_string_pretty(value)?.replace('\n', &format!("\n{:by$}", "")))
 }
 
 fn message(message: &Message) -> Value {

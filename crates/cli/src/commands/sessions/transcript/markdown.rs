@@ -1,8 +1,11 @@
 //! A session as Markdown.
 
+use std::io::Write;
+
 use musher_engine::Role;
 
 use super::{Item, Transcript, call_line, clean_lines};
+use crate::exit::Failure;
 use crate::sanitize::sanitized;
 
 /// Maximum number of lines of a tool result without `--full`.
@@ -10,14 +13,11 @@ const RESULT_LINES: usize = 20;
 
 impl Transcript {
     /// Renders the session for documents and issues.
-    pub(in super::super) fn markdown(&self, is_full: bool) -> String {
-        let mut out = format!("# {}\n\n{}\n", sanitized(self.found.title(), 200), self.facts().join(" · "));
-        let mut add = |text: String| {
-            out.push('\n');
-            out.push_str(&text);
-            out.push('\n');
-        };
-        for item in self.items() {
+    pub(in super::super) fn markdown(&self, is_full: bool, out: &mut dyn Write) -> Result<(), Failure> {
+        writeln!(out, "# {}\n\n{}", sanitized(self.found.title(), 200), self.facts().join(" · "))?;
+        self.each(&mut |item| {
+            let mut added = Vec::new();
+            let mut add = |text: String| added.push(text);
             match item {
                 Item::Speaker(role) => add(format!("## {}", speaker(role))),
                 Item::Text(text) => add(clean_lines(text).collect::<Vec<_>>().join("\n")),
@@ -41,8 +41,8 @@ impl Transcript {
                     add(clean_lines(summary).map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n"));
                 }
             }
-        }
-        out
+            Ok(added.iter().try_for_each(|text| writeln!(out, "\n{text}"))?)
+        })
     }
 }
 

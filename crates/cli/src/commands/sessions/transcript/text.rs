@@ -1,8 +1,11 @@
 //! A session as text for a terminal.
 
+use std::io;
+
 use musher_engine::Role;
 
 use super::{Item, Transcript, call_line, clean_lines};
+use crate::exit::Failure;
 use crate::sanitize::sanitized;
 use crate::style::Style;
 use crate::styled::Styled;
@@ -11,12 +14,18 @@ use crate::styled::Styled;
 const RESULT_LINES: usize = 8;
 
 impl Transcript {
-    /// Renders the session for a terminal.
-    pub(in super::super) fn text(&self, is_full: bool, style: Style) -> Styled {
-        let mut out = vec![style.strong(&sanitized(self.found.title(), 200))];
-        out.push(style.dim(&self.facts().join(" · ")));
+    /// Renders the session for a terminal, line by line.
+    pub(in super::super) fn text(
+        &self,
+        is_full: bool,
+        style: Style,
+        print: &mut dyn FnMut(Styled) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        print(style.strong(&sanitized(self.found.title(), 200)))?;
+        print(style.dim(&self.facts().join(" · ")))?;
         let mut is_user = false;
-        for item in self.items() {
+        self.each(&mut |item| {
+            let mut out: Vec<Styled> = Vec::new();
             match item {
                 Item::Speaker(role) => {
                     is_user = role == Role::User;
@@ -48,8 +57,8 @@ impl Transcript {
                     out.extend(clean_lines(summary).map(|line| style.dim(format!("| {line}").trim_end())));
                 }
             }
-        }
-        Styled::lines(out)
+            Ok(out.into_iter().try_for_each(&mut *print)?)
+        })
     }
 }
 
