@@ -12,7 +12,7 @@ pub(crate) async fn delete(id: String, config: &Config) -> Result<(), Error> {
         return Err(explained(&Error::invalid_params(), format!("invalid session id `{id}`")));
     };
     let folder = config.sessions_dir.clone();
-    let folder = folder.or_else(|| Some(std::env::home_dir()?.join(".factory").join("sessions")));
+    let folder = folder.or_else(|| Some(Store::sessions_dir(std::env::home_dir()?.join(".factory"))));
     let Some(folder) = folder else {
         return Err(explained(&Error::internal_error(), "the home directory is not known"));
     };

@@ -10,10 +10,12 @@ use anyhow::{Context as _, anyhow};
 use musher::Agent;
 use musher::wire::TraceParent;
 use musher_engine::Budget;
+use musher_engine::store::Store;
 
 use crate::args::{AgentArgs, SandboxArgs};
 use crate::embedded;
 use crate::exit::Failure;
+use crate::hide::erase_keys;
 use crate::variables;
 
 /// The agent if `--agent` is absent.
@@ -59,7 +61,11 @@ impl Choice {
     /// Returns the agent for the SDK. The scripted model exists only if `model` requests it.
     pub(crate) fn agent(&self, model: Option<&str>) -> Result<Agent, Failure> {
         match self {
-            Self::Engine => Ok(embedded::agent(Arc::new(embedded::environment(model, None)?))),
+            Self::Engine => {
+                let environment = embedded::environment(model, None)?;
+                erase_keys();
+                Ok(embedded::agent(Arc::new(environment)))
+            }
             Self::Program(program) => Ok(Agent::program(program)),
         }
     }
@@ -75,6 +81,7 @@ impl Choice {
         match self {
             Self::Engine => {
                 let environment = embedded::environment(model, None)?.with_sandbox(sandbox.settings());
+                erase_keys();
                 let environment = match budget {
                     Some(budget) => environment.with_budget(budget),
                     None => environment,
@@ -99,7 +106,7 @@ impl Choice {
     /// Where the agent keeps its sessions; `None` is the SDK's default, which is droid's.
     pub(crate) fn sessions_dir(&self) -> Result<Option<PathBuf>, Failure> {
         match self {
-            Self::Engine => Ok(Some(embedded::environment(None, None)?.home().join("sessions"))),
+            Self::Engine => Ok(Some(Store::sessions_dir(embedded::environment(None, None)?.home()))),
             Self::Program(_) => Ok(None),
         }
     }

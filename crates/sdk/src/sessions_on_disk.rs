@@ -1,7 +1,8 @@
 //! Reads stored sessions without starting an agent: the list of sessions, and the records of one session in the wire's form.
 //!
-//! `musher-store` knows where sessions are and how they are named. Nothing is written, and reading is lenient: a file that is damaged, half written, archived or not a session is skipped, and a
-//! damaged line of a conversation is skipped and counted. All reads are bounded.
+//! `musher-store` knows where sessions are, how they are named and what their records are. Nothing is written, and reading is lenient: a
+//! file that is damaged, half written, archived or not a session is skipped, and a damaged line of a conversation is skipped and
+//! counted. All reads are bounded.
 
 mod conversation;
 mod list;
@@ -13,15 +14,19 @@ pub use conversation::{ReadSession, StoredConversation, read_session};
 pub use list::{ListSessions, StoredSession, list_sessions};
 pub use record::StoredRecord;
 
+use musher_store::Store;
+
 use crate::{Error, Result};
 
 /// Returns the sessions directory: the given one, or the agent's own by default.
 fn sessions_root(given: Option<&Path>) -> Result<PathBuf> {
     match given {
         Some(folder) => Ok(folder.to_owned()),
-        None => std::env::home_dir().map(|home| home.join(".factory").join("sessions")).ok_or_else(|| {
-            Error::invalid_input("the home directory is not known; name the sessions' folder")
-        }),
+        None => {
+            std::env::home_dir().map(|home| Store::sessions_dir(home.join(".factory"))).ok_or_else(|| {
+                Error::invalid_input("the home directory is not known; name the sessions' folder")
+            })
+        }
     }
 }
 

@@ -128,7 +128,10 @@ impl Parts {
 
 /// Adds a result to every tool call without one. Returns the number of such calls, and the messages to write, which hold only the added
 /// results.
-pub(super) fn close_calls(messages: &mut Vec<Message>) -> (usize, Vec<Message>) {
+pub(super) fn close_calls(
+    messages: &mut Vec<Message>,
+    leaves_open: &HashSet<String>,
+) -> (usize, Vec<Message>) {
     let mut to_write = Vec::new();
     let mut closed = 0;
     let mut at = 0;
@@ -145,7 +148,7 @@ pub(super) fn close_calls(messages: &mut Vec<Message>) -> (usize, Vec<Message>) 
             .flat_map(|message| &message.content)
             .filter_map(result_id)
             .collect();
-        open.retain(|id| !results.contains(id.as_str()));
+        open.retain(|id| !results.contains(id.as_str()) && !leaves_open.contains(id));
         if open.is_empty() {
             at += 1;
             continue;
@@ -182,6 +185,22 @@ fn message_of(caller: &Message, results: Vec<Content>) -> Message {
     message.parent_id = Some(caller.id.clone());
     (message.created_at_ms, message.updated_at_ms) = (caller.created_at_ms, caller.updated_at_ms);
     message
+}
+
+/// Returns the calls of the last answer that have no result, if nothing but results follows it.
+pub(super) fn open_calls(messages: &[Message]) -> Vec<String> {
+    let Some(last) = messages.iter().rposition(|message| message.role == Role::Assistant) else {
+        return Vec::new();
+    };
+    let after = &messages[last + 1..];
+    if after.iter().any(|message| message.role != Role::Tool && !message.is_hook_run()) {
+        return Vec::new();
+    }
+    let results: HashSet<&str> =
+        after.iter().flat_map(|message| &message.content).filter_map(result_id).collect();
+    let mut open = calls(&messages[last]);
+    open.retain(|id| !results.contains(id.as_str()));
+    open
 }
 
 fn calls(message: &Message) -> Vec<String> {

@@ -17,6 +17,7 @@
 
 mod branch;
 mod disk;
+mod entries;
 mod error;
 mod fork;
 mod hash;
@@ -39,6 +40,7 @@ pub mod shared;
 mod side;
 mod snapshots;
 
+pub use entries::{Entries, Entry};
 pub use error::{Result, StoreError};
 pub use id::{InvalidId, SessionId, slug};
 pub use lease::{LastLease, Lease, Leases, Purpose};

@@ -1,6 +1,6 @@
 //! Creates, finds and opens sessions, to resume them or read-only.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use super::log::Log;
 use super::outline::Outline;
 use super::paths::Paths;
 use super::record::{Compaction, Record, Start};
+use super::released::Attached;
 use super::scan::{self, Scan};
 use super::{Durability, SessionId, SnapshotLimits, settings_file, side, slug};
 use musher_message::Message;
@@ -158,7 +159,7 @@ impl Store {
     }
 
     pub(super) fn on(home: &Path, disk: Arc<dyn Disk>) -> Self {
-        Self::with_disk(home.join("sessions"), disk)
+        Self::with_disk(Self::sessions_dir(home), disk)
     }
 
     fn with_disk(sessions: PathBuf, disk: Arc<dyn Disk>) -> Self {
@@ -260,9 +261,19 @@ impl Store {
 
     /// Opens a session whose lease was taken.
     pub(super) fn load_owned(&self, paths: &Paths, lease: Box<dyn Lease>) -> Result<Loaded> {
-        let (mut log, session) = self.read_into(paths, lease, true)?;
+        let (mut log, session, _) = self.read_into(paths, lease, Closing::All)?;
         log.settle_if_pending();
         Ok(Loaded { log, session })
+    }
+
+    /// Opens a session whose last turn was interrupted, to continue it. Returns the calls of its last answer that have neither a result nor
+    /// [started](Record::call_started): they stay without a result, and must get one before the next prompt.
+    pub fn attach_interrupted(&self, id: &SessionId) -> Result<(Attached, Vec<String>)> {
+        let paths = self.paths(id)?;
+        let lease = self.leases.take(id, paths.folder(), Purpose::Change)?;
+        let (mut log, session, open) = self.read_into(&paths, lease, Closing::Started)?;
+        log.settle_if_pending();
+        Ok((Attached { released: log.release(), session }, open))
     }
 
     /// Reads a session and what its log has to know. Writes nothing.
@@ -270,8 +281,8 @@ impl Store {
         &self,
         paths: &Paths,
         lease: Box<dyn Lease>,
-        closes_calls: bool,
-    ) -> Result<(Log, Stored)> {
+        closing: Closing,
+    ) -> Result<(Log, Stored, Vec<String>)> {
         let (scan, mut session) = read(paths)?;
         let mut log = Log {
             length: scan.length,
@@ -279,22 +290,33 @@ impl Store {
             repair: scan.repair(),
             ..Log::new(self, paths.clone(), lease, session.start.clone())
         };
-        let records =
-            scan.records.into_iter().map(|(_, record)| record).inspect(|record| log.keep_place(record));
+        let mut started = HashSet::new();
+        let records = scan.records.into_iter().map(|(_, record)| record).inspect(|record| {
+            log.keep_place(record);
+            started.extend(record.started_call().map(str::to_owned));
+        });
         fill(&mut session, records);
-        if closes_calls {
-            let results = close_calls(&mut session);
+        let open = match closing {
+            Closing::Started => {
+                let mut open = branch::open_calls(&session.messages);
+                open.retain(|id| !started.contains(id));
+                open
+            }
+            Closing::All | Closing::None => Vec::new(),
+        };
+        if closing != Closing::None {
+            let results = close_calls(&mut session, &open.iter().cloned().collect());
             log.pending = results.into_iter().map(|message| Record::Message(Box::new(message))).collect();
         }
         log.start = session.start.clone();
-        Ok((log, session))
+        Ok((log, session, open))
     }
 
     /// Reads a session without changing it, even while another process writes it.
     pub fn read(&self, id: &SessionId) -> Result<Stored> {
         let (scan, mut session) = read(&self.paths(id)?)?;
         fill(&mut session, scan.records.into_iter().map(|(_, record)| record));
-        close_calls(&mut session);
+        close_calls(&mut session, &HashSet::new());
         Ok(session)
     }
 
@@ -328,6 +350,15 @@ impl Store {
         });
         folders.map(|entry| entry.path()).chain([self.sessions.clone()]).collect()
     }
+}
+
+/// Which calls without a result get one when a session is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Closing {
+    All,
+    None,
+    /// All but those of the last answer that have not started.
+    Started,
 }
 
 /// Reads the files of a session, without building the conversation.
@@ -383,8 +414,8 @@ pub(super) fn retitle(start: &mut Start, title: String, is_manual: bool) {
 }
 
 /// Adds a result to every tool call without one. Returns the messages to write.
-fn close_calls(session: &mut Stored) -> Vec<Message> {
-    let (interrupted, results) = branch::close_calls(&mut session.messages);
+fn close_calls(session: &mut Stored, leaves_open: &HashSet<String>) -> Vec<Message> {
+    let (interrupted, results) = branch::close_calls(&mut session.messages, leaves_open);
     session.damage.interrupted_calls = interrupted;
     results
 }

@@ -222,7 +222,22 @@ fn compaction(mut fields: Map<String, Value>) -> Option<Compaction> {
     })
 }
 
+/// Type of the record that a tool call has started.
+const CALL_STARTED: &str = "musher_call_started";
+
 impl Record {
+    /// Returns the record that a tool call has started: after a crash it is not repeated.
+    pub fn call_started(call_id: &str) -> Self {
+        let fields = [("type", CALL_STARTED), ("toolUseId", call_id)];
+        Self::Other(fields.into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect())
+    }
+
+    /// The call that has started, if the record says so.
+    pub(super) fn started_call(&self) -> Option<&str> {
+        let Self::Other(fields) = self else { return None };
+        (fields.get("type")? == CALL_STARTED).then(|| fields.get("toolUseId")?.as_str())?
+    }
+
     /// Returns the record as JSON.
     pub(super) fn json(&self) -> Value {
         let mut fields = Map::new();

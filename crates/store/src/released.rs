@@ -6,7 +6,7 @@ use std::path::Path;
 use super::error::{Result, StoreError};
 use super::lease::{NoLease, Purpose};
 use super::log::Log;
-use super::open::{Loaded, Store, Stored};
+use super::open::{Closing, Loaded, Store, Stored};
 use super::paths::Paths;
 use super::{Damage, SessionId};
 
@@ -134,7 +134,7 @@ impl Store {
         let paths = self.paths(id)?;
         let last = self.leases.last(id, paths.folder());
         let seen = Seen::now(&paths, last.token).filter(|_| last.holder.is_none());
-        let (log, session) = self.view(&paths, true)?;
+        let (log, session) = self.view(&paths, Closing::All)?;
         if session.damage == Damage::default() && log.repair.is_none() {
             let released = Released { store: self.clone(), paths, log: Some(Box::new(log)), seen };
             return Ok(Attached { released, session });
@@ -142,7 +142,7 @@ impl Store {
         match self.load(id) {
             Ok(Loaded { mut log, session }) => Ok(Attached { released: log.release(), session }),
             Err(StoreError::Locked { .. }) => {
-                let (log, mut session) = self.view(&paths, false)?;
+                let (log, mut session) = self.view(&paths, Closing::None)?;
                 session.damage = Damage::default();
                 let released = Released { store: self.clone(), paths, log: Some(Box::new(log)), seen: None };
                 Ok(Attached { released, session })
@@ -152,7 +152,8 @@ impl Store {
     }
 
     /// Reads a session without its lease.
-    fn view(&self, paths: &Paths, closes_calls: bool) -> Result<(Log, Stored)> {
-        self.read_into(paths, Box::new(NoLease(paths.id().clone())), closes_calls)
+    fn view(&self, paths: &Paths, closing: Closing) -> Result<(Log, Stored)> {
+        let (log, session, _) = self.read_into(paths, Box::new(NoLease(paths.id().clone())), closing)?;
+        Ok((log, session))
     }
 }

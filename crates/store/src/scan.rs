@@ -95,7 +95,7 @@ pub(super) fn scan_each(log: impl Read, sides: &Sides<'_>, take: &mut Take<'_>) 
 }
 
 /// Skips the rest of a line and returns its length.
-fn skip_line(reader: &mut impl BufRead) -> io::Result<u64> {
+pub(super) fn skip_line(reader: &mut impl BufRead) -> io::Result<u64> {
     let mut skipped = 0;
     loop {
         let bytes = reader.fill_buf()?;

@@ -1,14 +1,12 @@
 //! The messages of a stored session.
 
 use std::future::{Future, IntoFuture};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
-use fs_err::File;
-use musher_rpc::{Line, LineSplitter, MAX_LINE_LIMIT};
-use musher_store::{SessionId, Store};
+use musher_store::{Entry, SessionId, Store, StoreError};
 use musher_wire::{Json, Message};
+use serde_json::Value;
 
 use super::record::{self, StoredRecord};
 use super::{off_the_runtime, sessions_root};
@@ -65,15 +63,14 @@ impl StoredConversation {
         })
     }
 
-    fn add(&mut self, line: Line<'_>) {
-        let read = match line {
-            Line::Whole(line) => record::read(&String::from_utf8_lossy(line)),
-            Line::TooLong(_) => None,
-        };
-        match read {
-            Some(StoredRecord::Other { kind, record }) if kind == "session_start" && self.is_at_start() => {
-                self.start = Some(record);
-            }
+    fn add(&mut self, entry: Entry) {
+        if let Entry::Start(start) = &entry
+            && self.is_at_start()
+        {
+            self.start = Some(Json::from(Value::Object(start.clone())));
+            return;
+        }
+        match record::of_entry(entry) {
             Some(record) => self.records.push(record),
             None => self.damaged_lines += 1,
         }
@@ -97,28 +94,19 @@ impl ReadSession {
             return Err(Error::invalid_input(format!("invalid session id `{}`", self.id)));
         };
         let root = sessions_root(self.folder.as_deref())?;
-        let path = Store::in_folder(&root).find(&id).ok_or_else(|| {
-            let missing = format!("no `{id}.jsonl` below `{}`", root.display());
-            Error::because(Kind::SessionNotFound { session_id: self.id.clone() }, missing)
+        let entries = Store::in_folder(&root).entries(&id).map_err(|error| match error {
+            StoreError::NotFound(_) => {
+                let missing = format!("no session `{id}` below `{}`", root.display());
+                Error::because(Kind::SessionNotFound { session_id: self.id.clone() }, missing)
+            }
+            error => Error::because(Kind::Session, error),
         })?;
-        read(&path).map_err(|source| Error::because(Kind::Session, source))
-    }
-}
-
-fn read(path: &Path) -> std::io::Result<StoredConversation> {
-    let mut file = File::open(path)?;
-    let mut splitter = LineSplitter::new(MAX_LINE_LIMIT);
-    let mut buffer = vec![0; 64 * 1024];
-    let mut conversation = StoredConversation { start: None, records: Vec::new(), damaged_lines: 0 };
-    loop {
-        let length = file.read(&mut buffer)?;
-        if length == 0 {
-            break;
+        let mut conversation = StoredConversation { start: None, records: Vec::new(), damaged_lines: 0 };
+        for entry in entries {
+            conversation.add(entry.map_err(|source| Error::because(Kind::Session, source))?);
         }
-        splitter.push(&buffer[..length], |line| conversation.add(line));
+        Ok(conversation)
     }
-    splitter.finish(|line| conversation.add(line));
-    Ok(conversation)
 }
 
 impl IntoFuture for ReadSession {

@@ -2,7 +2,7 @@
 //!
 //! A check returns a description of the first broken promise.
 
-use super::{Events, Inbox, InboxItem, PromptQueue, QueuedPrompt, Receipt};
+use super::{Events, Inbox, InboxItem, Ledger, PromptQueue, QueuedPrompt, Receipt, Spent};
 use crate::{SessionId, StoreError};
 
 /// Why an implementation fails.
@@ -17,10 +17,11 @@ pub enum Failure {
 }
 
 /// Checks an implementation. `open` returns a handle on the same, initially empty, storage each time, as after a restart.
-pub fn check<S: Events + PromptQueue + Inbox>(open: impl Fn() -> S) -> Result<(), Failure> {
+pub fn check<S: Events + PromptQueue + Inbox + Ledger>(open: impl Fn() -> S) -> Result<(), Failure> {
     events(&open)?;
     prompts(&open)?;
-    inbox(&open)
+    inbox(&open)?;
+    ledger(&open)
 }
 
 fn ensure(holds: bool, promise: &'static str) -> Result<(), Failure> {
@@ -90,6 +91,28 @@ pub fn prompts<S: PromptQueue>(open: impl Fn() -> S) -> Result<(), Failure> {
     ensure(queue.sessions_with_waiting()? == [session.clone()], "sessions with waiting prompts are found")?;
     ensure(queue.accept(&session, &prompt("b"))? == Receipt::New, "a rejected prompt can be sent again")?;
     ensure(queue.waiting(&session)? == [prompt("c"), prompt("b")], "prompts wait in their order")
+}
+
+/// Checks that spending is counted by session and by day, also after a restart.
+pub fn ledger<S: Ledger>(open: impl Fn() -> S) -> Result<(), Failure> {
+    let (one, other) = (SessionId::random(), SessionId::random());
+    let (first, second) = ("2001-01-01", "2001-01-02");
+    let amount = |tokens, nanos| Spent { tokens, nanos };
+    {
+        let ledger = open();
+        let nothing = (Spent::default(), Spent::default());
+        ensure(ledger.spent(&one, first)? == nothing, "nothing is spent at the beginning")?;
+        ledger.spend(&one, first, amount(10, 1))?;
+        ledger.spend(&other, first, amount(5, 2))?;
+        ledger.spend(&one, first, amount(1, 0))?;
+    }
+    let ledger = open();
+    let expected = (amount(11, 1), amount(16, 3));
+    ensure(ledger.spent(&one, first)? == expected, "spending adds up by session and by day")?;
+    let expected = (amount(11, 1), Spent::default());
+    ensure(ledger.spent(&one, second)? == expected, "a new day begins with nothing, a session does not")?;
+    ledger.spend(&other, second, amount(7, 7))?;
+    ensure(ledger.spent(&other, second)? == (amount(12, 9), amount(7, 7)), "each day counts for itself")
 }
 
 /// Checks that exactly one answer closes a request, also after a restart.

@@ -4,11 +4,13 @@
 //! - `host-id`: identifies the machine to clients.
 //! - `inbox.jsonl`: open requests of all sessions.
 //! - `sessions/<id>/prompts.jsonl`: accepted prompts.
+//! - `spending.json`, `sessions/<id>/spending.json`: what was spent on the day, and by the session.
 //! - `sessions/<id>/events/<first sequence>.log`: events, in segments of which the oldest are deleted.
 
 mod event_log;
 mod inbox_file;
 mod prompt_files;
+mod spending_files;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -17,7 +19,8 @@ use std::sync::{Arc, Mutex};
 use self::event_log::FileEventLog;
 use self::inbox_file::InboxFile;
 use self::prompt_files::PromptFiles;
-use super::{EventLog, Events, Inbox, InboxItem, PromptQueue, QueuedPrompt, Receipt};
+use self::spending_files::SpendingFiles;
+use super::{EventLog, Events, Inbox, InboxItem, Ledger, PromptQueue, QueuedPrompt, Receipt, Spent};
 use crate::disk::{self, Disk, RealDisk};
 use crate::error::{At as _, Result};
 use crate::{SessionId, StoreError};
@@ -35,6 +38,7 @@ pub struct DaemonFiles {
     segment: u64,
     prompts: PromptFiles,
     inbox: Mutex<Option<InboxFile>>,
+    spending: SpendingFiles,
 }
 
 /// The right to be the daemon of a home. Ends when it is dropped, and with its process.
@@ -50,7 +54,8 @@ impl DaemonFiles {
     pub(crate) fn on(home: &Path, disk: Arc<dyn Disk>, segment: u64) -> Self {
         let folder = home.join("daemon");
         let prompts = PromptFiles::new(Arc::clone(&disk), folder.join("sessions"));
-        Self { folder, disk, segment, prompts, inbox: Mutex::new(None) }
+        let spending = SpendingFiles::new(Arc::clone(&disk), folder.clone());
+        Self { folder, disk, segment, prompts, inbox: Mutex::new(None), spending }
     }
 
     /// Makes this process the daemon of the home. Fails with [`StoreError::DaemonRuns`] if there is one.
@@ -134,6 +139,16 @@ impl PromptQueue for DaemonFiles {
 
     fn sessions_with_waiting(&self) -> Result<Vec<SessionId>> {
         self.prompts.sessions_with_waiting()
+    }
+}
+
+impl Ledger for DaemonFiles {
+    fn spend(&self, session: &SessionId, day: &str, amount: Spent) -> Result<()> {
+        self.spending.spend(session, day, amount)
+    }
+
+    fn spent(&self, session: &SessionId, day: &str) -> Result<(Spent, Spent)> {
+        self.spending.spent(session, day)
     }
 }
 

@@ -1,4 +1,5 @@
-//! What the processes of a fleet share about sessions, each behind one trait: events by sequence, prompts with receipts, open requests.
+//! What the processes of a fleet share about sessions, each behind one trait: events by sequence, prompts with receipts, open requests,
+//! spending.
 //!
 //! A daemon knows only these traits and [`Leases`](crate::Leases). [`DaemonFiles`] is the implementation for one machine, in files below
 //! `<home>/daemon`; [`conformance`] checks that another implementation keeps the same promises.
@@ -12,8 +13,10 @@ mod files;
 mod inbox;
 mod lines;
 mod prompts;
+mod spending;
 
 pub use events::{Event, EventLog, Events};
 pub use files::{DaemonFiles, DaemonLock};
 pub use inbox::{Inbox, InboxItem};
 pub use prompts::{PromptQueue, QueuedPrompt, Receipt};
+pub use spending::{Ledger, Spent};

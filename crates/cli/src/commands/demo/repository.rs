@@ -7,6 +7,8 @@ use std::io;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use musher_engine::SessionId;
+use musher_engine::store::Store;
 use tempfile::TempDir;
 
 /// The program with the fault.
@@ -61,9 +63,7 @@ impl Repository {
 
     /// Returns the path of the stored session.
     pub(super) fn session_file(&self, id: &str) -> Option<PathBuf> {
-        let folders = fs_err::read_dir(self.home().join("sessions")).ok()?;
-        let files = folders.flatten().map(|folder| folder.path().join(format!("{id}.jsonl")));
-        files.into_iter().find(|file| file.is_file())
+        Store::open(self.home()).find(&SessionId::parse(id)?)
     }
 
     /// Keeps the directory.

@@ -12,7 +12,7 @@ use crate::SessionId;
 use crate::disk::Disk;
 use crate::error::Result;
 
-/// Size from which the file is written anew, if most of it is closed requests.
+/// Size from which the file is written again, if most of it is closed requests.
 const COMPACT_FROM: u64 = 1024 * 1024;
 
 /// The file with the open requests.

@@ -14,7 +14,7 @@ use crate::disk::Disk;
 use crate::error::{At as _, Result};
 
 const FILE: &str = "prompts.jsonl";
-/// Size from which the file is written anew without the texts of delivered prompts.
+/// Size from which the file is written again without the texts of delivered prompts.
 const COMPACT_FROM: u64 = 1024 * 1024;
 /// Number of sessions whose prompts are kept in memory.
 const MAX_OPEN: usize = 256;
@@ -33,7 +33,7 @@ struct Prompts {
     lines: Lines,
     waiting: Vec<QueuedPrompt>,
     delivered: Vec<String>,
-    /// Size of the file after it was last written anew.
+    /// Size of the file after it was last written again.
     compacted: u64,
 }
 
