@@ -102,6 +102,9 @@ pub struct LoadSession {
     pub settings: SettingsChange,
     /// What applies to this process only.
     pub attach: Attach,
+    /// Continue the last turn if it was interrupted. Calls that had started are not repeated. Needs a session that an agent with
+    /// [`Environment::with_call_records`](crate::Environment::with_call_records) has run.
+    pub continues_turn: bool,
 }
 
 /// What a client sets for a session in this process only.

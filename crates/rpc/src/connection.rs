@@ -156,6 +156,11 @@ impl<M: Message> MessageSender<M> {
         self.check(self.0.queue.send_all(Lane::Data, batch).await).await
     }
 
+    /// Returns the size of the messages that wait to be written, in bytes.
+    pub fn waiting_bytes(&self) -> usize {
+        self.0.queue.bytes()
+    }
+
     /// Takes no more messages, from any clone. Messages sent before are still written, then the peer sees the end.
     pub fn close(&self) {
         self.close_because(Closed::Ended);

@@ -248,6 +248,11 @@ impl<T> Sender<T> {
         self.0.receiver_gone.wait().await;
     }
 
+    /// The size of the messages that wait, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.lanes().iter().map(|lane| lane.bytes).sum()
+    }
+
     pub(crate) fn is_receiver_gone(&self) -> bool {
         self.0.receiver_gone.initialized()
     }

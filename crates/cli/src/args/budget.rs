@@ -25,7 +25,7 @@ impl BudgetArgs {
     }
 }
 
-fn amount(text: &str) -> Result<f64, String> {
+pub(super) fn amount(text: &str) -> Result<f64, String> {
     let amount = text.trim_start_matches('$').parse::<f64>().ok();
     let amount = amount.filter(|amount| amount.is_finite() && *amount > 0.0);
     amount.ok_or_else(|| "expected an amount above 0, such as 0.5".to_owned())

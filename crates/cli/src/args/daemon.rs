@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
+use super::budget::amount;
+
 const EXAMPLES: &str = "\
 Examples:
   musher daemon                                    Listen on a Unix socket in the home directory
@@ -74,6 +76,26 @@ pub(crate) struct Daemon {
     /// Maximum number of turns that run at once; further ones wait
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_turns: u32,
+
+    /// Continue turns that a former daemon was killed in: ask again, run what had not started, call the model
+    #[arg(long)]
+    pub(crate) resume_turns: bool,
+
+    /// Maximum number of tokens of one session; its turns are refused then
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_tokens_per_session: Option<u64>,
+
+    /// Maximum cost of one session in US dollars
+    #[arg(long, value_name = "USD", value_parser = amount)]
+    pub(crate) max_usd_per_session: Option<f64>,
+
+    /// Maximum number of tokens of all sessions on one day (UTC)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_tokens_per_day: Option<u64>,
+
+    /// Maximum cost of all sessions on one day (UTC) in US dollars
+    #[arg(long, value_name = "USD", value_parser = amount)]
+    pub(crate) max_usd_per_day: Option<f64>,
 
     /// Seconds after which the agent of an idle session ends; the next message revives it
     #[arg(long, value_name = "SECONDS", default_value_t = 1800, value_parser = clap::value_parser!(u64).range(1..))]

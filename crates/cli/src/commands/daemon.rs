@@ -14,12 +14,15 @@ use anyhow::{Context as _, anyhow};
 use futures_util::future::try_join_all;
 use musher_engine::store::shared::DaemonFiles;
 use musher_engine::store::{Store, StoreError};
-use musher_server::daemon::{Address, AgentSource, DaemonOptions, Listener, Origins, Tls};
+use musher_server::daemon::{
+    Address, AgentSource, DaemonOptions, Listener, Origins, SpendingLimit, SpendingLimits, Tls,
+};
 
 use super::stop::Stop;
 use crate::args::{Daemon, DaemonAction};
 use crate::embedded;
 use crate::exit::{Exit, Failure};
+use crate::hide::erase_keys;
 use crate::printer::Printer;
 use crate::resolve::program;
 use crate::variables;
@@ -80,6 +83,9 @@ async fn serve(args: Daemon, printer: Printer) -> Result<Exit, Failure> {
     options.origins = origins(&args)?;
     options.max_sessions = usize::try_from(args.max_sessions).unwrap_or(usize::MAX);
     options.max_turns = usize::try_from(args.max_turns).unwrap_or(usize::MAX);
+    options.continues_turns = args.resume_turns;
+    options.worktrees = Some(home.join("worktrees"));
+    options.budget = budget(&args);
     options.idle_timeout = Duration::from_secs(args.idle_timeout);
     let daemon = musher_server::daemon::Daemon::start(options).context("cannot start the daemon")?;
     for listener in &listeners {
@@ -122,7 +128,20 @@ fn source(args: &Daemon) -> Result<AgentSource, Failure> {
         return Ok(AgentSource::Program { path });
     }
     let environment = embedded::environment(args.model.as_deref(), args.settings.as_deref())?;
+    erase_keys();
+    let environment = environment.with_call_records(true);
     Ok(AgentSource::Engine(Arc::new(environment)))
+}
+
+fn budget(args: &Daemon) -> SpendingLimits {
+    // `as` saturates, and the argument is positive
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let nanos = |usd: f64| (usd * 1e9).round() as u64;
+    let limit = |tokens, usd: Option<f64>| SpendingLimit { tokens, nanos: usd.map(nanos) };
+    SpendingLimits {
+        session: limit(args.max_tokens_per_session, args.max_usd_per_session),
+        day: limit(args.max_tokens_per_day, args.max_usd_per_day),
+    }
 }
 
 fn origins(args: &Daemon) -> Result<Origins, Failure> {

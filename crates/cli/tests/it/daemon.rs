@@ -4,12 +4,16 @@ mod access;
 mod captures;
 mod faults;
 mod inbox;
+mod limits;
 mod prompts;
 mod replay;
+mod resume;
+mod shared; // one session in the daemon and in other processes
 pub(crate) mod stage;
 mod tls;
 #[cfg(feature = "otlp")]
 mod trace;
+mod worktree;
 
 use serde_json::json;
 use stage::{Stage, has, sequences, text_of};

@@ -143,7 +143,18 @@ impl ActiveTurn<'_> {
                     self.emit(event);
                 }
             }
-            Effect::Run { index, call, access, decision } => self.run_call(index, call, access, decision),
+            Effect::Run { index, call, access, decision } => {
+                // repeating a call that only reads is harmless
+                let is_read_only =
+                    self.environment.tools.info(&call.name).is_some_and(|info| info.is_read_only);
+                if self.environment.records_calls
+                    && !is_read_only
+                    && let Err(error) = self.session.call_starts(&call.id)
+                {
+                    return self.log_failed(&error);
+                }
+                self.run_call(index, call, access, decision);
+            }
             Effect::StepDone(next) => self.step_done(next),
             Effect::ContextOverflow { error } => self.context_overflow(error),
             Effect::DropThinking => self.session.reject_thinking(),

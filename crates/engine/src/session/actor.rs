@@ -127,7 +127,7 @@ impl Actor {
         self.turns.abort();
         if let Some(mut session) = self.session.take() {
             let hooks = SessionEndHooks::take(&mut session, "other");
-            session.close(hooks, self.environment.limits.stop).await;
+            session.close_after_title(hooks, self.environment.limits.stop).await;
         }
         // each has its own limit
         self.closing.close();
@@ -240,8 +240,8 @@ impl Actor {
             }
             SessionInput::CompactionOutcome { command_id, outcome } => self.compacted(command_id, outcome),
             SessionInput::Closed(command_id) => self.closed(command_id),
-            SessionInput::Title { title, usage } => {
-                if let Some(event) = session.title_from_model(title, usage) {
+            SessionInput::Title => {
+                if let Some(event) = session.store_made_title() {
                     self.emit(event);
                 }
             }
@@ -318,6 +318,9 @@ impl Actor {
             self.hand_over(&turn, &plan, autonomy);
         }
         self.finish_turn();
+        if !self.turns.is_running() && self.lifecycle.takes_prompts() {
+            self.continue_interrupted();
+        }
         while !self.turns.is_running() && self.lifecycle.takes_prompts() {
             let Some(queued) = self.next_prompt() else { break };
             let (limits, tools) = (self.environment.limits, self.environment.tools.clone());
@@ -328,7 +331,7 @@ impl Actor {
             }
             self.finish_turn();
         }
-        self.emit_news();
+        self.emit_unsent();
         if !self.turns.is_running() && self.held_prompts.is_empty() {
             self.lifecycle.idle(self.stop_deadline());
         }
@@ -341,8 +344,8 @@ impl Actor {
     }
 
     /// Tells the client what other processes have changed.
-    pub(super) fn emit_news(&mut self) {
-        for event in self.session.as_mut().map(Session::take_news).unwrap_or_default() {
+    pub(super) fn emit_unsent(&mut self) {
+        for event in self.session.as_mut().map(Session::take_unsent).unwrap_or_default() {
             self.emit(event);
         }
     }

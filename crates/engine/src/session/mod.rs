@@ -58,6 +58,7 @@ mod commands;
 mod compact;
 mod confinement;
 mod context_message;
+mod continue_turn;
 mod event_log;
 mod fork;
 mod held_prompts;

@@ -29,7 +29,7 @@ use super::saved_settings;
 use super::session_end_hooks::SessionEndHooks;
 use super::subagents::{Subagent, Subagents};
 use super::thinking::{Accepted, Origin};
-use super::titles::is_from_user;
+use super::titles::{TitleCall, is_from_user};
 use super::turn::{Turn, now_ms};
 use crate::command::{Attach, CommandId, SystemPrompt};
 use crate::config::{Config, Problem};
@@ -57,6 +57,8 @@ pub(crate) use usage::{UsageTotals, difference, sum};
 
 /// The open session.
 pub(crate) struct Session {
+    /// The calls that the interrupted turn has not started, until the turn continues; `None` if no turn continues.
+    interrupted: Option<Vec<String>>,
     /// Counts the sessions this agent has opened.
     number: u64,
     id: SessionId,
@@ -76,6 +78,8 @@ pub(crate) struct Session {
     problems: Vec<Problem>,
     conversation: Conversation,
     title: Title,
+    /// The call of the model for a title.
+    title_call: Option<TitleCall>,
     usage: UsageTotals,
     /// What calls have used that ended before their answer was complete, and that was not counted yet.
     unfinished: UnfinishedCalls,
@@ -135,6 +139,7 @@ impl Session {
     pub(crate) fn new(parts: Parts) -> Self {
         let cancel = CancellationToken::new();
         Self {
+            interrupted: None,
             number: 0,
             id: parts.id,
             opened: Instant::now(),
@@ -149,6 +154,7 @@ impl Session {
             problems: parts.problems,
             conversation: Conversation::new(parts.journal),
             title: Title::default(),
+            title_call: None,
             usage: UsageTotals::default(),
             unfinished: UnfinishedCalls::default(),
             saved_usage: UsageTotals::default(),
@@ -544,6 +550,21 @@ impl Session {
     pub(crate) fn record_subagent(&mut self, id: &SessionId, usage: Usage, cost: Cost) -> Event {
         self.usage.add_subagent(id.as_str(), usage, cost);
         self.usage.event()
+    }
+
+    /// A turn of this session was interrupted and continues, with these calls that have not started.
+    pub(crate) fn set_interrupted(&mut self, open_calls: Option<Vec<String>>) {
+        self.interrupted = open_calls;
+    }
+
+    /// Returns the calls that the interrupted turn has not started, once, if a turn continues.
+    pub(crate) fn take_interrupted(&mut self) -> Option<Vec<String>> {
+        self.interrupted.take()
+    }
+
+    /// Records that a call starts.
+    pub(crate) fn call_starts(&mut self, call_id: &str) -> Result<(), StoreError> {
+        self.note(&Record::call_started(call_id))
     }
 
     /// Begins to count the cost of a turn.

@@ -147,7 +147,7 @@ fn quoted(path: &str) -> String {
 }
 
 /// What git has said.
-struct Ran {
+pub(crate) struct Ran {
     is_success: bool,
     stdout: String,
     stderr: String,
@@ -155,13 +155,19 @@ struct Ran {
 }
 
 impl Ran {
-    fn succeeded(self) -> Result<String, RpcError> {
+    /// What git has printed, if it was successful.
+    pub(crate) fn succeeded(self) -> Result<String, RpcError> {
         if self.is_success || self.is_truncated {
             return Ok(self.stdout);
         }
         let text = if self.stderr.trim().is_empty() { self.stdout } else { self.stderr };
         Err(error::internal(format!("git failed: {}", text.trim())))
     }
+}
+
+/// Runs git, for other parts of the daemon.
+pub(crate) async fn run(cwd: &Path, arguments: &[&str], input: Option<String>) -> Result<Ran, RpcError> {
+    git(cwd, arguments, input).await
 }
 
 async fn git(cwd: &Path, arguments: &[&str], input: Option<String>) -> Result<Ran, RpcError> {

@@ -10,7 +10,7 @@
 
 mod assets;
 mod calls;
-mod git;
+pub(crate) mod git;
 mod http;
 mod login;
 

@@ -21,7 +21,8 @@ use super::local;
 use super::params;
 use super::registry::Registry;
 use super::rewrite;
-use super::session::{self, Call, Caller, Client, Control, FORWARDED};
+use super::session::{self, Call, Client, Control, FORWARDED};
+use super::worktree;
 use crate::console;
 
 /// How long a client may take to authenticate.
@@ -63,7 +64,7 @@ pub(crate) async fn serve(
     let Connection { mut incoming, outgoing } = connection;
     let (replies, waiting) = mpsc::channel(MAX_REPLIES);
     let id = NEXT.fetch_add(1, Ordering::Relaxed);
-    hub.metrics.connections.add(1);
+    hub.connected(id, outgoing.clone());
     let mut it = Conversation {
         client: Client { id, outgoing: outgoing.clone(), replies },
         hub: Arc::clone(&hub),
@@ -100,7 +101,7 @@ pub(crate) async fn serve(
     }
     outgoing.close();
     hub.registry.unfollow(id, &it.followed);
-    hub.metrics.disconnections.add(1);
+    hub.disconnected(id);
 }
 
 async fn write_replies(mut waiting: mpsc::Receiver<Frame>, outgoing: FrameSender) {
@@ -280,7 +281,51 @@ impl Conversation {
         }
         fields.insert("sessionId", Value::from(session.as_str()));
         self.followed.insert(session.clone());
-        self.call(&session, request, fields)
+        let wanted = worktree::wanted(&fields)?;
+        fields.remove("worktree");
+        match wanted {
+            Some(wanted) => self.initialize_in_worktree(session, request, fields, wanted, cwd.into()),
+            None => self.call(&session, request, fields),
+        }
+    }
+
+    /// Creates the worktree of a session, then the session in it.
+    fn initialize_in_worktree(
+        &mut self,
+        session: SessionId,
+        request: &Request,
+        mut fields: musher_wire::Extra,
+        wanted: worktree::Wanted,
+        cwd: std::path::PathBuf,
+    ) -> Result<(), RpcError> {
+        if self.tasks.len() > MAX_LOCAL_WAITING {
+            return Err(error::busy("too many requests wait"));
+        }
+        let (hub, local) = (Arc::clone(&self.hub), Arc::clone(&self.local));
+        let mut call = self.to_call(request, musher_wire::Extra::default());
+        let failed = call.caller();
+        self.tasks.spawn(async move {
+            let Ok(_permit) = local.acquire().await else { return };
+            let created = worktree::create(&hub, &session, &cwd, wanted).await;
+            let sent = created.map(|worktree| {
+                fields.insert("cwd", Value::from(worktree.cwd().to_string_lossy()));
+                fields.insert("worktree", worktree.value());
+                call.fields = fields;
+                call
+            });
+            let refused = match sent {
+                Ok(call) => {
+                    let caller = call.caller();
+                    hub.registry.call(&hub, &session, call).map_err(|refusal| (caller, refusal))
+                }
+                Err(refusal) => Err((failed, refusal)),
+            };
+            if let Err((caller, refusal)) = refused {
+                hub.metrics.errors.add(1);
+                caller.respond(Err(refusal));
+            }
+        });
+        Ok(())
     }
 
     /// Fails if there is no such session, so that no task is started for it.
@@ -328,7 +373,7 @@ impl Conversation {
             self.respond(request, Ok(Json::from(json!({"accepted": false}))));
             return Ok(());
         };
-        let reply = Some(Caller { client: self.client.clone(), id: request.id.clone() });
+        let reply = Some(self.to_call(request, fields).caller());
         let control = Control::Answer { id, outcome: Ok(result), reply };
         self.hub.registry.control_open(&self.hub, &session, control)
     }

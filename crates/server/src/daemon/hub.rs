@@ -1,9 +1,11 @@
 //! What the clients and the sessions of a daemon share.
 
+use std::collections::HashMap;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use musher_engine::SessionId;
+use musher_rpc::FrameSender;
 use tokio::sync::{Semaphore, broadcast};
 
 use super::metrics::Metrics;
@@ -11,6 +13,7 @@ use super::options::{AgentSource, DaemonOptions};
 use super::questions::Questions;
 use super::registry::Registry;
 use super::session::Control;
+use super::worktree;
 use crate::console::Console;
 
 /// State changes that wait for a client that does not follow the session.
@@ -34,6 +37,8 @@ pub(crate) struct Hub {
     /// One permit per running turn. First come, first served.
     pub(crate) turns: Arc<Semaphore>,
     pub(crate) metrics: Metrics,
+    /// The connections, by client.
+    senders: Mutex<HashMap<u64, FrameSender>>,
 }
 
 /// A change that every client sees.
@@ -60,8 +65,30 @@ impl Hub {
             opening: Arc::new(Semaphore::new(opening)),
             turns: Arc::new(Semaphore::new(options.max_turns.max(1))),
             metrics: Metrics::default(),
+            senders: Mutex::default(),
             options,
         }))
+    }
+
+    /// A client is connected.
+    pub(crate) fn connected(&self, client: u64, outgoing: FrameSender) {
+        self.senders().insert(client, outgoing);
+        self.metrics.connections.add(1);
+    }
+
+    /// A client is gone.
+    pub(crate) fn disconnected(&self, client: u64) {
+        self.senders().remove(&client);
+        self.metrics.disconnections.add(1);
+    }
+
+    /// The bytes that wait to be sent to clients.
+    pub(crate) fn queued_bytes(&self) -> usize {
+        self.senders().values().map(FrameSender::waiting_bytes).sum()
+    }
+
+    fn senders(&self) -> MutexGuard<'_, HashMap<u64, FrameSender>> {
+        self.senders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Revives the sessions whose agents have not begun all their prompts, and withdraws questions of agents that have died with a
@@ -72,6 +99,21 @@ impl Hub {
             tracing::info!(%session, "prompts of a former daemon wait for their agent");
             if let Err(error) = self.registry.wake(self, &session) {
                 tracing::warn!(%session, %error, "cannot revive a session");
+            }
+        }
+        if self.options.worktrees.is_some() {
+            let hub = Arc::clone(self);
+            // beside the sessions; dropped with the runtime
+            drop(tokio::spawn(async move { worktree::clean_up(&hub).await }));
+        }
+        for session in self.questions.interrupted() {
+            // marked again when its turn continues
+            self.questions.turn_is_over(session);
+            if self.options.continues_turns {
+                tracing::info!(%session, "continues the turn of a former daemon");
+                if let Err(error) = self.registry.wake(self, session) {
+                    tracing::warn!(%session, %error, "cannot continue a turn");
+                }
             }
         }
         for session in self.questions.sessions() {

@@ -11,6 +11,7 @@ use serde_json::json;
 use super::error;
 use super::hub::Hub;
 use super::params;
+use super::worktree;
 use crate::console;
 
 /// The calls that need no agent.
@@ -30,7 +31,7 @@ const KNOWN: &[&str] = &[
 ];
 
 pub(crate) fn is_known(method: &str) -> bool {
-    KNOWN.contains(&method)
+    KNOWN.contains(&method) || worktree::is_known(method)
 }
 
 /// Answers a call.
@@ -43,7 +44,18 @@ pub(crate) async fn handle(hub: &Arc<Hub>, request: &Request) -> Result<Json, Rp
         let cwd = cwd.map_err(|failed| error::internal(failed.to_string()))??;
         return console::handle_git(cwd, &method, &fields).await;
     }
+    if worktree::is_known(&method) {
+        return worktree::handle(&hub, &method, &fields).await;
+    }
+    let (of, is_archive) = (Arc::clone(&hub), method == "daemon.archive_session");
     let task = tokio::task::spawn_blocking(move || answer(&hub, &method, &fields));
+    if is_archive {
+        let outcome = task.await.unwrap_or_else(|failed| Err(error::internal(failed.to_string())));
+        if outcome.is_ok() {
+            worktree::clean_up(&of).await;
+        }
+        return outcome;
+    }
     task.await.unwrap_or_else(|failed| Err(error::internal(failed.to_string())))
 }
 

@@ -35,13 +35,14 @@ mod rewrite;
 mod session;
 mod tls;
 mod topic;
+mod worktree;
 
 use std::io;
 use std::sync::Arc;
 
 pub use access::{Origins, Token};
 pub use listen::{Address, AddressError, Listener};
-pub use options::{AgentSource, DaemonOptions, SharedState};
+pub use options::{AgentSource, DaemonOptions, SharedState, SpendingLimit, SpendingLimits};
 pub use tls::{Tls, TlsError};
 
 use hub::Hub;

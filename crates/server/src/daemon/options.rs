@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use musher_engine::Environment;
 use musher_engine::store::Store;
-use musher_engine::store::shared::{Events, Inbox, PromptQueue};
+use musher_engine::store::shared::{Events, Inbox, Ledger, PromptQueue};
 
 use super::access::{Origins, Token};
 
@@ -23,9 +23,35 @@ pub enum AgentSource {
 }
 
 /// State that the processes of a fleet share.
-pub trait SharedState: Events + PromptQueue + Inbox {}
+pub trait SharedState: Events + PromptQueue + Inbox + Ledger {}
 
-impl<T: Events + PromptQueue + Inbox> SharedState for T {}
+impl<T: Events + PromptQueue + Inbox + Ledger> SharedState for T {}
+
+/// A limit on spending; `None` for none.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SpendingLimit {
+    /// Tokens of all kinds, cached ones included.
+    pub tokens: Option<u64>,
+    /// Money in billionths of a US dollar.
+    pub nanos: Option<u64>,
+}
+
+/// What sessions may spend.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SpendingLimits {
+    /// Each session.
+    pub session: SpendingLimit,
+    /// All sessions on one day, in UTC.
+    pub day: SpendingLimit,
+}
+
+impl SpendingLimits {
+    /// Whether there is no limit.
+    pub fn is_unlimited(&self) -> bool {
+        let limits = [self.session, self.day];
+        limits.iter().all(|limit| limit.tokens.is_none() && limit.nanos.is_none())
+    }
+}
 
 /// The options of a daemon.
 #[derive(Debug, Clone)]
@@ -50,6 +76,12 @@ pub struct DaemonOptions {
     pub max_turns: usize,
     /// How long a session may do nothing before its agent ends. The next message revives it.
     pub idle_timeout: Duration,
+    /// What sessions may spend.
+    pub budget: SpendingLimits,
+    /// Whether turns that a former daemon was killed in continue by themselves.
+    pub continues_turns: bool,
+    /// The directory for worktrees of sessions; `None` if sessions get none.
+    pub worktrees: Option<PathBuf>,
 }
 
 impl DaemonOptions {
@@ -72,6 +104,9 @@ impl DaemonOptions {
             max_sessions: 1000,
             max_turns: 64,
             idle_timeout: Duration::from_mins(30),
+            budget: SpendingLimits::default(),
+            continues_turns: false,
+            worktrees: None,
         }
     }
 }

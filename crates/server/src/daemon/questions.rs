@@ -17,6 +17,8 @@ use super::rewrite;
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
     pub(crate) id: String,
+    /// The id under which the agent waits for the answer; `None` for a question of a former daemon, until the agent asks again.
+    pub(crate) agent_id: Option<String>,
     pub(crate) session: SessionId,
     pub(crate) body: Body,
 }
@@ -37,6 +39,12 @@ pub(crate) struct Body {
 
 const PERMISSION: &str = "droid.request_permission";
 const QUESTION: &str = "droid.ask_user";
+/// Begins the ids of items that are no questions: a turn runs in the session.
+const TURN: &str = "turn:";
+
+fn turn_id(session: &SessionId) -> String {
+    format!("{TURN}{}", session.as_str())
+}
 
 impl Question {
     /// Whether the daemon knows how to pass this request to a person.
@@ -54,6 +62,19 @@ impl Question {
         let ids = params.get("associatedSessionIds")?.as_array()?;
         let other = ids.iter().filter_map(Value::as_str).find(|id| *id != self.session.as_str())?;
         Some(other.to_owned())
+    }
+
+    /// What the question is about: the tool calls that wait. Equal for a question that is asked again.
+    pub(crate) fn calls(&self) -> Vec<String> {
+        let Ok(params) = self.body.params.to_value() else { return Vec::new() };
+        let uses = params["toolUses"].as_array().into_iter().flatten();
+        let ids = uses.map(|item| &item["toolUse"]["id"]).chain([&params["toolCallId"]]);
+        ids.filter_map(Value::as_str).map(str::to_owned).collect()
+    }
+
+    /// Whether the agent may ask this again after a restart: a subagent that has asked is gone.
+    pub(crate) fn may_return(&self) -> bool {
+        self.subagent().is_none() && !self.calls().is_empty()
     }
 
     /// The request for clients.
@@ -99,6 +120,8 @@ impl Question {
 pub(crate) struct Questions {
     shared: Arc<dyn SharedState>,
     open: Mutex<Vec<Question>>,
+    /// The sessions whose turns a former daemon was killed in.
+    interrupted: Vec<SessionId>,
     /// Counts changes.
     changes: watch::Sender<u64>,
 }
@@ -106,13 +129,53 @@ pub(crate) struct Questions {
 impl Questions {
     pub(crate) fn open(shared: Arc<dyn SharedState>) -> Result<Self, StoreError> {
         let mut open = Vec::new();
+        let mut turns = Vec::new();
         for item in shared.open_items()? {
+            if item.request_id.starts_with(TURN) {
+                turns.push(item.session);
+                continue;
+            }
             match serde_json::from_str(&item.body) {
-                Ok(body) => open.push(Question { id: item.request_id, session: item.session, body }),
+                Ok(body) => {
+                    open.push(Question { id: item.request_id, agent_id: None, session: item.session, body })
+                }
                 Err(error) => tracing::warn!(%error, "skipped a damaged request in the inbox"),
             }
         }
-        Ok(Self { shared, open: Mutex::new(open), changes: watch::Sender::new(0) })
+        Ok(Self { shared, open: Mutex::new(open), interrupted: turns, changes: watch::Sender::new(0) })
+    }
+
+    /// The sessions whose turns a former daemon was killed in, if that daemon was to continue turns.
+    pub(crate) fn interrupted(&self) -> &[SessionId] {
+        &self.interrupted
+    }
+
+    /// Notes that a turn runs, for a daemon that starts after this one was killed.
+    pub(crate) fn turn_runs(&self, session: &SessionId) {
+        let body = "{}".to_owned();
+        let item = InboxItem { request_id: turn_id(session), session: session.clone(), body };
+        if let Err(error) = self.shared.put(&item) {
+            tracing::error!(%error, "a turn will not continue after a restart");
+        }
+    }
+
+    /// Notes that no turn runs any more.
+    pub(crate) fn turn_is_over(&self, session: &SessionId) {
+        if let Err(error) = self.shared.close(&turn_id(session)) {
+            tracing::error!(%error, "a turn that is over may continue after a restart");
+        }
+    }
+
+    /// Returns the question of a former daemon that is asked again.
+    pub(crate) fn former(&self, again: &Question) -> Option<Question> {
+        let (open, calls) = (self.lock(), again.calls());
+        let is_former = |known: &&Question| {
+            known.agent_id.is_none()
+                && known.session == again.session
+                && known.body.method == again.body.method
+                && known.calls() == calls
+        };
+        open.iter().find(is_former).cloned()
     }
 
     /// Adds a question. It waits in memory even if it cannot be stored.

@@ -98,6 +98,15 @@ impl Registry {
         infos.filter(|(_, info)| info.has_agent).collect()
     }
 
+    /// The number of prompts that have not begun, and of sessions that wait for the right to run a turn.
+    pub(crate) fn waiting(&self) -> (u64, u64) {
+        let sessions = self.lock();
+        sessions.values().fold((0, 0), |(prompts, turns), entry| {
+            let (more, waits) = entry.shared.waiting();
+            (prompts + more as u64, turns + u64::from(waits))
+        })
+    }
+
     pub(crate) fn info(&self, session: &SessionId) -> Option<Info> {
         self.lock().get(session).map(|entry| entry.shared.info())
     }

@@ -74,9 +74,10 @@ pub(crate) fn question(session: &str, request: &Request) -> Frame {
 }
 
 /// Fields that only the daemon reads.
-const OURS: [&str; 9] = [
+const OURS: [&str; 10] = [
     "token",
     "afterSequence",
+    "resumeTurn",
     "inactivityTimeoutMs",
     "disableInactivityTimeout",
     "runtimeSettingsPath",

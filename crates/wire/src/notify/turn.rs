@@ -51,6 +51,8 @@ object! {
         inclusive_token_usage: TokenUsage = "inclusiveTokenUsage",
         /// Tokens of the latest model call.
         last_call_token_usage: LastCallTokenUsage = "lastCallTokenUsage",
+        /// Cost of `tokenUsage` in US dollars, a number. musher only, and only if a price is known.
+        cost_usd: Json = "musher.costUsd",
     }
 }
 

@@ -112,6 +112,38 @@ async fn plain_requests_get_health_and_with_the_token_metrics() {
 }
 
 #[tokio::test]
+async fn metrics_count_what_waits_and_how_long_turns_and_calls_take() {
+    let mut stage = Stage::with(script(), &["--max-turns", "1"]);
+    let mut client = stage.client().await;
+    let (one, two) = (client.open().await, client.open().await);
+    client.turn(&one, "say hello").await;
+    // one turn waits for a person and has a prompt behind it, so the other session has to wait
+    client.request("daemon.add_user_message", json!({"sessionId": one, "text": "touch it"})).await;
+    client.until(&json!({"method": "daemon.request_permission"})).await;
+    client.call("daemon.add_user_message", json!({"sessionId": one, "text": "queued"})).await;
+    client.call("daemon.add_user_message", json!({"sessionId": two, "text": "waits"})).await;
+    // a call behind the prompt: when it is answered, the session has counted
+    client.call("daemon.list_skills", json!({"sessionId": two})).await;
+    let request = format!(
+        "GET /metrics HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n\r\n",
+        stage.token()
+    );
+    let metrics = exchange(&stage, &request);
+    for line in [
+        "musher_prompts_waiting 2",
+        "musher_turns_waiting 1",
+        "musher_send_queue_bytes 0",
+        "musher_turn_duration_seconds_count 1",
+        "musher_first_text_seconds_count 1",
+    ] {
+        assert!(metrics.lines().any(|it| it == line), "{line}: {metrics}");
+    }
+    let calls = metrics.lines().find_map(|it| it.strip_prefix("musher_call_seconds_count ")).unwrap();
+    assert!(calls.parse::<u32>().unwrap() >= 6, "{metrics}");
+    stage.kill();
+}
+
+#[tokio::test]
 async fn default_is_a_unix_socket_that_only_the_user_can_open() {
     let mut stage = Stage::new();
     stage.stop();

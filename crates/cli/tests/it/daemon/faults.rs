@@ -8,11 +8,11 @@ use super::stage::{Stage, script, text_of};
 
 #[tokio::test]
 async fn turn_that_a_killed_daemon_ran_is_reported_and_the_session_is_not_busy() {
-    let mut stage = Stage::new();
+    let mut stage = Stage::with(super::resume::hanging(), &[]);
     let mut client = stage.client().await;
     let session = client.open().await;
-    client.request("daemon.add_user_message", json!({"sessionId": session, "text": "touch it"})).await;
-    client.until(&json!({"method": "daemon.request_permission"})).await;
+    client.request("daemon.add_user_message", json!({"sessionId": session, "text": "hang"})).await;
+    client.until(&json!({"params": {"notification": {"type": "assistant_text_delta"}}})).await;
     stage.kill();
     stage.start();
 

@@ -69,25 +69,3 @@ async fn request_waits_without_any_client_and_is_withdrawn_with_its_turn() {
     client.until(&json!({"method": "daemon.inbox_changed", "params": {"items": []}})).await;
     stage.stop();
 }
-
-#[tokio::test]
-async fn request_of_a_killed_daemon_is_withdrawn_with_its_turn() {
-    let mut stage = Stage::new();
-    let mut client = stage.client().await;
-    let session = client.open().await;
-    client.request("daemon.add_user_message", json!({"sessionId": session, "text": "touch it"})).await;
-    let asked = client.until(&json!({"method": "daemon.request_permission"})).await;
-    stage.kill();
-    stage.start();
-    let mut client = stage.client().await;
-    let empty = json!({"items": []});
-    if client.call("daemon.list_inbox", json!({})).await != empty {
-        client.until(&json!({"method": "daemon.inbox_changed", "params": empty})).await;
-    }
-    let answer = json!({"requestId": asked["id"], "result": {"selectedOption": "proceed_once"}});
-    assert_eq!(client.call("daemon.answer_inbox", answer).await, json!({"accepted": false}));
-    let loaded = client.load(&session, None).await;
-    assert_eq!(loaded.get("pendingPermissions"), None, "{loaded}");
-    assert!(!stage.work().join("made.txt").exists());
-    stage.stop();
-}

@@ -131,6 +131,8 @@ async fn accepted_prompt_survives_the_death_of_the_daemon_and_runs_once() {
 
     let mut client = stage.client().await;
     client.load(&session, Some(0)).await;
+    let asked = client.until(&json!({"method": "daemon.request_permission"})).await;
+    client.answer(&asked, json!({"sessionId": session, "selectedOption": "proceed_once"})).await;
     let completed =
         json!({"params": {"notification": {"type": "agent_turn_completed", "turnId": "queued-1"}}});
     client.until(&completed).await;

@@ -18,7 +18,7 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
 /// A daemon.
 pub(crate) struct Stage {
     pub(crate) home: tempfile::TempDir,
-    _model: Server,
+    model: Server,
     arguments: Vec<String>,
     variables: Vec<(String, String)>,
     daemon: Option<Running>,
@@ -47,15 +47,14 @@ impl Stage {
             "model": "custom:scripted",
             "customModels": [{
                 "model": "scripted", "displayName": "Scripted", "baseUrl": format!("{}/v1", model.url()),
-                "apiKey": "none", "provider": "generic-chat-completion-api",
+                "apiKey": "none", "provider": "generic-chat-completion-api", "price": {"input": 1, "output": 1},
             }],
         });
         fs_err::write(musher.join("settings.json"), settings.to_string()).unwrap();
         let arguments = arguments.iter().map(|it| (*it).to_owned()).collect();
         let variables =
             variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let mut stage =
-            Self { home, _model: model, arguments, variables, daemon: None, address: String::new() };
+        let mut stage = Self { home, model, arguments, variables, daemon: None, address: String::new() };
         stage.start();
         stage
     }
@@ -89,6 +88,13 @@ impl Stage {
 
     pub(crate) fn id(&self) -> u32 {
         self.daemon.as_ref().unwrap().id()
+    }
+
+    /// The last call of the model for a turn with this word, as text.
+    pub(crate) fn asked_last(&self, word: &str) -> String {
+        let calls =
+            self.model.calls().into_iter().filter_map(|call| call.body.as_ref().map(Value::to_string));
+        calls.filter(|call| call.contains(word) && call.contains("\"tools\"")).last().unwrap_or_default()
     }
 
     /// Kills the daemon without a chance to do anything.

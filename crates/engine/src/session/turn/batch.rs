@@ -151,6 +151,11 @@ impl Batch {
         }
     }
 
+    /// Adds the results to this message.
+    pub(super) fn join(&mut self, results_id: String) {
+        self.results_id = results_id.into();
+    }
+
     /// Changes a call and updates the load.
     fn change(&mut self, index: usize, change: impl FnOnce(&mut Call)) {
         let Some(call) = self.calls.get_mut(index) else { return };

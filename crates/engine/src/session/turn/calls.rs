@@ -1,6 +1,6 @@
 //! The phase of a turn in which calls run: started, judged, changed by hooks, ended.
 
-use musher_model::{ToolCall, ToolUse};
+use musher_model::{Arguments, ToolCall, ToolUse};
 use musher_tools::ToolOutput;
 
 use super::batch::{Batch, OpenRequest};
@@ -22,6 +22,31 @@ impl Turn {
             );
             batch.cancel_rest(&ToolOutput::error(&text, &text), out);
             return self.fail(text, None, TurnEnd::Error, out);
+        }
+        self.phase = Phase::Tools(batch);
+        self.continue_calls(out);
+    }
+
+    /// Continues a turn that was interrupted: with calls that have not started, whose results join a message, or with the model.
+    pub(crate) fn continue_from(
+        &mut self,
+        calls: Vec<ToolUse>,
+        results_id: Option<String>,
+        out: &mut Vec<Effect>,
+    ) {
+        if calls.is_empty() {
+            return self.call_model(out);
+        }
+        out.push(Effect::Emit(Event::State(WorkingState::Executing)));
+        let calls = calls.into_iter().enumerate().map(|(index, call)| ToolCall {
+            index,
+            id: call.id,
+            name: call.name,
+            arguments: Arguments::Object(call.input),
+        });
+        let mut batch = Batch::new(calls.collect(), &self.tools, out);
+        if let Some(id) = results_id {
+            batch.join(id);
         }
         self.phase = Phase::Tools(batch);
         self.continue_calls(out);

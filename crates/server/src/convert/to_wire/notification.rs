@@ -149,11 +149,12 @@ fn notification(event: Event, session: Option<&SessionId>) -> Outgoing {
             (No, it.into())
         }
         Event::TurnCompleted(turn) => (Yes, Box::new(completed(*turn)).into()),
-        Event::Usage { total, inclusive, last_call: last, cost: _ } => {
+        Event::Usage { total, inclusive, last_call: last, cost } => {
             let mut it = wire::SessionTokenUsageChanged::new(usage(&total));
             it.session_id = session.map(|id| id.as_str().to_owned());
             it.inclusive_token_usage = Some(usage(&inclusive));
             it.last_call_token_usage = last.as_ref().map(last_call);
+            it.cost_usd = cost.usd().filter(|usd| *usd > 0.0).and_then(|usd| Json::new(&usd).ok());
             (No, Box::new(it).into())
         }
         Event::Settings { settings, command_id } => {

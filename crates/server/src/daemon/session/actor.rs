@@ -12,6 +12,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::budget::Spending;
 use super::prompts::{Acknowledged, Prompt, TurnPrompt};
 use super::{Call, Caller, Control, IDLE, Inputs, Shared, report_exit};
 use crate::daemon::agent::Opened;
@@ -46,9 +47,20 @@ pub(super) struct Actor {
     /// Waits for the right to run a turn.
     pub(super) turn_wait: Option<JoinHandle<Option<OwnedSemaphorePermit>>>,
     pub(super) turn_started: Option<Instant>,
+    /// When a prompt was delivered, until the first text of the model.
+    pub(super) delivered_at: Option<Instant>,
     /// How long the session may do nothing; `None` for as long as it likes.
     pub(super) idle_timeout: Option<Duration>,
     pub(super) idle_since: Instant,
+    pub(super) spending: Spending,
+    /// Whether a former daemon was killed during a turn, which the next agent can continue.
+    pub(super) was_interrupted: bool,
+    /// Answers to questions of a former daemon, until the agent asks again: the calls, and the answer.
+    pub(super) early_answers: Vec<(Vec<String>, Result<Json, RpcError>)>,
+    /// The ids of clients for questions that the agent has asked again, by its own ids.
+    pub(super) asked_again: HashMap<String, String>,
+    /// The worktree that was created for the session.
+    pub(super) worktree: Option<Json>,
     /// The params with which a client has opened the session, for the next agent.
     pub(super) attach: Extra,
     pub(super) is_stopping: bool,
@@ -152,6 +164,12 @@ impl Actor {
             turn: None,
             turn_wait: None,
             turn_started: None,
+            delivered_at: None,
+            spending: Spending::default(),
+            was_interrupted: false,
+            early_answers: Vec::new(),
+            asked_again: HashMap::new(),
+            worktree: None,
             idle_timeout,
             idle_since: Instant::now(),
             attach: Extra::default(),
@@ -165,6 +183,10 @@ impl Actor {
         self.restore_prompts();
         let mut frames = VecDeque::new();
         loop {
+            let is_prompt = |waiting: &&Waiting| matches!(waiting, Waiting::Prompt(_));
+            let sent = self.calls.values().filter(is_prompt).count();
+            let prompts = self.prompts.len() + self.acknowledged.len() + sent;
+            self.shared.set_waiting(prompts, self.turn_wait.is_some());
             if self.is_over() && self.hub.registry.remove_if_unused(&self.id, inputs) {
                 return;
             }
@@ -251,6 +273,9 @@ impl Actor {
         if fields.get("mcpServers").is_none() {
             fields.insert("mcpServers", json!([]));
         }
+        if self.continues_turn() {
+            fields.insert("musher.continueTurn", json!(true));
+        }
         let call = AgentCall { keeps_session: true, ..AgentCall::new("droid.load_session", &fields) };
         self.send_call(call, Waiting::Load).await;
     }
@@ -275,6 +300,7 @@ impl Actor {
             other => other,
         };
         self.idle_since = Instant::now();
+        self.was_interrupted = false;
         self.shared.update(|info| {
             info.has_agent = true;
             if info.state.is_empty() {
@@ -447,7 +473,7 @@ impl Actor {
         self.shared.topic.rest();
     }
 
-    /// Writes events to the journal. If that is not possible, the agent must not go on unseen.
+    /// Writes events to the journal. If that is not possible, the agent must not continue unseen.
     pub(super) fn publish(&mut self, payloads: &[&str]) {
         if payloads.is_empty() {
             return;

@@ -6,10 +6,10 @@ use musher_wire::{Frame, Id, Json, Notification, Request, Response, RpcError};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use super::IDLE;
 use super::actor::{Actor, Agent, Waiting};
-use super::{IDLE, report_exit};
 use crate::daemon::hub::now_ms;
-use crate::daemon::questions::{Body, Question};
+use crate::daemon::questions::{self, Body, Question};
 use crate::daemon::rewrite::{self, Payload};
 
 impl Actor {
@@ -18,7 +18,15 @@ impl Actor {
         let mut lines: Vec<String> = Vec::new();
         while let Some(frame) = frames.pop_front() {
             match frame {
-                Frame::Notification(notification) => lines.extend(self.notification(&notification)),
+                Frame::Notification(notification) => {
+                    let Some(line) = self.notification(&notification) else { continue };
+                    let usage = line.contains("\"session_token_usage_changed\"").then(|| line.clone());
+                    lines.push(line);
+                    if let Some(usage) = usage {
+                        self.write(&mut lines);
+                        self.usage_changed(&usage).await;
+                    }
+                }
                 other => {
                     self.write(&mut lines);
                     match other {
@@ -53,6 +61,12 @@ impl Actor {
         if matches!(self.agent, Agent::Opening(..)) && head.kind != "error" {
             return None;
         }
+        if self.delivered_at.is_some()
+            && head.kind.ends_with("_delta")
+            && let Some(delivered) = self.delivered_at.take()
+        {
+            self.hub.metrics.first_text.observe(delivered.elapsed());
+        }
         match &*head.kind {
             "droid_working_state_changed" => {
                 let state = head.new_state.as_deref().unwrap_or(IDLE).to_owned();
@@ -72,13 +86,21 @@ impl Actor {
             "queued_messages_discarded" if self.is_stopping => return None,
             "queued_messages_discarded" => self.prompts_discarded(head.request_id.as_deref()),
             "permission_resolved" => {
-                if let Some(id) = &head.request_id {
-                    self.hub.questions.close(id);
+                if let Some(id) = head.request_id.as_deref() {
+                    let known = self.asked_again.remove(id);
+                    self.hub.questions.close(known.as_deref().unwrap_or(id));
+                    if let Some(known) = known
+                        && let Ok(mut value) = serde_json::from_str::<Value>(&line)
+                    {
+                        value["requestId"] = known.into();
+                        return Some(value.to_string());
+                    }
                 }
             }
             "agent_turn_completed" => {
                 self.turn_completed(&line);
                 self.count_tokens(&line);
+                self.turn_spent(&line);
             }
             _ => {}
         }
@@ -92,11 +114,16 @@ impl Actor {
             if self.turn_started.is_none() {
                 self.turn_started = Some(Instant::now());
                 self.turn_begins();
+                if self.hub.options.continues_turns {
+                    self.hub.questions.turn_runs(&self.id);
+                }
                 self.hub.metrics.turns_started.add(1);
             }
             return;
         }
         self.end_turn();
+        self.early_answers.clear();
+        self.asked_again.clear();
         // what the turn asked needs no answer any more; subagents in the background still ask
         for question in self.hub.questions.of_session(&self.id) {
             if question.subagent().is_none() {
@@ -125,6 +152,7 @@ impl Actor {
             Waiting::Load => match response.outcome {
                 Ok(result) => {
                     self.learn(&result);
+                    self.learn_spending(&result, false);
                     self.forget_delivered(&result);
                     Box::pin(self.ready()).await;
                 }
@@ -136,6 +164,7 @@ impl Actor {
             Waiting::Prompt(mut prompt) => {
                 self.prompt_answered(&prompt, id, &response.outcome);
                 for (caller, outcome) in prompt.take_answers(&response.outcome) {
+                    self.hub.metrics.calls.observe(caller.since.elapsed());
                     self.respond(&caller, outcome);
                 }
             }
@@ -157,8 +186,9 @@ impl Actor {
             return;
         };
         let info = self.shared.info();
-        let question = Question {
+        let mut question = Question {
             id: id.to_string(),
+            agent_id: Some(id.to_string()),
             session: self.id.clone(),
             body: Body {
                 method: request.method.into_owned(),
@@ -168,6 +198,17 @@ impl Actor {
                 title: info.title,
             },
         };
+        let calls = question.calls();
+        if let Some(at) = self.early_answers.iter().position(|(of, _)| *of == calls) {
+            let (_, outcome) = self.early_answers.remove(at);
+            return self.send_to_agent(questions::answer(&question.id, outcome)).await;
+        }
+        if let Some(former) = self.hub.questions.former(&question) {
+            // clients know it under the id of the former daemon
+            self.asked_again.insert(question.id.clone(), former.id.clone());
+            question.id = former.id;
+            question.body.created_at = former.body.created_at;
+        }
         let frame = question.frame();
         self.hub.questions.put(question);
         self.shared.send_to_all(&frame);
@@ -205,9 +246,11 @@ impl Actor {
             }
             step *= 8;
         }
-        // whatever a former agent has asked, it is gone
+        // whatever a former agent has asked, it is gone; the next one may ask again
         for question in self.hub.questions.of_session(&self.id) {
-            self.hub.questions.close(&question.id);
+            if !question.may_return() || !self.hub.options.agents.continues_turns() {
+                self.hub.questions.close(&question.id);
+            }
         }
         if state.is_none_or(|state| state == IDLE) {
             return;
@@ -221,6 +264,7 @@ impl Actor {
         if let Err(failure) = self.shared.topic.publish(&[&completed.to_string()]) {
             tracing::error!(error = %failure, session = %self.id, "cannot report an interrupted turn");
         }
-        report_exit(&self.hub, &self.id, &self.shared, "The daemon ended during this turn");
+        self.was_interrupted = true;
+        super::report_end(&self.hub, &self.id, &self.shared, "The daemon ended during this turn");
     }
 }

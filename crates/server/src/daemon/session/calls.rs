@@ -71,7 +71,14 @@ impl Actor {
         }
         let Some(question) = question else { return };
         let is_permission = question.is_permission();
-        self.send_to_agent(questions::answer(id, outcome)).await;
+        match &question.agent_id {
+            Some(agent_id) => self.send_to_agent(questions::answer(agent_id, outcome)).await,
+            // the agent is gone with a former daemon: it gets the answer when it asks again
+            None => {
+                self.early_answers.push((question.calls(), outcome));
+                self.ensure_agent();
+            }
+        }
         if !is_permission {
             // the agent announces the decision about a permission, but not that it got an answer
             let notice = json!({"type": "ask_user_resolved", "requestId": id}).to_string();
@@ -146,8 +153,22 @@ impl Actor {
         }
     }
 
+    /// Whether the agent continues the turn that a former daemon was killed in when it opens the session: questions of it wait, or the
+    /// daemon is to continue turns.
+    pub(super) fn continues_turn(&self) -> bool {
+        let has_former = || self.hub.questions.of_session(&self.id).iter().any(|it| it.agent_id.is_none());
+        (self.was_interrupted && self.hub.options.continues_turns)
+            || !self.early_answers.is_empty()
+            || has_former()
+    }
+
     /// The agent was started for this call, which opens the session.
-    pub(super) async fn open_with(&mut self, call: Call) {
+    pub(super) async fn open_with(&mut self, mut call: Call) {
+        let asks = call.fields.get("resumeTurn").is_some_and(|it| it.text() == "true");
+        let continues = self.continues_turn() || (asks && self.was_interrupted);
+        if call.request.method == "daemon.load_session" && continues {
+            call.fields.insert("musher.continueTurn", json!(true));
+        }
         let reply = if call.request.method == "daemon.load_session" {
             Reply::Loaded { after: call.fields.get("afterSequence").and_then(|after| after.to().ok()) }
         } else {
@@ -183,6 +204,7 @@ impl Actor {
         if fields.get("disableInactivityTimeout").is_some_and(|it| it.text() == "true") {
             self.idle_timeout = None;
         }
+        self.worktree = fields.get("worktree").cloned().or(self.worktree.take());
         if let Some(Ok(cwd)) = fields.get("cwd").map(Json::to::<String>) {
             let tags = fields.get("tags").cloned();
             self.shared.update(|info| {
@@ -207,18 +229,23 @@ impl Actor {
         reply: Reply,
         outcome: Result<Json, RpcError>,
     ) {
+        self.hub.metrics.calls.observe(caller.since.elapsed());
         let is_opening = matches!(self.agent, Agent::Opening(..));
         match (reply, outcome) {
             (Reply::Initialized | Reply::Reopened, Ok(mut result)) => {
                 if reply == Reply::Reopened {
                     result = Self::only(&result, &["session", "settings", "availableModels"]);
                 }
-                let fields = [
+                let mut fields = vec![
                     ("sessionId", Value::from(self.id.as_str())),
                     ("hostId", self.hub.options.host_id.as_str().into()),
                     ("lastSequence", self.shared.topic.last().into()),
                 ];
+                if let Some(worktree) = self.worktree.as_ref().and_then(|it| it.to_value().ok()) {
+                    fields.push(("worktree", worktree));
+                }
                 self.learn(&result);
+                self.learn_spending(&result, reply == Reply::Initialized);
                 self.follow(&caller, None, &Self::with_fields(&result, &fields));
                 if is_opening {
                     self.ready().await;
@@ -226,6 +253,7 @@ impl Actor {
             }
             (Reply::Loaded { after }, Ok(result)) => {
                 self.learn(&result);
+                self.learn_spending(&result, false);
                 self.loaded(&caller, after, &result);
                 if is_opening {
                     self.forget_delivered(&result);

@@ -5,12 +5,14 @@
 
 mod actor;
 mod agent_side;
+mod budget;
 mod calls;
 mod prompts;
 
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 use musher_engine::SessionId;
@@ -57,11 +59,13 @@ pub(crate) struct Call {
 pub(crate) struct Caller {
     pub(crate) client: Client,
     pub(crate) id: Id,
+    /// When the call arrived.
+    pub(crate) since: Instant,
 }
 
 impl Call {
     pub(crate) fn caller(&self) -> Caller {
-        Caller { client: self.client.clone(), id: self.request.id.clone() }
+        Caller { client: self.client.clone(), id: self.request.id.clone(), since: Instant::now() }
     }
 }
 
@@ -131,11 +135,31 @@ pub(crate) struct Shared {
     pub(crate) topic: Arc<Topic>,
     followers: Mutex<Vec<(u64, Pump)>>,
     info: Mutex<Info>,
+    /// The number of prompts that were accepted and have not begun.
+    prompts: AtomicUsize,
+    /// Whether the session waits for the right to run a turn.
+    waits_for_turn: AtomicBool,
 }
 
 impl Shared {
     pub(crate) fn new(topic: Topic) -> Self {
-        Self { topic: Arc::new(topic), followers: Mutex::default(), info: Mutex::default() }
+        Self {
+            topic: Arc::new(topic),
+            followers: Mutex::default(),
+            info: Mutex::default(),
+            prompts: AtomicUsize::new(0),
+            waits_for_turn: AtomicBool::new(false),
+        }
+    }
+
+    /// The number of prompts that have not begun, and whether the session waits for the right to run a turn.
+    pub(crate) fn waiting(&self) -> (usize, bool) {
+        (self.prompts.load(Ordering::Relaxed), self.waits_for_turn.load(Ordering::Relaxed))
+    }
+
+    fn set_waiting(&self, prompts: usize, waits_for_turn: bool) {
+        self.prompts.store(prompts, Ordering::Relaxed);
+        self.waits_for_turn.store(waits_for_turn, Ordering::Relaxed);
     }
 
     pub(crate) fn info(&self) -> Info {
@@ -230,6 +254,12 @@ fn report_exit(hub: &Hub, id: &SessionId, shared: &Shared, message: &str) {
     for question in hub.questions.of_session(id) {
         hub.questions.close(&question.id);
     }
+    hub.questions.turn_is_over(id);
+    report_end(hub, id, shared, message);
+}
+
+/// [`report_exit`] for an agent whose questions may be asked again.
+fn report_end(hub: &Hub, id: &SessionId, shared: &Shared, message: &str) {
     let was_working = shared.info().is_working();
     let timestamp = jiff::Timestamp::now();
     let exited = serde_json::json!({

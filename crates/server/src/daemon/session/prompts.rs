@@ -282,12 +282,35 @@ impl Actor {
                 _ => return self.await_turn(),
             }
         }
+        if let Some(refusal) = self.over_budget() {
+            return self.refuse_prompts(&refusal);
+        }
         while let Some(mut prompt) = self.prompts.pop_front() {
             prompt.attempts += 1;
+            // a prompt that waits behind a turn begins later
+            if !self.shared.info().is_working() {
+                self.delivered_at = Some(Instant::now());
+            }
             let mut call = AgentCall::new("droid.add_user_message", &prompt.fields);
             call.meta.clone_from(&prompt.meta);
             call.id = Some(prompt.request_id.clone()).filter(|id| !id.is_empty());
             self.send_call(call, Waiting::Prompt(prompt)).await;
+        }
+    }
+
+    /// The budget is exhausted: prompts do not run, and their clients get the reason.
+    fn refuse_prompts(&mut self, refusal: &RpcError) {
+        for mut prompt in std::mem::take(&mut self.prompts) {
+            if prompt.callers.is_empty() {
+                // it was acknowledged: the session says why it does not run
+                let notice = json!({"type": "error", "message": refusal.message, "errorType": "BudgetError"});
+                self.publish(&[&notice.to_string()]);
+            }
+            self.prompt_rejected(&prompt);
+            prompt.answer(&Err(refusal.clone()));
+        }
+        if !self.shared.info().is_working() {
+            self.end_turn();
         }
     }
 
@@ -314,8 +337,12 @@ impl Actor {
     pub(super) fn end_turn(&mut self) {
         if let Some(started) = self.turn_started.take() {
             self.hub.metrics.turn_ended(started.elapsed());
+            if self.hub.options.continues_turns {
+                self.hub.questions.turn_is_over(&self.id);
+            }
         }
         self.turn_prompt = TurnPrompt::None;
+        self.delivered_at = None;
         let is_pending = self.calls.values().any(|waiting| matches!(waiting, Waiting::Prompt(_)));
         if !is_pending {
             self.turn = None;
