@@ -24,7 +24,9 @@ use crate::style::{Style, columns, cut};
 use crate::styled::Styled;
 use markdown::Markdown;
 
-pub(crate) use asking::{Parsed, permission, question, read_answer, read_decision, reason, request_lines};
+pub(crate) use asking::{
+    Parsed, mismatch_lines, permission, question, read_answer, read_decision, reason, request_lines,
+};
 pub(crate) use call::{command_output, exit_code, patched, title, told};
 pub(crate) use diff::{between, change_lines, reported as diff_of_result};
 pub(crate) use summary::{dollars, grouped, percent, summary};

@@ -164,7 +164,7 @@ mod tests {
             .collect();
         let params: RequestPermissionParams = serde_json::from_value(json!({
             "toolUses": [{
-                "toolUse": {"type": "tool_use", "id": "call", "name": tool, "input": {}},
+                "toolUse": {"type": "tool_use", "id": "call", "name": tool, "input": {"command": details["fullCommand"]}},
                 "confirmationType": details["type"], "details": details,
             }],
             "options": options,
@@ -191,10 +191,13 @@ mod tests {
 
     #[test]
     fn every_option_has_its_own_key_and_does_what_its_label_says() {
-        let command = request("Execute", &json!({"type": "exec", "fullCommand": "cargo test"}), &ALL);
-        let grants = SessionGrant::suggested(&command);
-        assert_eq!(grants.len(), 1);
-        let mut panel = Panel::new(&command, grants.clone());
+        let command = request(
+            "Execute",
+            &json!({"type": "exec", "fullCommand": "cargo test", "impactLevel": "low"}),
+            &ALL,
+        );
+        let grant = SessionGrant::suggested(&command).unwrap();
+        let mut panel = Panel::new(&command, Some(grant.clone()));
         assert_eq!(keys(&panel), "yatslmhpndev");
         for (key, act) in [
             ('y', Act::Decide(Outcome::ProceedOnce)),
@@ -204,7 +207,7 @@ mod tests {
             ('l', Act::Decide(Outcome::ProceedAutoRunLow)),
             ('m', Act::Decide(Outcome::ProceedAutoRunMedium)),
             ('h', Act::Decide(Outcome::ProceedAutoRunHigh)),
-            ('p', Act::Grant(grants[0].clone())),
+            ('p', Act::Grant(grant)),
             ('n', Act::Reason),
             ('d', Act::Deny),
             ('e', Act::Edit),
@@ -220,16 +223,16 @@ mod tests {
     }
 
     #[test]
-    fn unknown_options_and_those_with_a_taken_key_get_numbers() {
+    fn unknown_options_get_numbers_and_repeated_ones_are_left_out() {
         let asked = request(
             "Execute",
             &json!({"type": "exec", "fullCommand": "ls"}),
             &["proceed_once", "proceed_once", "proceed_somehow"],
         );
-        let mut panel = Panel::new(&asked, Vec::new());
-        assert_eq!(keys(&panel), "y12ndev");
+        let mut panel = Panel::new(&asked, None);
+        assert_eq!(keys(&panel), "y1ndev");
         assert_eq!(
-            panel.key(Key::plain(Code::Char('2'))),
+            panel.key(Key::plain(Code::Char('1'))),
             Some(Act::Decide(Outcome::from("proceed_somehow")))
         );
     }
@@ -241,18 +244,18 @@ mod tests {
             &json!({"type": "exit_spec_mode", "plan": "# Do it"}),
             &["proceed_once", "cancel"],
         );
-        let panel = Panel::new(&plan, Vec::new());
+        let panel = Panel::new(&plan, None);
         assert_eq!(keys(&panel), "yndecv");
         assert!(panel.choices.iter().any(|choice| choice.label == "No, keep planning"));
         let patch =
             request("ApplyPatch", &json!({"type": "apply_patch", "filePath": "/a"}), &["proceed_once"]);
-        assert_eq!(keys(&Panel::new(&patch, Vec::new())), "yndv");
+        assert_eq!(keys(&Panel::new(&patch, None)), "yndv");
     }
 
     #[test]
     fn arrows_wrap_around_and_enter_takes_the_marked_choice() {
         let asked = request("Execute", &json!({"type": "exec", "fullCommand": "ls"}), &["proceed_once"]);
-        let mut panel = Panel::new(&asked, Vec::new());
+        let mut panel = Panel::new(&asked, None);
         let last = panel.choices.len() - 1;
         assert_eq!(panel.key(Key::plain(Code::Up)), None);
         assert_eq!(panel.selected, last);
@@ -268,7 +271,7 @@ mod tests {
     #[test]
     fn lines_fit_any_width_and_show_the_mark_only_when_keys_count() {
         let asked = request("Execute", &json!({"type": "exec", "fullCommand": "ls"}), &ALL);
-        let mut panel = Panel::new(&asked, Vec::new());
+        let mut panel = Panel::new(&asked, None);
         panel.selected = 2;
         for width in [10, 20, 40, 80] {
             let (lines, row) = panel.lines(width, true);

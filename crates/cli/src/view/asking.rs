@@ -106,6 +106,13 @@ fn details(asked: &PermissionToolUse, style: Style, out: &mut Vec<Styled>) {
 /// Returns what a tool call would do, whole: as the agent describes it, and what the call itself has if that is something else.
 pub(crate) fn request_lines(asked: &PermissionToolUse) -> Vec<Line> {
     let mut out = described(asked);
+    out.extend(mismatch_lines(asked));
+    out
+}
+
+/// Returns what the call itself has, as far as the agent describes something else.
+pub(crate) fn mismatch_lines(asked: &PermissionToolUse) -> Vec<Line> {
+    let mut out = Vec::new();
     for mismatch in Mismatch::of(asked) {
         out.push(Line::new(&format!("    {mismatch}:"), Face::BAD));
         indented(&mismatch.called, &mut out);
@@ -120,7 +127,7 @@ fn described(asked: &PermissionToolUse) -> Vec<Line> {
     match &asked.details {
         PermissionDetails::Exec(exec) => {
             out.push(head("Run this command?".to_owned()));
-            // consent is for all of it, so all of it is shown
+            // the decision covers all of it, so all of it is shown
             indented(&exec.full_command, &mut out);
             let impact = exec.impact_level.as_ref().map_or("unknown", |level| level.as_str());
             let reason = exec.risk_level_reason.as_deref().unwrap_or_default();
@@ -223,10 +230,13 @@ mod tests {
         let asked = asked(&json!({"type": "exec", "fullCommand": "cargo test", "called": "ls"}));
         let shown = permission(&asked, Style::PLAIN);
         let lines: Vec<&str> = shown.iter().map(Styled::as_str).collect();
-        assert_eq!(
-            lines[1..4],
-            ["    cargo test", "    The agent describes another command than the one in its call:", "    ls",]
-        );
+        let expected = [
+            "    cargo test",
+            "    Risk: unknown",
+            "    The agent describes another command than the one in its call:",
+            "    ls",
+        ];
+        assert_eq!(lines[1..5], expected);
     }
 
     #[test]

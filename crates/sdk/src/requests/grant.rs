@@ -1,4 +1,4 @@
-//! What the user has allowed for the rest of a session, no more than was shown: commands with a prefix, or files of a directory.
+//! What the user has allowed for the rest of a session, no more than was shown: commands with a prefix, or files of directories.
 //!
 //! The agent still judges every call, and asks; the client answers a request that the grants cover. A request that cannot be fully
 //! understood, or that describes something else than its calls, is never covered; neither is one for which the agent itself offers no
@@ -9,10 +9,13 @@ use std::path::{Component, Path, PathBuf};
 
 use musher_wire::{PermissionDetails, ToolConfirmationOutcome as Outcome};
 
+use super::commands::split;
 use super::{PermissionRequest, SimpleCommand};
 
 /// The maximum number of grants of a session.
 const MAX_GRANTS: usize = 256;
+/// The maximum number of commands or directories of one grant: a user reads no longer list.
+const MAX_SCOPES: usize = 4;
 /// Programs whose first argument says what they do. Of all others only the exact command is granted: `rm x` must not cover `rm x -rf ~`.
 const WITH_SUBCOMMAND: [&str; 16] = [
     "bazel", "bun", "cargo", "deno", "docker", "dotnet", "gh", "git", "go", "kubectl", "mvn", "npm", "pip",
@@ -53,7 +56,7 @@ const NOT_GRANTED: [&str; 15] = [
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SessionGrant(Scope);
+pub struct SessionGrant(Vec<Scope>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Scope {
@@ -91,26 +94,49 @@ impl SessionGrants {
         if let Some(files) = files(request) {
             return files.iter().all(|file| self.0.iter().any(|grant| grant.has_file(file)));
         }
-        let Some((commands, impact)) = commands(request) else { return false };
-        commands.iter().all(|command| self.0.iter().any(|grant| grant.has_command(command, impact)))
+        let Some(commands) = commands(request) else { return false };
+        let is_granted = |(command, impact): &(SimpleCommand, Impact)| {
+            self.0.iter().any(|grant| grant.has_command(command, *impact))
+        };
+        commands.iter().all(is_granted)
     }
 }
 
 impl SessionGrant {
-    /// Returns the grant to offer with a request about one command or one file, if one is possible.
+    /// Returns the grant to offer with a request about commands or files, if one is possible. It has each of them, up to four.
+    ///
+    /// A line of several commands gets none if a shell or an interpreter is among them: it would run what another command writes.
     pub fn suggested(request: &PermissionRequest) -> Option<Self> {
         if !may_grant(request) {
             return None;
         }
+        let mut scopes = Vec::new();
         if let Some(files) = files(request) {
-            let [file] = files.as_slice() else { return None };
-            let grant = Self(Scope::Directory(real_folder(file)?));
-            return grant.has_file(file).then_some(grant);
+            for file in &files {
+                let scope = Scope::Directory(real_folder(file)?);
+                if !scope.has_file(file) {
+                    return None;
+                }
+                scopes.push(scope);
+            }
+        } else {
+            let commands = commands(request)?;
+            let is_alone = commands.len() == 1;
+            for (command, impact) in &commands {
+                if !is_alone && INTERPRETERS.contains(&command.program()) {
+                    return None;
+                }
+                let (words, is_exact) = prefix(command);
+                scopes.push(Scope::Command { words, is_exact, impact: *impact });
+            }
         }
-        let (commands, impact) = commands(request)?;
-        let [command] = commands.as_slice() else { return None };
-        let (words, is_exact) = prefix(command);
-        Some(Self(Scope::Command { words, is_exact, impact }))
+        let mut grant = Self(Vec::new());
+        for scope in scopes {
+            if !grant.0.contains(&scope) {
+                grant.0.push(scope);
+            }
+        }
+        (1..=MAX_SCOPES).contains(&grant.0.len()).then_some(grant)
     }
 
     /// Returns the words for the user: "Yes, and always allow …".
@@ -120,20 +146,40 @@ impl SessionGrant {
 
     /// Returns what is allowed: "commands that start with `cargo test`".
     pub fn scope(&self) -> String {
-        match &self.0 {
-            Scope::Command { words, is_exact: true, .. } => format!("exactly `{}`", words.join(" ")),
-            Scope::Command { words, .. } => format!("commands that start with `{}`", words.join(" ")),
-            Scope::Directory(folder) => format!("changes of files in `{}`", folder.display()),
+        let mut kinds: Vec<(&str, Vec<String>)> = Vec::new();
+        for scope in &self.0 {
+            let (kind, what) = match scope {
+                Scope::Command { words, is_exact: true, .. } => ("exactly", words.join(" ")),
+                Scope::Command { words, .. } => ("commands that start with", words.join(" ")),
+                Scope::Directory(folder) => ("changes of files in", folder.display().to_string()),
+            };
+            let what = format!("`{what}`");
+            match kinds.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, all)) => all.push(what),
+                None => kinds.push((kind, vec![what])),
+            }
         }
+        let kinds = kinds.into_iter().map(|(kind, all)| format!("{kind} {}", all.join(" or ")));
+        kinds.collect::<Vec<_>>().join(", and ")
     }
 
     /// Returns whether the grant is about files, not about commands.
     pub fn is_directory(&self) -> bool {
-        matches!(self.0, Scope::Directory(_))
+        self.0.iter().any(|scope| matches!(scope, Scope::Directory(_)))
     }
 
     fn has_command(&self, command: &SimpleCommand, asked: Impact) -> bool {
-        let Scope::Command { words, is_exact, impact } = &self.0 else { return false };
+        self.0.iter().any(|scope| scope.has_command(command, asked))
+    }
+
+    fn has_file(&self, file: &Path) -> bool {
+        self.0.iter().any(|scope| scope.has_file(file))
+    }
+}
+
+impl Scope {
+    fn has_command(&self, command: &SimpleCommand, asked: Impact) -> bool {
+        let Self::Command { words, is_exact, impact } = self else { return false };
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         asked <= *impact
             && command.starts_with(&words)
@@ -141,7 +187,7 @@ impl SessionGrant {
     }
 
     fn has_file(&self, file: &Path) -> bool {
-        let Scope::Directory(folder) = &self.0 else { return false };
+        let Self::Directory(folder) = self else { return false };
         // a link leads elsewhere
         let is_link = fs_err::symlink_metadata(file).is_ok_and(|found| found.file_type().is_symlink());
         let (Some(real), Some(name)) = (real_folder(file), file.file_name()) else { return false };
@@ -175,9 +221,9 @@ fn files(request: &PermissionRequest) -> Option<Vec<PathBuf>> {
     files.filter(|files| !files.is_empty())
 }
 
-/// Returns the commands, if the request is about nothing else and all are understood, and the highest impact of them.
-fn commands(request: &PermissionRequest) -> Option<(Vec<SimpleCommand>, Impact)> {
-    let mut highest = Impact::Low;
+/// Returns the commands with the impact of their call, if the request is about nothing else and all are understood.
+fn commands(request: &PermissionRequest) -> Option<Vec<(SimpleCommand, Impact)>> {
+    let mut commands = Vec::new();
     for call in &request.tool_uses {
         let PermissionDetails::Exec(exec) = &call.details else { return None };
         let impact = match exec.impact_level.as_ref()?.as_str() {
@@ -186,9 +232,9 @@ fn commands(request: &PermissionRequest) -> Option<(Vec<SimpleCommand>, Impact)>
             "high" => Impact::High,
             _ => return None,
         };
-        highest = highest.max(impact);
+        commands.extend(split(&exec.full_command)?.into_iter().map(|command| (command, impact)));
     }
-    Some((request.commands()?, highest))
+    (!commands.is_empty()).then_some(commands)
 }
 
 /// Returns the words that later commands have to begin with, and whether they have to be all.

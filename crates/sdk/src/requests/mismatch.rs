@@ -3,7 +3,6 @@
 //! The agent writes both. A description that shows less than the call, or something else, would get a decision about the wrong thing, so
 //! clients show the call as well. Looks at the file system only to find out whether two paths are the same file.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
@@ -216,11 +215,8 @@ fn is_same(described: &str, called: &str) -> bool {
 
 /// Returns a text with LF as line ending, and with the characters that descriptions spell out as `\u{…}`.
 fn as_written(text: Option<&str>) -> String {
-    let text = text.unwrap_or_default();
-    let text: Cow<'_, str> =
-        if text.contains("\r\n") { text.replace("\r\n", "\n").into() } else { text.into() };
-    let mut written = String::with_capacity(text.len());
-    let mut rest = &*text;
+    let mut rest = text.unwrap_or_default();
+    let mut written = String::with_capacity(rest.len());
     while let Some((before, after)) = rest.split_once("\\u{") {
         written.push_str(before);
         match hidden(after) {
@@ -235,7 +231,7 @@ fn as_written(text: Option<&str>) -> String {
         }
     }
     written.push_str(rest);
-    written
+    if written.contains("\r\n") { written.replace("\r\n", "\n") } else { written }
 }
 
 /// Reads the rest of a spelled-out character, which is never one that can be seen as it is.

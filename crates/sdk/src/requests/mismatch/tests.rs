@@ -43,6 +43,7 @@ fn other_command_or_no_command_is_found() {
     let run = |command: &str, line: &str| found("Execute", json!({"command": command}), exec(line));
     assert_eq!(run("cargo test", "cargo test\n"), []);
     assert_eq!(run("a\u{202e}b", "a\\u{202e}b"), []);
+    assert_eq!(run("a\r\nb", "a\\u{d}\nb"), []);
     assert_eq!(run("rm -rf ~", "ls"), [("command", "rm -rf ~".to_owned())]);
     // only what cannot be seen is spelled out
     assert_eq!(run("rm x", "\\u{72}m x").len(), 1);
