@@ -1,7 +1,7 @@
 //! The configuration of the bridge.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,8 +11,20 @@ pub enum Engine {
     /// In a program with the interface of `droid exec`: a path, or a name to look up in `PATH`.
     Program(PathBuf),
     /// In this process. Called for each session with this agent; the error says why there is none.
-    Embedded(Arc<dyn Fn() -> Result<musher::Agent, String> + Send + Sync>),
+    Embedded(Arc<dyn Fn() -> Result<EmbeddedEngine, String> + Send + Sync>),
 }
+
+/// The engine in this process.
+#[derive(Clone)]
+pub struct EmbeddedEngine {
+    /// Its agent.
+    pub agent: musher::Agent,
+    /// Which models its sessions can use.
+    pub has_model: HasModel,
+}
+
+/// Whether a session with this working directory can use a model of this name.
+pub type HasModel = Arc<dyn Fn(&Path, &str) -> bool + Send + Sync>;
 
 /// The configuration of the bridge.
 #[derive(Clone)]
@@ -54,6 +66,12 @@ impl fmt::Debug for Engine {
             Self::Program(program) => f.debug_tuple("Program").field(program).finish(),
             Self::Embedded(_) => f.write_str("Embedded"),
         }
+    }
+}
+
+impl fmt::Debug for EmbeddedEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EmbeddedEngine").field("agent", &self.agent).finish_non_exhaustive()
     }
 }
 

@@ -33,7 +33,7 @@ mod query;
 mod session;
 mod wire;
 
-pub use config::{Config, Engine};
+pub use config::{Config, EmbeddedEngine, Engine, HasModel};
 pub use dispatch::run;
 pub use wire::schema::schema;
 pub use wire::typescript::typescript;

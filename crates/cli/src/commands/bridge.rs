@@ -2,13 +2,12 @@
 //!
 //! Only wiring: the sessions are the crate `musher-bridge`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use musher::Agent;
-use musher_bridge::{Config, Engine};
+use musher_bridge::{Config, EmbeddedEngine, Engine};
 use musher_rpc::{Bound, Limits, MAX_LINE_LIMIT, stdio_lines};
 
 use super::stop::Stop;
@@ -59,11 +58,16 @@ pub(crate) async fn run(args: Bridge, engine: Engine, printer: Printer) -> Resul
 pub(crate) fn own_engine() -> Engine {
     let made = OnceLock::new();
     Engine::Embedded(Arc::new(move || {
-        if let Some(agent) = made.get() {
-            return Ok(Agent::clone(agent));
+        if let Some(engine) = made.get() {
+            return Ok(EmbeddedEngine::clone(engine));
         }
         let environment = embedded::environment(None, None).map_err(|failure| failure.error.to_string())?;
-        Ok(made.get_or_init(|| embedded::agent(Arc::new(environment))).clone())
+        let environment = Arc::new(environment);
+        let engine = || EmbeddedEngine {
+            agent: embedded::agent(Arc::clone(&environment)),
+            has_model: Arc::new(move |cwd: &Path, name: &str| environment.has_model(cwd, name)),
+        };
+        Ok(made.get_or_init(engine).clone())
     }))
 }
 

@@ -1,13 +1,11 @@
 //! Calls of the front end, carried out with the SDK. Each runs in a task of its own.
 
 use musher::Session;
-use musher::wire::{
-    ExecuteRewindParams, GetRewindInfoParams, ListModelsParams, McpServerConfig, ModelInfo,
-    UpdateSessionSettingsParams,
-};
+use musher::wire::{ExecuteRewindParams, GetRewindInfoParams, McpServerConfig};
 use musher_claude::{Call, Json, PermissionMode as Mode};
 use serde_json::json;
 
+use super::models::{self, ModelNames};
 use super::modes::{self, Standing};
 use super::{catalog, describe};
 
@@ -32,6 +30,7 @@ pub(super) enum Effect {
 pub(super) struct Basis {
     pub(super) session: Session,
     pub(super) first_model: String,
+    pub(super) model_names: ModelNames,
     pub(super) may_bypass: bool,
     pub(super) servers: Vec<McpServerConfig>,
 }
@@ -62,7 +61,7 @@ async fn outcome(call: Call, basis: &Basis) -> Result<Json, String> {
         }
         Call::SetModel(model) => {
             let model = model.unwrap_or_else(|| basis.first_model.clone());
-            set_model(session, model).await.map(|()| Json::null())
+            models::set(session, &basis.model_names, &model).await.map(|()| Json::null())
         }
         Call::SetPermissionMode(mode) => {
             if mode == Mode::BypassPermissions && !basis.may_bypass {
@@ -75,36 +74,6 @@ async fn outcome(call: Call, basis: &Basis) -> Result<Json, String> {
         Call::RewindFiles { user_message_id, dry_run } => rewind(session, user_message_id, dry_run).await,
         other => Err(format!("this agent does not have `{}`", other.subtype())),
     }
-}
-
-/// Sets the model. The agent stores any name, and only the next turn would fail.
-async fn set_model(session: &Session, wanted: String) -> Result<(), String> {
-    let failed = |error: musher::Error| describe(&error);
-    let change = |model: String| {
-        let model_id = Some(model);
-        session.update_settings(UpdateSessionSettingsParams {
-            model_id,
-            ..UpdateSessionSettingsParams::default()
-        })
-    };
-    let state = session.state();
-    let is_listed = |models: &[ModelInfo]| {
-        models.iter().any(|model| model.id == wanted || model.model_id.as_deref() == Some(&wanted))
-    };
-    // a custom model has more names than the listed one
-    if is_listed(&state.models) || wanted.starts_with("custom:") || state.models.is_empty() {
-        return change(wanted).await.map_err(failed).map(drop);
-    }
-    let unknown = format!("unknown model `{wanted}`");
-    let Some(before) = state.settings.model_id.filter(|_| wanted.contains('/')) else { return Err(unknown) };
-    // an agent lists a model that is known by its vendor only while it is in use
-    change(wanted.clone()).await.map_err(failed)?;
-    let listed = session.client().list_models(ListModelsParams::default()).await.map_err(failed)?;
-    if is_listed(&listed.models) {
-        return Ok(());
-    }
-    change(before).await.map_err(failed)?;
-    Err(unknown)
 }
 
 async fn rewind(session: &Session, message_id: String, dry_run: bool) -> Result<Json, String> {

@@ -141,3 +141,114 @@ async fn killed_session_leaves_nothing_that_its_commands_have_started() -> Resul
     assert!(!sleeps(&stage), "every process of the session is gone");
     stage.finish().await
 }
+
+#[tokio::test]
+async fn every_name_of_a_model_means_it_and_a_wrong_name_starts_no_session() -> Result<()> {
+    names_of_models(false).await
+}
+
+#[tokio::test]
+async fn every_name_of_a_model_means_it_and_a_wrong_name_starts_no_session_with_the_small_program()
+-> Result<()> {
+    names_of_models(true).await
+}
+
+async fn names_of_models(is_beside: bool) -> Result<()> {
+    let script =
+        Script::new().reply(Reply::text("Hi.").when(when().with_tools())).otherwise(Reply::text("A title"));
+    let mut stage = Stage::with_vendor(script, is_beside)?;
+    let engine = |model: &str| json!({"agent": "engine", "model": model});
+    let names = [
+        ("custom:Rehearsal-Chat-0", "rehearsal-chat"),
+        ("custom:rehearsal-chat", "rehearsal-chat"),
+        ("rehearsal-chat", "rehearsal-chat"),
+        ("gpt-5.1", "gpt-5.1"),
+        ("custom:gpt-5.1", "gpt-5.1"),
+        ("openai/gpt-5.1", "gpt-5.1"),
+        ("openai/brand-new", "brand-new"),
+    ];
+    let mut sessions = Vec::new();
+    for (name, model) in names {
+        let session = stage.app.create("Hello.", engine(name)).await?;
+        let result = stage.app.message(&session, "result").await?;
+        assert_eq!(result["result"], "Hi.", "{name}: {result}");
+        assert_eq!(asked_last(&stage), model, "{name}");
+        sessions.push((session, result["session_id"].clone()));
+    }
+    let app = &mut stage.app;
+    let (session, stored) = sessions.remove(0);
+    let resumed = |model: &str| json!({"agent": "engine", "model": model, "resume": stored});
+    for name in ["custom:nope", "gpt-nope", "nowhere/gpt-5.1", "custom:nowhere/gpt-5.1"] {
+        let id = app.ask_for_session("Hello.", engine(name)).await?;
+        let refused = app.reply(&id).await?;
+        assert_eq!(refused["payload"]["code"], "SESSION_CREATE_FAILED", "{name}: {refused}");
+        let message = refused["payload"]["message"].as_str().unwrap();
+        assert!(message.starts_with(&format!("unknown model `{name}`; available models: ")), "{message}");
+        assert!(message.contains("custom:Rehearsal-Chat-0"), "{message}");
+        // the small program cannot look up what its engine does not list
+        if !(is_beside && name.starts_with("custom:")) {
+            let id = app.ask_for_session("Hello.", resumed(name)).await?;
+            let refused = app.reply(&id).await?;
+            assert_eq!(refused["payload"]["code"], "SESSION_CREATE_FAILED", "{name}: {refused}");
+            let refused = app.query(&session, "setModel", json!([name])).await?;
+            assert_eq!(refused["success"], false, "{name}: {refused}");
+        }
+    }
+    for (name, model) in names.into_iter().filter(|(name, _)| !is_beside || *name != "rehearsal-chat") {
+        let changed = stage.app.query(&session, "setModel", json!([name])).await?;
+        assert_eq!(changed["success"], true, "{name}: {changed}");
+        stage.app.say(&session, "Again.").await?;
+        let result = stage.app.message(&session, "result").await?;
+        assert_eq!(
+            (&result["result"], asked_last(&stage).as_str()),
+            (&json!("Hi."), model),
+            "{name}: {result}"
+        );
+    }
+    let kill = stage.app.ask("session.kill", Some(&session), json!({})).await?;
+    stage.app.reply(&kill).await?;
+    let session = stage.app.create("Once more.", resumed("openai/brand-new")).await?;
+    stage.app.message(&session, "result").await?;
+    assert_eq!(asked_last(&stage), "brand-new");
+    stage.finish().await
+}
+
+/// The model of the last call that was not for a title.
+fn asked_last(stage: &Stage) -> String {
+    let calls = stage.model.as_ref().unwrap().calls();
+    let has_tools = |call: &&std::sync::Arc<musher_rehearse::RecordedRequest>| {
+        call.call.as_ref().is_some_and(|call| !call.tools.is_empty())
+    };
+    let body = calls.iter().rfind(has_tools).unwrap().body.as_ref().unwrap();
+    body["model"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn option_sandbox_confines_what_runs_without_asking() -> Result<()> {
+    for (sandbox, expected) in [
+        (json!(null), [true, true]),
+        (json!({"enabled": true}), [true, false]),
+        (json!({"enabled": true, "mode": "read-only"}), [false, false]),
+        (json!({"enabled": false, "mode": "read-only"}), [true, true]),
+    ] {
+        let arguments = json!({
+            "command": "bash -c 'echo x > made; echo x > ../escaped'", "summary": "Write", "timeout": 60,
+            "riskLevel": "medium", "riskLevelReason": "for a test",
+        });
+        let on = |call: u32| when().with_tools().prompt("Write").call(call);
+        let script = Script::new()
+            .reply(Reply::tool("Execute", arguments).when(on(1)))
+            .reply(Reply::text("Done.").when(on(2)))
+            .otherwise(Reply::text("A title"));
+        let mut stage = Stage::engine(script)?;
+        let more = json!({"permission_mode": "bypassPermissions", "sandbox": sandbox.clone()});
+        let session = stage.app.create("Write.", options(more)).await?;
+        let result = stage.app.message(&session, "result").await?;
+        assert_eq!(result["result"], "Done.", "{sandbox}: {result}");
+        let work = stage.sandbox.workspace();
+        let written = [work.join("made"), work.join("../escaped")].map(|path| path.exists());
+        assert_eq!(written, expected, "{sandbox}: {:?}", stage.app.told);
+        stage.finish().await?;
+    }
+    Ok(())
+}

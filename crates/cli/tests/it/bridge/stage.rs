@@ -87,6 +87,17 @@ impl Stage {
         Self::on(sandbox, Some(model), &launch)
     }
 
+    /// Both kinds of an engine, with models of the settings and of a vendor with a key.
+    pub(crate) fn with_vendor(script: Script, is_beside: bool) -> Result<Self> {
+        let sandbox = Sandbox::new()?;
+        let model = sandbox.model(script)?;
+        droid::configure(&sandbox, &model.url())?;
+        let launch = if is_beside { bridge_alone(&sandbox) } else { bridge(&sandbox) };
+        let address = format!("{}/v1", model.url());
+        let launch = launch.env("OPENAI_API_KEY", "x").env("OPENAI_BASE_URL", address);
+        Self::on(sandbox, Some(model), &launch)
+    }
+
     /// The small program with the stand-in for the CLI.
     pub(crate) fn alone(args: &[&str]) -> Result<Self> {
         let sandbox = Sandbox::new()?;
