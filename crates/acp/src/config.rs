@@ -3,7 +3,7 @@
 //! Reads no file and no environment variable except the one of [`Login::factory_key`].
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use musher::Agent;
@@ -22,6 +22,10 @@ pub struct Config {
     pub foreign_sessions_dir: Option<PathBuf>,
     /// The model of new sessions; the agent's own choice if not set.
     pub model: Option<String>,
+    /// The names of models that the agent has besides the ids that it lists.
+    pub model_names: ModelNames,
+    /// The command that logs in to the MCP server named behind it, if the agent leaves that to a command.
+    pub mcp_login: Option<String>,
     /// The logins the editor offers. Their descriptions say what to do when no model is set up.
     pub logins: Vec<Login>,
 }
@@ -35,8 +39,36 @@ impl Config {
             sessions_dir: None,
             foreign_sessions_dir: None,
             model: None,
+            model_names: ModelNames::default(),
+            mcp_login: None,
             logins: vec![Login::factory_key()],
         }
+    }
+}
+
+/// Finds a model by a name that the agent does not list, such as `vendor/model`. By default there are no such names.
+#[derive(Clone, Default)]
+pub struct ModelNames(Option<Arc<FindModel>>);
+
+/// Returns the id of the model with this name in a session with this working directory.
+type FindModel = dyn Fn(&Path, &str) -> Option<String> + Send + Sync;
+
+impl ModelNames {
+    /// Finds models with a function, which may read files.
+    pub fn new(find: impl Fn(&Path, &str) -> Option<String> + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(find)))
+    }
+
+    /// Returns the id of the model with this name.
+    pub(crate) async fn find(&self, cwd: PathBuf, name: String) -> Option<String> {
+        let find = Arc::clone(self.0.as_ref()?);
+        tokio::task::spawn_blocking(move || find(&cwd, &name)).await.ok()?
+    }
+}
+
+impl fmt::Debug for ModelNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ModelNames").field(&self.0.is_some()).finish()
     }
 }
 

@@ -29,4 +29,4 @@ mod registry;
 mod session;
 
 pub use agent::serve;
-pub use config::{Config, Login};
+pub use config::{Config, Login, ModelNames};

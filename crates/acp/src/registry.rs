@@ -50,9 +50,15 @@ impl Registry {
         self.chosen.borrow().as_ref().map_or_else(|| self.config.agent.clone(), |(agent, _)| agent.clone())
     }
 
-    /// The model of new sessions, unless the agent chooses it.
-    pub(crate) fn model(&self) -> Option<String> {
-        self.chosen.borrow().as_ref().map(|(_, model)| model.clone()).or_else(|| self.config.model.clone())
+    /// The model of new sessions in a directory, unless the agent chooses it.
+    pub(crate) async fn model(&self, cwd: &Path) -> Option<String> {
+        let chosen = self.chosen.borrow().as_ref().map(|(_, model)| model.clone());
+        if chosen.is_some() {
+            return chosen;
+        }
+        let requested = self.config.model.clone()?;
+        let found = self.config.model_names.find(cwd.to_owned(), requested.clone()).await;
+        Some(found.unwrap_or(requested))
     }
 
     /// The capabilities that the editor announced.

@@ -53,25 +53,27 @@ pub(crate) async fn checked(
         failure.hint(format!("available models: {}", names.join(", ")))
     };
     let Some(engine) = engine else { return Err(failure) };
-    let config = engine.config(cwd).0;
-    let mut failure = failure;
-    for vendor in config.models.vendors() {
-        let example = EXAMPLES.iter().find(|(name, _)| *name == vendor).map_or("MODEL", |(_, model)| model);
-        // those with listed models were named above
-        if config.models.entries().iter().all(|entry| entry.vendor != vendor) {
-            let open = engine.model_entry(cwd, &format!("{vendor}/{example}"));
-            let variable =
-                open.as_ref().and_then(variable).map(|name| format!("{name} is set: ")).unwrap_or_default();
-            failure = failure
-                .hint(format!("{variable}name a model of {vendor}, such as `--model {vendor}/{example}`"));
-        }
-    }
+    let mut failure = unlisted(engine, cwd).into_iter().fold(failure, Failure::hint);
     if names.is_empty() && failure.hints.is_empty() {
         failure = failure.hint(
             "set a key such as ANTHROPIC_API_KEY or OPENAI_API_KEY, or add a model to `customModels` in settings.json",
         );
     }
     Err(failure.hint("`--model rehearsal` uses scripted responses and needs no account"))
+}
+
+/// Says how to name a model of each vendor whose key is set and whose models are not listed.
+pub(crate) fn unlisted(engine: &Environment, cwd: &Path) -> Vec<String> {
+    let config = engine.config(cwd).0;
+    let is_unlisted = |vendor: &&str| config.models.entries().iter().all(|entry| entry.vendor != **vendor);
+    let hint = |vendor: &str| {
+        let example = EXAMPLES.iter().find(|(name, _)| *name == vendor).map_or("MODEL", |(_, model)| model);
+        let open = engine.model_entry(cwd, &format!("{vendor}/{example}"));
+        let variable = open.as_ref().and_then(variable);
+        let variable = variable.map(|name| format!("{name} is set: ")).unwrap_or_default();
+        format!("{variable}name a model of {vendor}, such as `--model {vendor}/{example}`")
+    };
+    config.models.vendors().filter(is_unlisted).map(hint).collect()
 }
 
 /// Says where a model is, and where its key is from: the first thing to look at if it cannot be asked.

@@ -10,6 +10,14 @@ pub(crate) fn servers(offered: Vec<McpServer>) -> Vec<McpServerConfig> {
     offered.into_iter().filter_map(server).collect()
 }
 
+/// Says how a user logs in to a server of this name, with the command for that if the agent has one.
+pub(crate) fn login_hint(command: Option<&str>, server: &str) -> String {
+    match command {
+        Some(command) => format!("Run `{command} {server}` in a terminal."),
+        None => "Log in with the agent's own program.".to_owned(),
+    }
+}
+
 fn server(offered: McpServer) -> Option<McpServerConfig> {
     match offered {
         McpServer::Stdio(program) => {

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::tool_call::{absolute, diff, fenced, show, words};
 
 /// Every answer the agent offers, and `narrow`, an id with a label, which allows less than the agent's "always". It stands first of what
-/// is allowed for good: editors that show words of their own take the first.
+/// is allowed for good, and the agent's "always" for all calls of a kind last: editors that show words of their own take the first.
 ///
 /// Changing the plan is offered if there is a way to: agents take a changed plan, whether they offer that or not.
 pub(crate) fn options(
@@ -26,6 +26,13 @@ pub(crate) fn options(
     };
     let button = |choice: &PermissionChoice| option(&choice.outcome, &choice.label);
     let mut options: Vec<_> = offered.iter().filter(|option| !is_change(option)).map(button).collect();
+    let is_broad = |option: &PermissionOption| &*option.option_id.0 == Outcome::ProceedAlways.as_str();
+    if let Some(broad) = options.iter().position(is_broad) {
+        let broad = options.remove(broad);
+        let is_allowed = |option: &PermissionOption| option.kind != PermissionOptionKind::RejectOnce;
+        let last_yes = options.iter().rposition(is_allowed).map_or(0, |last| last + 1);
+        options.insert(last_yes, broad);
+    }
     if let Some((id, label)) = narrow {
         let is_always = |option: &PermissionOption| option.kind == PermissionOptionKind::AllowAlways;
         let at = options.iter().position(is_always).unwrap_or(options.len());
@@ -45,7 +52,7 @@ pub(crate) fn options(
     options
 }
 
-/// The person's answer for the agent. Everything but a choice is a no.
+/// Returns the user's decision for the agent. Everything but a choice is a denial.
 pub(crate) fn decision(outcome: &RequestPermissionOutcome) -> Decision {
     match outcome {
         RequestPermissionOutcome::Selected(selected) => Outcome::from(selected.option_id.0.as_ref()).into(),
@@ -201,6 +208,23 @@ mod tests {
         let options = options(&choices, false, Some(("narrow", "Yes, this".to_owned())));
         let ids: Vec<_> = options.iter().map(|option| &*option.option_id.0).collect();
         assert_eq!(ids, ["proceed_once", "narrow", "proceed_always", "cancel"]);
+    }
+
+    #[test]
+    fn broad_grant_stands_after_all_others() {
+        let choices = offered(&[
+            ("Yes", "proceed_once"),
+            ("Always allow it", "proceed_always"),
+            ("Always allow the tool", "proceed_always_tools"),
+            ("Always allow the server", "proceed_always_server"),
+            ("No", "cancel"),
+        ]);
+        let options = options(&choices, false, None);
+        let ids: Vec<_> = options.iter().map(|option| &*option.option_id.0).collect();
+        assert_eq!(
+            ids,
+            ["proceed_once", "proceed_always_tools", "proceed_always_server", "proceed_always", "cancel"]
+        );
     }
 
     #[test]

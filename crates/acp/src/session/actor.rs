@@ -305,7 +305,9 @@ impl SessionActor {
     /// Follows the states of the agent's MCP servers, as long as it runs.
     fn watch_servers(&mut self) {
         if let (true, Some(agent)) = (self.is_introduced, self.agent.running()) {
-            self.tasks.spawn(operations::watch_servers(self.port.clone(), agent.clone()));
+            // an agent with a login of its own reports that by itself
+            let lists = self.registry.config.mcp_login.is_some();
+            self.tasks.spawn(operations::watch_servers(self.port.clone(), agent.clone(), lists));
         }
     }
 

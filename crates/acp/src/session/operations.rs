@@ -39,10 +39,10 @@ pub(super) async fn introduce(port: SessionPort) {
     }
 }
 
-/// Reports the MCP servers of an agent, now and when they change, until it ends.
-pub(super) async fn watch_servers(port: SessionPort, agent: musher::Session) {
+/// Reports the MCP servers of an agent when they change, until it ends, and before, if `lists`, as they are.
+pub(super) async fn watch_servers(port: SessionPort, agent: musher::Session, lists: bool) {
     let mut changes = agent.notifications().only("mcp_status_changed");
-    if let Ok(Ok(list)) = timeout(LIST_TIMEOUT, agent.client().list_mcp_servers()).await {
+    if lists && let Ok(Ok(list)) = timeout(LIST_TIMEOUT, agent.client().list_mcp_servers()).await {
         port.send(Command::Servers(list.servers)).await;
     }
     // the last handle ends the agent

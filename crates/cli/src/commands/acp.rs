@@ -7,14 +7,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
-use musher_acp::{Config, Login};
+use musher_acp::{Config, Login, ModelNames};
 use musher_engine::Environment;
+use musher_engine::store::Store;
 use musher_rpc::{Limits, MAX_LINE_LIMIT, stdio_lines};
 
 use super::stop::Stop;
 use crate::args::{Acp, SandboxArgs};
 use crate::embedded::{self, HOME_VARIABLE, REHEARSAL};
 use crate::exit::{Exit, Failure};
+use crate::hide::erase_keys;
+use crate::models;
 use crate::resolve::Choice;
 
 /// How long agents may take to exit when the editor disconnects. Editors kill a program that takes longer than a few seconds.
@@ -48,30 +51,53 @@ fn with_engine(args: Acp) -> Result<Config, Failure> {
         return Err(failure.hint(format!("set {HOME_VARIABLE} to store its sessions elsewhere")));
     }
     let environment = embedded::environment(args.agent.model.as_deref(), None)?;
+    erase_keys();
     let environment = Arc::new(environment.with_sandbox(args.sandbox.settings()));
     let mut config = Config::new(embedded::agent(Arc::clone(&environment)));
     config.additional_directories = true;
-    config.model = args.agent.model;
-    let sessions_in = |home: &Path| home.join("sessions");
+    config.model.clone_from(&args.agent.model);
+    let names = Arc::clone(&environment);
+    // what the engine lists by id, editors know
+    config.model_names =
+        ModelNames::new(move |cwd, name| names.model_entry(cwd, name).map(|entry| entry.listed_id));
+    config.mcp_login = Some("musher mcp login".to_owned());
+    let sessions_in = |home: &Path| Store::sessions_dir(home);
     config.sessions_dir = Some(sessions_in(environment.home()));
     let theirs = environment.factory_home().filter(|theirs| *theirs != environment.home());
     config.foreign_sessions_dir = theirs.map(sessions_in);
-    config.logins = vec![own_model(environment), rehearsal(args.sandbox)?];
+    config.logins = vec![own_model(environment, args.agent.model), rehearsal(args.sandbox)?];
     Ok(config)
 }
 
-/// The usual authentication: the user configures a model, or has a key for one.
-fn own_model(environment: Arc<Environment>) -> Login {
+/// The usual authentication: the user configures a model, or has a key for one. Some keys need the name of a model as well.
+fn own_model(environment: Arc<Environment>, requested: Option<String>) -> Login {
     let settings = environment.home().join("settings.json");
-    let what_to_do = format!(
-        "Set a key such as ANTHROPIC_API_KEY or OPENAI_API_KEY in the environment of the editor, or add a model to `customModels` in {}",
-        settings.display()
-    );
-    Login::check("model", "Your own model", what_to_do, move || {
-        if environment.models_in(environment.home()).is_empty() {
-            return Err(format!("no vendor key found, and no model in {}", settings.display()));
+    let what_to_do = match models::unlisted(&environment, environment.home()).as_slice() {
+        [] => format!(
+            "Set a key such as ANTHROPIC_API_KEY or OPENAI_API_KEY in the environment of the editor, or add a model to `customModels` in {}",
+            settings.display()
+        ),
+        hints => {
+            format!(
+                "{} in the arguments of `musher acp`, or `model` in {}",
+                hints.join("; "),
+                settings.display()
+            )
         }
-        Ok(())
+    };
+    Login::check("model", "Your own model", what_to_do, move || {
+        let home = environment.home();
+        let configured = environment.config(home).0.settings.model;
+        let is_named = |name: &String| environment.has_model(home, name);
+        if !environment.models_in(home).is_empty()
+            || requested.as_ref().or(configured.as_ref()).is_some_and(is_named)
+        {
+            return Ok(());
+        }
+        match models::unlisted(&environment, home).as_slice() {
+            [] => Err(format!("no vendor key found, and no model in {}", settings.display())),
+            hints => Err(hints.join("; ")),
+        }
     })
 }
 

@@ -228,3 +228,23 @@ fn edited_plan_replaces_the_first() {
     );
     assert!(translator.edited_plan("unknown", "x").is_empty());
 }
+
+#[test]
+fn missing_login_of_a_server_is_reported_once_until_the_user_has_logged_in() {
+    let server = |needs: bool| -> Vec<McpServerInfo> {
+        let servers = json!([{"name": "wiki", "status": "failed", "requiresAuth": needs}, {"name": "other", "status": "failed"}]);
+        serde_json::from_value(servers).unwrap()
+    };
+    let can = EditorFeatures { notices: true, ..EditorFeatures::default() };
+    let mut translator = translator(can).with_mcp_login(Some("musher mcp login".to_owned()));
+    let updates = translator.servers(&server(true));
+    let told = serde_json::to_value(&updates).unwrap();
+    assert_eq!(updates.len(), 1, "{told}");
+    assert_eq!(told[0]["title"], "The MCP server wiki needs a login");
+    assert_eq!(told[0]["description"], "Run `musher mcp login wiki` in a terminal.");
+    assert_eq!(translator.servers(&server(true)), []);
+    assert_eq!(translator.servers(&server(false)), []);
+    assert_eq!(translator.servers(&server(true)).len(), 1, "a login that was revoked");
+    let without = EditorFeatures::default();
+    assert_eq!(self::translator(without).servers(&server(true)), []);
+}

@@ -1,92 +1,13 @@
 //! Two editors, each with its own `musher acp`, and one session. And the end of a process whose editor is gone.
 
-use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use musher_rehearse::{Hang, Reply, Script, when};
 use serde_json::{Value, json};
 
+use super::editor::Editor;
 use crate::run::stage::Stage;
-
-/// Generous: it only ends tests that would never end.
-const DEADLINE: Duration = Duration::from_secs(30);
-
-/// An editor that sends lines.
-struct Editor {
-    child: Child,
-    lines: mpsc::Receiver<Value>,
-    asked: u64,
-}
-
-impl Editor {
-    fn start(mut command: Command) -> Self {
-        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
-        let stdout = BufReader::new(child.stdout.take().unwrap());
-        let (sender, lines) = mpsc::sync_channel(4096);
-        std::thread::spawn(move || {
-            for line in stdout.lines() {
-                let Ok(line) = line else { return };
-                if sender.send(serde_json::from_str(&line).unwrap()).is_err() {
-                    return;
-                }
-            }
-        });
-        let mut editor = Self { child, lines, asked: 0 };
-        editor.call("initialize", json!({"protocolVersion": 1, "clientCapabilities": {}}));
-        editor
-    }
-
-    fn ask(&mut self, method: &str, params: Value) -> u64 {
-        self.asked += 1;
-        let mut line = json!({"jsonrpc": "2.0", "id": self.asked, "method": method});
-        line["params"] = params;
-        writeln!(self.child.stdin.as_mut().unwrap(), "{line}").unwrap();
-        self.asked
-    }
-
-    fn answer(&self, id: u64) -> Value {
-        self.until(|message| message["id"] == id && message.get("method").is_none())
-    }
-
-    fn call(&mut self, method: &str, params: Value) -> Value {
-        let id = self.ask(method, params);
-        self.answer(id)
-    }
-
-    fn until(&self, wanted: impl Fn(&Value) -> bool) -> Value {
-        loop {
-            let message = self.lines.recv_timeout(DEADLINE).expect("a message");
-            if wanted(&message) {
-                return message;
-            }
-        }
-    }
-
-    fn prompt(session: &str, text: &str) -> Value {
-        json!({"sessionId": session, "prompt": [{"type": "text", "text": text}]})
-    }
-
-    /// Closes stdin; returns how long the process took to end.
-    fn leave(mut self) -> Duration {
-        drop(self.child.stdin.take());
-        let begun = Instant::now();
-        while self.child.try_wait().unwrap().is_none() {
-            assert!(begun.elapsed() < DEADLINE, "it does not end");
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        begun.elapsed()
-    }
-}
-
-impl Drop for Editor {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
-    }
-}
 
 fn in_workspace(stage: &Stage, session: &str) -> Value {
     json!({"sessionId": session, "cwd": stage.workspace(), "mcpServers": []})
@@ -129,14 +50,13 @@ fn session_is_open_in_two_editors_and_a_prompt_during_the_others_turn_is_refused
     stage.until_asked(calls + 1);
     let refused = two.call("session/prompt", Editor::prompt(&session, "third"));
     let text = refused["error"]["message"].as_str().unwrap_or_default();
-    assert!(text.contains(&format!("running in process {}", one.child.id())), "{refused}");
+    assert!(text.contains(&format!("running in process {}", one.process())), "{refused}");
     let mut three = Editor::start(stage.musher(&["acp"]));
     let id = three.ask("session/load", in_workspace(&stage, &session));
     three.until(|message| message.to_string().contains("First."));
     assert!(three.answer(id)["result"].is_object(), "loading always works");
 
-    let cancel = json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}});
-    writeln!(one.child.stdin.as_mut().unwrap(), "{cancel}").unwrap();
+    one.write(&json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}}));
     assert_eq!(one.answer(running)["result"]["stopReason"], "cancelled");
     let done = two.call("session/prompt", Editor::prompt(&session, "third"));
     assert_eq!(done["result"]["stopReason"], "end_turn", "{done}");

@@ -249,9 +249,9 @@ pub(crate) async fn a_tool_of_the_editors_server_can_be_allowed_for_good(who: &W
     assert_eq!(asked["params"]["toolCall"]["title"], "shouter: shout");
     let expected = [
         ("proceed_once", "allow_once"),
-        ("proceed_always", "allow_always"),
         ("proceed_always_tools", "allow_always"),
         ("proceed_always_server", "allow_always"),
+        ("proceed_always", "allow_always"),
         ("cancel", "reject_once"),
     ];
     assert_eq!(offered(&asked), expected.map(|(id, kind)| (id.to_owned(), kind.to_owned())));
