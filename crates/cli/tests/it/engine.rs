@@ -7,3 +7,4 @@ mod ends; // the end of the input, signals, a client that is gone
 mod killed; // SIGKILL at any moment
 mod shared; // several processes, one session
 mod slow_client; // one that does not read
+mod titles; // a title that is paid for

@@ -8,7 +8,7 @@ use std::panic::AssertUnwindSafe;
 
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _};
-use musher_model::{EventStream, ModelError, ModelEvent, Usage};
+use musher_model::{EventStream, ModelError, ModelEvent};
 use musher_tools::ToolOutput;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -91,8 +91,8 @@ pub(crate) enum SessionInput {
     CompactionOutcome { command_id: CommandId, outcome: CompactionOutcome },
     /// The `SessionEnd` hooks have ended.
     Closed(CommandId),
-    /// The call for a title has ended: with a title, or at least with what it has used.
-    Title { title: Option<String>, usage: Option<Usage> },
+    /// The call for a title has ended, and the session has its result.
+    Title,
     /// A subagent reports to the session that started it.
     Subagent { id: SessionId, report: SubagentReport },
     /// It is time to try again whether another process has ended its turn.

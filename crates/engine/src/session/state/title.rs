@@ -1,7 +1,9 @@
 //! The title of a session, and which titles may replace it. Pure.
 
+use super::Session;
 use crate::Event;
 use crate::event::TitleCause;
+use crate::session::titles::TitleCall;
 
 /// The maximum length of a title made from a message, in characters.
 const MAX_TITLE_CHARS: usize = 150;
@@ -56,6 +58,18 @@ impl Title {
     /// Takes the title that has to be announced.
     pub(super) fn take_unannounced(&mut self) -> Option<String> {
         self.unannounced.take()
+    }
+}
+
+impl Session {
+    /// Keeps the call of the model for a title; an earlier one ends.
+    pub(crate) fn set_title_call(&mut self, call: TitleCall) {
+        self.title_call = Some(call);
+    }
+
+    /// Takes the call of the model for a title.
+    pub(crate) fn take_title_call(&mut self) -> Option<TitleCall> {
+        self.title_call.take()
     }
 }
 
