@@ -2,8 +2,12 @@
 
 mod peers;
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
+
 use serde_json::{Value, json};
 
+use crate::acp::editor::Editor;
 use crate::program::Run;
 use crate::run::stage::Stage;
 use musher_rehearse::Script;
@@ -73,4 +77,45 @@ fn variables_stay_in_the_file_and_a_server_that_does_not_answer_is_reported() {
         let run = stage.run_musher(wrong);
         assert_eq!(run.code, Some(2), "{wrong:?}: {}", told(&run));
     }
+}
+
+/// Serves nothing but the demand for a login. Returns its URL; the server ends with the tests.
+fn demands_a_login() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            // a request that breaks off needs no answer
+            while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
+            let answer = "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Bearer\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+            stream.write_all(answer.as_bytes()).ok();
+        }
+    });
+    format!("http://{address}/mcp")
+}
+
+/// A home with the MCP server `wiki`, which demands a login.
+pub(crate) fn with_a_private_server() -> Stage {
+    let stage = Stage::new(Script::new());
+    let servers = json!({"mcpServers": {"wiki": {"type": "http", "url": demands_a_login()}}});
+    fs_err::write(stage.home().join("mcp.json"), servers.to_string()).unwrap();
+    stage
+}
+
+#[test]
+fn server_without_a_login_is_reported_to_the_editor_with_the_command_for_it() {
+    let stage = with_a_private_server();
+    let mut editor = Editor::with(stage.musher(&["acp"]), json!({"session": {"notices": {}}}));
+    let session = editor.open(&stage.workspace());
+    let notice = editor.until(|message| message["params"]["update"]["sessionUpdate"] == "notice");
+    let notice = &notice["params"]["update"];
+    assert_eq!(notice["title"], "The MCP server wiki needs a login", "{notice}");
+    assert_eq!(notice["description"], "Run `musher mcp login wiki` in a terminal.", "{notice}");
+    let (done, updates) = editor.turn(&session, "/status", |_| panic!("nothing is asked"));
+    assert_eq!(done["result"]["stopReason"], "end_turn", "{done}");
+    let text = format!("{updates:?}");
+    assert!(text.contains("`wiki`: needs a login. Run `musher mcp login wiki`"), "{text}");
+    assert!(!text.contains("\"notice\""), "it is reported once: {text}");
 }

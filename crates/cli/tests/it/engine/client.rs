@@ -85,7 +85,12 @@ pub(crate) struct Client {
 impl Client {
     /// Starts the program.
     pub(crate) fn start(stage: &Stage, launch: &Launch) -> Result<Self> {
-        Ok(Self { program: stage.sandbox.spawn(launch)?, asked: 0, seen: Vec::new() })
+        Ok(Self::on(stage.sandbox.spawn(launch)?))
+    }
+
+    /// A client of a program that runs.
+    pub(crate) fn on(program: Program) -> Self {
+        Self { program, asked: 0, seen: Vec::new() }
     }
 
     /// Sends a request; returns its id.

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::stage::Stage;
 use crate::program::{Run, ended};
+use crate::pty::{CTRL_C, Terminal};
 
 fn answers() -> Stage {
     Stage::new(Script::new().reply(Reply::text("Hello there.").times(9)))
@@ -90,6 +91,35 @@ fn wrong_model_in_the_settings_stops_the_run_and_a_named_one_does_not() {
     assert!(stage.calls().is_empty());
     let run = stage.run_musher(&["run", "-m", "scripted", "Hello"]);
     assert_eq!(run.code, Some(0), "{}", told(&run));
+}
+
+#[test]
+fn refused_connection_is_shown_at_once_with_the_number_of_the_retry_and_its_countdown() {
+    let stage = answers();
+    // a port that was free a moment ago
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let url = format!("http://127.0.0.1:{port}/v1");
+    let mut command = stage.command(&["-m", "openai/gpt-4.1", "Hello"]);
+    command.env("OPENAI_API_KEY", "x").env("OPENAI_BASE_URL", url);
+    let mut terminal = Terminal::start(command);
+    terminal.until("Connection refused");
+    terminal.until("retry 1 in 1 s");
+    terminal.until("retry 3 in");
+    terminal.until("attempt 3) in");
+    terminal.type_in(CTRL_C);
+    assert_eq!(terminal.end(), Some(130), "{}", terminal.shown());
+    assert!(stage.calls().is_empty());
+}
+
+#[test]
+fn run_asks_for_no_title_or_keeps_the_title_it_has_paid_for() {
+    let stage = answers();
+    let run = stage.run_musher(&["run", "Hello"]);
+    assert_eq!(run.code, Some(0), "{}", told(&run));
+    let calls = stage.calls().len();
+    let list = stage.run_musher(&["sessions", "--json"]);
+    let is_paid = list.stdout.contains("A title");
+    assert!(calls == 1 || (calls == 2 && is_paid), "{calls} calls: {}", told(&list));
 }
 
 #[test]
