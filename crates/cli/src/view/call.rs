@@ -8,6 +8,9 @@ use serde_json::Value;
 
 use crate::sanitize::sanitized;
 
+/// The result of a call that was denied or cancelled. It is written for the model, whose user it names although there may be none.
+const CANCELLED: &str = "Error: Tool execution cancelled by user";
+
 /// Longer than any line; lines are cut to the width later.
 const MAX_LENGTH: usize = 500;
 
@@ -39,6 +42,7 @@ fn below(path: &str, folder: Option<&Path>) -> String {
 /// Returns the outcome, in a few words.
 pub(crate) fn told(name: &str, input: &Value, text: &str, is_error: bool) -> String {
     let said = match name {
+        _ if is_error && text.trim() == CANCELLED => Some("not run".to_owned()),
         "Execute" => Some(command(text, is_error)),
         _ if is_error => first_line(text),
         "Create" => input["content"].as_str().map(|content| format!("+{}", content.lines().count())),

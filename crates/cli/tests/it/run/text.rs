@@ -53,14 +53,14 @@ fn what_needs_approval_is_denied_without_a_terminal() {
     let stderr = without_tokens(&ran.stderr);
     let expected = "\
 ✗ denied (not interactive): Execute touch made.txt
-✗ Execute touch made.txt  TOLD
+✗ Execute touch made.txt  not run
 TIME · 1 tool call · TOKENS · session ID
 error: permission denied (not interactive): Execute touch made.txt
 
 hint: run it in a terminal to be asked, or allow more with `--auto low`, `medium` or `high`
 ";
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(3), ""), "{stderr}");
-    assert_eq!(without_told(&stderr), expected);
+    assert_eq!(stderr, expected);
     assert!(!stage.workspace().join("made.txt").exists());
 }
 
@@ -306,15 +306,6 @@ fn without_tokens(text: &str) -> String {
             format!("{}TOKENS{}\n", &line[..from], &line[to + " out".len()..])
         }
         _ => format!("{line}\n"),
-    };
-    text.lines().map(line).collect()
-}
-
-/// The agent's text about a denied call is not specified.
-fn without_told(text: &str) -> String {
-    let line = |line: &str| match line.split_once("made.txt  ") {
-        Some((title, _)) => format!("{title}made.txt  TOLD\n"),
-        None => format!("{line}\n"),
     };
     text.lines().map(line).collect()
 }
