@@ -26,3 +26,8 @@ mod serve;
 
 pub use connect::connect;
 pub use serve::{End, serve};
+
+// a page of the repository, which is not part of the package
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/engine.md")]
+struct EnginePage;
