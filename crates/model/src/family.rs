@@ -123,6 +123,8 @@ fn claude(rest: &str) -> Family {
     let adaptive =
         |efforts| Family::new(Reasoning::AnthropicAdaptive, efforts).limits(1_000_000, 128_000).schema();
     let budget = Family::new(Reasoning::AnthropicBudget, &[Off, Low, Medium, High]);
+    // Efforts and "always on": Anthropic, "Effort" and "Adaptive thinking". Budgets and the header: "Extended thinking", "Interleaved
+    // thinking". Windows and output: "Models overview". All of November 2026; of models that are retired, their pages of the time.
     match kind {
         // a family that is newer than this table
         kind if !kind.is_empty() && version == (0, 0) && !["fable", "mythos"].contains(&kind) => {
@@ -150,6 +152,7 @@ fn gpt(rest: &str) -> Family {
     if rest.starts_with("oss") {
         return Family::new(Reasoning::Openai, &[Low, Medium, High]).limits(131_072, 65_536);
     }
+    // Windows and output: the pages of the models at developers.openai.com, November 2026
     let version = version(rest);
     let is = |part: &str| rest.split('-').any(|word| word == part);
     if version < (5, 0) {
@@ -165,6 +168,8 @@ fn gpt(rest: &str) -> Family {
         return UNKNOWN.limits(128_000, 16_384).schema();
     }
     let efforts: &[Effort] = match version {
+        // OpenAI, "Reasoning", November 2026: `minimal` until GPT-5, `none` since 5.1, `xhigh` since 5.2, `max` since 5.6. The efforts of
+        // `pro` and `codex` follow LiteLLM 1.109.1 (12 November 2026)
         (5, 0) if is("pro") => &[High],
         (5, 0) if is("codex") => &[Low, Medium, High],
         (5, 0) => &[Minimal, Low, Medium, High],
@@ -199,6 +204,7 @@ fn chat_of_gpt(name: &str, family: Family) -> Family {
     }
 }
 
+/// `OpenAI`, "Reasoning" and the pages of the models, November 2026.
 fn o_series(name: &str) -> Family {
     let is_reasoning = ["o1", "o3", "o4-mini"]
         .iter()
@@ -212,6 +218,7 @@ fn o_series(name: &str) -> Family {
 fn gemini(rest: &str) -> Family {
     let version = version(rest);
     let is = |part: &str| rest.split('-').any(|word| word == part);
+    // Google, "Gemini thinking" (levels, and budgets of 2.5) and "OpenAI compatibility" (their names as efforts), November 2026
     let efforts: &[Effort] = match version {
         (2, 5) if is("pro") => &[Low, Medium, High],
         (2, 5) => &[Off, Low, Medium, High],
@@ -230,10 +237,12 @@ fn deepseek(rest: &str) -> Family {
     if !is_current {
         return UNKNOWN.limits(128_000, 32_000);
     }
+    // api-docs.deepseek.com, "Thinking Mode", November 2026
     let efforts: &[Effort] = if rest.contains("pro") { &[Off, High, Max] } else { &[Off, Low, High, Max] };
     Family::new(Reasoning::Deepseek, efforts).limits(1_000_000, 384_000)
 }
 
+/// docs.x.ai, "Reasoning", November 2026; the efforts of 4.6 and later follow `LiteLLM` 1.109.1 (12 November 2026).
 fn grok(rest: &str) -> Family {
     let openai = |efforts| Family::new(Reasoning::Openai, efforts);
     match version(rest) {
@@ -247,6 +256,7 @@ fn grok(rest: &str) -> Family {
     }
 }
 
+/// platform.kimi.ai, "Use thinking effort" and the pages of the models, November 2026.
 fn kimi(rest: &str) -> Family {
     match version(rest) {
         (3, _) => Family::new(Reasoning::Openai, &[Low, High, Max]).limits(1_048_576, 131_072),
@@ -257,6 +267,7 @@ fn kimi(rest: &str) -> Family {
     }
 }
 
+/// docs.z.ai, "Thinking mode", and the pages of the models, November 2026.
 fn glm(rest: &str) -> Family {
     match version(rest) {
         version if version >= (5, 3) => {
@@ -270,6 +281,7 @@ fn glm(rest: &str) -> Family {
     }
 }
 
+/// docs.mistral.ai, "Reasoning" and the cards of the models, November 2026.
 fn mistral(name: &str) -> Family {
     let adjustable = [
         "magistral",

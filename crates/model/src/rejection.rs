@@ -9,26 +9,26 @@
 const OVERFLOW_CODES: [&str; 4] =
     ["context_length_exceeded", "exceed_context_size_error", "model_max_prompt_tokens_exceeded", "1261"];
 
-/// Messages of a conversation that exceeds the context window: all texts of a row occur, in lower case.
+/// Messages of a conversation that exceeds the context window: all texts of a row occur, in lower case. `tests` has each as it was sent.
 const OVERFLOWS: [&[&str]; 18] = [
-    &["prompt is too long"],
-    &["exceed context limit"],
-    &["maximum context length"],
-    &["context window"],
-    &["context length"],
-    &["context_length_exceeded"],
-    &["input token count", "exceeds the maximum"],
-    &["maximum prompt length is"],
-    &["exceeds the available context size"],
-    &["exceeded model token limit"],
-    &["input is too long for requested model"],
-    &["prompt exceeds max length"],
-    &["prompt token count of", "exceeds the limit of"],
-    &["range of input length should be"],
-    &["input length", "exceeds the maximum length"],
-    &["n_keep", "n_ctx"],
-    &["`inputs` tokens + `max_new_tokens` must be"],
-    &["too many tokens"],
+    &["prompt is too long"],      // Anthropic: RooCodeInc/Roo-Code #5816, July 2025
+    &["exceed context limit"],    // Anthropic: docker/docker-agent #569, October 2025
+    &["maximum context length"],  // OpenAI: dimagi/open-chat-studio #463, June 2024
+    &["context window"],          // MiniMax: agentscope-ai/QwenPaw #1873, March 2026
+    &["context length"],          // LM Studio: lmstudio-bug-tracker #546, March 2025
+    &["context_length_exceeded"], // gateways that put the code into the message
+    &["input token count", "exceeds the maximum"], // Gemini: google-gemini/gemini-cli #12098, October 2025
+    &["maximum prompt length is"], // xAI: cline/cline #3120, April 2025
+    &["exceeds the available context size"], // llama.cpp: ggml-org/llama.cpp #15780, September 2025
+    &["exceeded model token limit"], // Moonshot: MoonshotAI/kimi-cli #2011, April 2026
+    &["input is too long for requested model"], // Bedrock: aws-samples/assessment-generator #2, June 2024
+    &["prompt exceeds max length"], // Z.ai: zeroclaw-labs/zeroclaw #4124, March 2026
+    &["prompt token count of", "exceeds the limit of"], // Copilot: vscode-copilot-release #6700, March 2025
+    &["range of input length should be"], // DashScope: agentscope-ai/QwenPaw #6255, July 2026
+    &["input length", "exceeds the maximum length"], // Volcano Engine: langgenius/dify #32221, February 2026
+    &["n_keep", "n_ctx"],         // LM Studio: anomalyco/opencode #11141, January 2026
+    &["`inputs` tokens + `max_new_tokens` must be"], // TGI: bytedance/UI-TARS-desktop #626, May 2025
+    &["too many tokens"],         // no report known: words that several hosts use
 ];
 
 /// Codes of reasoning that cannot be sent back. `invalid_encrypted_content`: `OpenAI` responses (openai/codex #8119).
@@ -36,14 +36,14 @@ const THINKING_CODES: [&str; 1] = ["invalid_encrypted_content"];
 
 /// Messages of reasoning that cannot be sent back: all texts of a row occur, in lower case.
 const THINKING: [&[&str]; 8] = [
-    &["invalid `signature` in `thinking` block"],
-    &["block is bound to a different"],
-    &["blocks in the latest assistant message cannot be modified"],
-    &["invalid `data` in `redacted_thinking` block"],
-    &["encrypted content", "could not be verified"],
-    &["'reasoning'", "without its required following item"],
-    &["thought_signature"],
-    &["thought signature"],
+    &["invalid `signature` in `thinking` block"], // Anthropic, "Fix a thinking block bound to a different conversation", November 2026
+    &["block is bound to a different"],           // the same page
+    &["blocks in the latest assistant message cannot be modified"], // Anthropic: microsoft/vscode #318076, May 2026
+    &["invalid `data` in `redacted_thinking` block"], // after the form of the first row; no report known
+    &["encrypted content", "could not be verified"],  // OpenAI: openai/codex #8119, December 2025
+    &["'reasoning'", "without its required following item"], // OpenAI, "Reasoning", November 2026
+    &["thought_signature"],                           // Gemini: discuss.ai.google.dev 109823, November 2025
+    &["thought signature"],                           // the same in words
 ];
 
 /// Fields in which reasoning is sent back, and what vendors that do not know them say about unknown fields.

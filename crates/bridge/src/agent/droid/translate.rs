@@ -43,10 +43,19 @@ pub(super) struct Translator {
     pub(super) info: SessionInfo,
     options: OutputOptions,
     new_id: fn() -> String,
-    /// All tokens, by model.
-    totals: BTreeMap<String, [u64; 4]>,
+    /// What was used so far, by model.
+    totals: BTreeMap<String, Totals>,
     stream: Stream,
     turn: Turn,
+}
+
+/// What was used of a model.
+#[derive(Debug, Default)]
+struct Totals {
+    /// Input, output, written to and read from the cache.
+    tokens: [u64; 4],
+    /// The cost in US dollars, as far as the agent knows prices.
+    usd: f64,
 }
 
 /// The state of the running turn.

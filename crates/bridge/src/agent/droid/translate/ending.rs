@@ -3,7 +3,7 @@
 use musher::{FailureKind, StoppedBy, TokenUsage, TurnEnd, TurnResult};
 use serde_json::{Map, Value, json};
 
-use super::{Stopped, Translator};
+use super::{Stopped, Totals, Translator};
 
 impl Translator {
     /// Ends a turn that could not begin or broke off.
@@ -12,7 +12,7 @@ impl Translator {
         let usage = usage(&[0; 4]);
         messages.push(self.message(json!({
             "type": "result", "subtype": "error_during_execution", "is_error": true, "duration_ms": 0,
-            "duration_api_ms": 0, "num_turns": self.turn.steps, "stop_reason": null, "total_cost_usd": 0, "usage": usage,
+            "duration_api_ms": 0, "num_turns": self.turn.steps, "stop_reason": null, "total_cost_usd": self.cost(), "usage": usage,
             "modelUsage": self.model_usage(), "permission_denials": self.turn.denials, "terminal_reason": "error",
             "errors": [reason],
         })));
@@ -25,7 +25,8 @@ impl Translator {
         self.info.session_id.clone_from(&result.session_id);
         let tokens = tokens(result.usage.as_ref());
         let totals = self.totals.entry(self.info.model.clone()).or_default();
-        totals.iter_mut().zip(tokens).for_each(|(total, new)| *total += new);
+        totals.tokens.iter_mut().zip(tokens).for_each(|(total, new)| *total += new);
+        totals.usd += result.cost.map_or(0.0, |cost| cost.usd);
         let Ending { subtype, terminal_reason, mut errors } = self.ending(result);
         errors.extend(result.errors.iter().map(|error| error.message.clone()));
         let is_error = subtype != "success";
@@ -34,9 +35,10 @@ impl Translator {
             "subtype": subtype,
             "is_error": is_error,
             "duration_ms": u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),
-            // the agent reports neither this time nor a price
+            // no agent reports this time
             "duration_api_ms": 0,
-            "total_cost_usd": 0,
+            // of the process, like Claude Code's; droid reports none
+            "total_cost_usd": self.cost(),
             "num_turns": result.steps,
             "stop_reason": self.turn.stop_reason,
             "usage": usage(&tokens),
@@ -91,15 +93,21 @@ impl Translator {
         }
     }
 
+    /// What all turns have cost in US dollars, as far as the agent knows prices.
+    fn cost(&self) -> f64 {
+        self.totals.values().map(|totals| totals.usd).sum()
+    }
+
     fn model_usage(&self) -> Value {
-        let models = self.totals.iter().map(|(model, [input, output, created, read])| {
-            let counts = json!({
-                "inputTokens": input, "outputTokens": output, "cacheCreationInputTokens": created,
-                "cacheReadInputTokens": read, "webSearchRequests": 0, "costUSD": 0, "contextWindow": 0,
-                "maxOutputTokens": 0,
+        let models =
+            self.totals.iter().map(|(model, Totals { tokens: [input, output, created, read], usd })| {
+                let counts = json!({
+                    "inputTokens": input, "outputTokens": output, "cacheCreationInputTokens": created,
+                    "cacheReadInputTokens": read, "webSearchRequests": 0, "costUSD": usd, "contextWindow": 0,
+                    "maxOutputTokens": 0,
+                });
+                (model.clone(), counts)
             });
-            (model.clone(), counts)
-        });
         Value::Object(models.collect::<Map<_, _>>())
     }
 }

@@ -24,8 +24,16 @@ fn translator(options: OutputOptions) -> Translator {
 
 /// The first turn of a capture, as messages.
 async fn play(capture: &str, options: OutputOptions, schema: Option<Value>) -> Vec<Value> {
+    replay(&read(capture), capture, options, schema).await
+}
+
+fn read(capture: &str) -> String {
     let path = format!("{}/../../fixtures/wire/{capture}.jsonl", env!("CARGO_MANIFEST_DIR"));
-    let replay = Replay::load(path).unwrap();
+    fs_err::read_to_string(path).unwrap()
+}
+
+async fn replay(recording: &str, capture: &str, options: OutputOptions, schema: Option<Value>) -> Vec<Value> {
+    let replay = Replay::parse(recording).unwrap();
     let decision = if capture.contains("cancel") { Decision::deny() } else { Decision::allow_once() };
     let session = Session::builder()
         .agent(replay.agent())
@@ -118,6 +126,19 @@ async fn text_turn_is_an_init_an_answer_and_a_result() {
     assert_eq!(result["usage"], usage);
     assert_eq!(result["modelUsage"]["custom:fake"]["cacheReadInputTokens"], 200);
     assert!(result["duration_ms"].as_u64().unwrap() > 0);
+}
+
+#[tokio::test]
+async fn cost_that_the_agent_reports_is_in_the_result() {
+    let capture = "droid-0.225.2/text_turn";
+    let messages = play(capture, NOTHING, None).await;
+    assert_eq!(messages[2]["total_cost_usd"], 0.0, "droid reports none");
+    // as the engine does
+    let end = "\"type\":\"agent_turn_completed\"";
+    let recording = read(capture).replace(end, &format!("{end},\"musher.costUsd\":0.25"));
+    let messages = replay(&recording, capture, NOTHING, None).await;
+    assert_eq!(messages[2]["total_cost_usd"], 0.25);
+    assert_eq!(messages[2]["modelUsage"]["custom:fake"]["costUSD"], 0.25);
 }
 
 #[tokio::test]
