@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::stage::{Client, Stage, script};
 
-/// A worker that writes what it gets to `log`. The turn of `first` goes on; what comes then is queued, until `next` ends the turn or
+/// A worker that writes what it gets to `log`. The turn of `first` continues; what comes then is queued, until `next` ends the turn or
 /// `die` ends the worker. Without a turn, every prompt runs at once.
 const WORKER: &str = r#"#!/bin/sh
 busy=

@@ -61,7 +61,7 @@ async fn client_with_tls_works_and_one_without_is_refused() {
     let mut health = certificate.connect(&stage.address).await;
     health.write_all(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
     let mut text = String::new();
-    // the daemon ends the connection without a farewell of TLS
+    // the daemon ends the connection without a closing message of TLS
     health.read_to_string(&mut text).await.ok();
     assert!(text.ends_with("musher-daemon ok\n"), "{text}");
 
