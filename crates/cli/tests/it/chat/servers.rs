@@ -13,7 +13,7 @@ fn list_of_servers_has_the_command_for_a_missing_login() {
     screen.until("A title");
     screen.until_idle();
     screen.press("/mcp\r");
-    screen.until("run `musher mcp login wiki` in a terminal");
+    screen.until("run `musher mcp login wiki`");
     screen.until_idle();
     screen.quit();
 }
