@@ -33,7 +33,7 @@ pub(crate) use agent::AgentArgs;
 pub(crate) use attach::{Attach, DaemonArgs, Inbox, InboxAction};
 pub(crate) use bridge::{Backend, Bridge};
 pub(crate) use budget::BudgetArgs;
-pub(crate) use chat::Chat;
+pub(crate) use chat::{Chat, ChatOptions};
 pub(crate) use console::Console;
 pub(crate) use daemon::{Daemon, DaemonAction, DaemonLogs, DaemonStatus};
 pub(crate) use demo::Demo;
@@ -53,6 +53,7 @@ pub(crate) use usage::{GroupBy, Usage};
 const EXAMPLES: &str = "\
 Examples:
   musher                                    Chat in this directory
+  musher --continue                         Continue its latest session
   musher demo                               Watch an agent fix a test, offline
   musher run \"why does tests/a.rs fail?\"    Ask before changing anything
   musher sessions search \"race condition\"   Find text in all sessions
@@ -65,6 +66,9 @@ Exit codes: 0 done, 1 the task failed or nothing was found, 2 wrong usage or set
 #[derive(Debug, Parser)]
 #[command(name = "musher", version, disable_help_subcommand = true, after_help = EXAMPLES)]
 pub(crate) struct Args {
+    #[command(flatten, next_help_heading = "Options without a command, as of `musher chat`")]
+    pub(crate) chat: ChatOptions,
+
     #[command(flatten)]
     pub(crate) log: LogArgs,
 

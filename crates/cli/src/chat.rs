@@ -5,10 +5,10 @@
 //! scrollback: what is finished is printed once, and only a few lines at the bottom are drawn again.
 
 mod app;
+mod attachments;
 mod editor;
 mod files;
 mod fuzzy;
-mod grant;
 mod history;
 mod job;
 mod jobs;

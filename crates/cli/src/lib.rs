@@ -13,6 +13,7 @@ mod docs;
 mod drive;
 mod embedded;
 mod exit;
+mod help;
 mod hide;
 mod launch;
 mod logging;
@@ -38,6 +39,7 @@ use clap::Parser;
 use args::{Args, Backend, LogArgs};
 use exit::{Exit, Failure};
 use printer::Printer;
+use style::Style;
 
 /// The program `musher`.
 #[must_use]
@@ -50,7 +52,7 @@ pub fn musher() -> ExitCode {
         |args: &Args| &args.log,
         // many sessions, whose work on the disk must not delay each other
         |args| matches!(args.command, Some(args::Command::Daemon(_))),
-        async |args, printer| commands::run_or_chat(args.command, printer).await,
+        async |args, printer| commands::run_or_chat(args.command, args.chat, printer).await,
     )
 }
 
@@ -76,7 +78,12 @@ fn run<A: Parser>(
     command: impl AsyncFnOnce(A, Printer) -> Result<Exit, Failure>,
 ) -> ExitCode {
     let printer = Printer::new();
-    let args = match A::try_parse_from(words) {
+    let width = Style::of_stdout().width;
+    let mut arguments = width.map_or_else(A::command, |width| help::fitted(A::command(), width));
+    let parsed = arguments.try_get_matches_from_mut(words);
+    let args = match parsed
+        .and_then(|matches| A::from_arg_matches(&matches).map_err(|error| error.format(&mut arguments)))
+    {
         Ok(args) => args,
         Err(error) => return printer.usage(&error).into(),
     };

@@ -18,8 +18,54 @@ pub(crate) const CLICOLOR: &str = "CLICOLOR";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Style {
     is_colored: bool,
+    theme: Theme,
     /// The width of the terminal. Into pipes and files lines are as long as they are.
     pub(crate) width: Option<usize>,
+}
+
+/// The colors of a chat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Theme {
+    /// The eight colors of the terminal's palette.
+    Palette,
+    /// Their bright variants.
+    Bright,
+    /// Bold, dim, italic and underlined text only.
+    Mono,
+}
+
+impl Theme {
+    /// The themes, with their names and what they are for.
+    pub(crate) const ALL: [(Self, &str, &str); 3] = [
+        (Self::Palette, "palette", "the colors of the terminal"),
+        (Self::Bright, "bright", "their bright variants, for dark backgrounds with low contrast"),
+        (Self::Mono, "mono", "bold, dim and underlined text without colors"),
+    ];
+
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, known, _)| *known == name).map(|(theme, ..)| *theme)
+    }
+
+    pub(crate) fn names() -> String {
+        Self::ALL.map(|(_, name, _)| name).join(", ")
+    }
+
+    /// Reads the settings of a chat, and returns what is wrong with them.
+    pub(crate) fn read(settings: &serde_json::Value) -> (Self, Option<String>) {
+        let Some(name) = settings["theme"].as_str() else { return (Self::Palette, None) };
+        match Self::named(name) {
+            Some(theme) => (theme, None),
+            None => (Self::Palette, Some(format!("unknown `theme` `{name}` (known: {})", Self::names()))),
+        }
+    }
+
+    fn code(self, code: u8) -> Option<u8> {
+        match self {
+            Self::Bright if (31..=36).contains(&code) => Some(code + 60),
+            Self::Mono if (31..=36).contains(&code) => None,
+            _ => Some(code),
+        }
+    }
 }
 
 impl Style {
@@ -38,6 +84,7 @@ impl Style {
         let columns = || rustix::termios::tcgetwinsize(stream).ok().map(|size| usize::from(size.ws_col));
         Self {
             is_colored: is_colored(is_terminal, &|name| std::env::var_os(name)),
+            theme: Theme::Palette,
             width: if is_terminal { columns().filter(|columns| *columns >= 20) } else { None },
         }
     }
@@ -47,12 +94,12 @@ impl Style {
 
     /// Without colours.
     pub(crate) const fn plain(width: Option<usize>) -> Self {
-        Self { is_colored: false, width }
+        Self { is_colored: false, theme: Theme::Palette, width }
     }
 
     /// As it is on a terminal.
     #[cfg(test)]
-    pub(crate) const COLORED: Self = Self { is_colored: true, width: None };
+    pub(crate) const COLORED: Self = Self { is_colored: true, theme: Theme::Palette, width: None };
 
     pub(crate) fn strong(self, text: &str) -> Styled {
         self.paint(1, text)
@@ -76,8 +123,14 @@ impl Style {
 
     /// The text in a style of several codes.
     pub(crate) fn painted(self, codes: &[u8], text: &str) -> Styled {
+        let codes: Vec<u8> = codes.iter().filter_map(|code| self.theme.code(*code)).collect();
         let is_painted = self.is_colored && !text.is_empty() && !codes.is_empty();
-        if is_painted { Styled::in_styles(codes, text) } else { text.into() }
+        if is_painted { Styled::in_styles(&codes, text) } else { text.into() }
+    }
+
+    /// With other colors.
+    pub(crate) const fn with_theme(self, theme: Theme) -> Self {
+        Self { theme, ..self }
     }
 
     fn paint(self, code: u8, text: &str) -> Styled {

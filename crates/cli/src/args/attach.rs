@@ -15,8 +15,8 @@ Examples:
   musher attach              The session that works or was used last
   musher attach 3f2a         This one; an id prefix is enough
 
-Shows the end of the conversation, then the running turn with the requests that wait for an answer. In a terminal you can \
-then type prompts. Ctrl-C and Ctrl-D leave; the session continues in the daemon.
+In a terminal this is a chat (`musher chat`) in the session: the end of the conversation, the running turn with the requests that \
+wait for an answer, and a prompt. Ctrl-D leaves; the session continues in the daemon. Without a terminal it prints the running turn.
 Environment: MUSHER_DAEMON_URL is the default of --daemon-url, MUSHER_DAEMON_TOKEN the token of the daemon.
 Exit codes: 0 done, 1 the turn failed, 2 wrong usage or no daemon, 3 permission denied, 4 the model refused.";
 

@@ -1,6 +1,10 @@
 //! The editor of the prompt: text of several lines, moves by what a user sees as a character, kills and undo, Emacs and vi keys. Pure.
 //!
 //! Long pastes stand in the text as one mark, so that editing stays quick; [`Editor::expanded`] puts them back.
+//!
+//! It is not reedline, because that owns the terminal while a line is read: it has no place for text that streams in above the prompt, a
+//! request that takes the keys meanwhile, or a test without a terminal. It is not ratatui with a text widget, because its inline viewport
+//! has a fixed height and draws full-screen frames, which costs the scrollback that finished lines are kept in.
 
 mod layout;
 mod moves;

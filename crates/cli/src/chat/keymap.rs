@@ -28,7 +28,7 @@ const TABLE: [(&str, Does, &[&str], &str); 9] = [
     ("search_history", Does::SearchHistory, &["ctrl+r"], "search the prompts of all chats"),
     ("thinking", Does::Thinking, &["ctrl+o"], "show or fold thoughts"),
     ("next_mode", Does::NextMode, &["shift+tab"], "next mode: plan, then autonomy off to high"),
-    ("send_now", Does::SendNow, &["alt+s"], "interrupt, and send what waits"),
+    ("send_now", Does::SendNow, &["alt+s"], "send what waits to the turn that runs, without an interruption"),
     ("redraw", Does::Redraw, &["ctrl+l"], "clear the screen"),
     ("suspend", Does::Suspend, &["ctrl+z"], "suspend"),
     ("help", Does::Help, &["f1"], "this list, also ? in an empty prompt"),

@@ -57,7 +57,7 @@ fn foreground(command: &OsString, file: &Path, cwd: &Path) -> std::io::Result<()
     }
 }
 
-/// A program that is killed when this is dropped, whoever else waits for it.
+/// A program that is killed when this is dropped, whatever else waits for it.
 struct Killed(Arc<Child>);
 
 impl Drop for Killed {

@@ -33,7 +33,7 @@ impl Paint {
         Self(commands.into())
     }
 
-    /// The title of the window, and whether the terminal shows that something is going on.
+    /// The title of the window, and whether the terminal shows that something runs.
     pub(super) fn title(title: &str, is_busy: bool) -> Self {
         let progress = if is_busy { "3" } else { "0" };
         Self(format!("\u{1b}]0;{}\u{1b}\\\u{1b}]9;4;{progress}\u{1b}\\", sanitized(title, 80)))
@@ -54,7 +54,7 @@ impl Paint {
 #[derive(Debug)]
 pub(crate) struct Painter {
     style: Style,
-    /// Whether the terminal wraps its lines anew when its width changes.
+    /// Whether the terminal wraps its lines again when its width changes.
     reflows: bool,
     columns: usize,
     shown: Vec<Styled>,
@@ -66,6 +66,11 @@ pub(crate) struct Painter {
 impl Painter {
     pub(crate) fn new(style: Style, reflows: bool) -> Self {
         Self { style, reflows, columns: 0, shown: Vec::new(), widths: Vec::new(), cursor: (0, 0) }
+    }
+
+    /// Changes the style of what is painted from now on.
+    pub(crate) fn set_style(&mut self, style: Style) {
+        self.style = style;
     }
 
     /// Shows a frame on a screen of this width.
@@ -236,7 +241,7 @@ mod tests {
         assert!(!paint.as_str().contains("end"), "{paint:?}");
     }
 
-    /// A screen that wraps its lines anew, as most terminals do: whole lines, the row and column of the cursor in them.
+    /// A screen that wraps its lines again, as most terminals do: whole lines, the row and column of the cursor in them.
     struct Reflowing {
         lines: Vec<String>,
         cursor: (usize, usize),

@@ -117,3 +117,85 @@ impl Picker {
         (out, column)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picker(count: usize) -> Picker {
+        let items = (0..count).map(|at| Item::new(at.to_string(), format!("model-{at}"), "a detail"));
+        Picker::new("Model:", items.collect())
+    }
+
+    fn press(picker: &mut Picker, codes: &[Code]) -> Picked {
+        codes.iter().map(|code| picker.key(Key::plain(*code))).last().unwrap()
+    }
+
+    fn picked(value: &str) -> impl Fn(Picked) -> bool {
+        move |picked| matches!(picked, Picked::Item(item) if item.value == value)
+    }
+
+    fn texts(picker: &Picker, width: usize, rows: usize) -> Vec<String> {
+        picker.lines(width, rows).0.iter().map(Line::text).collect()
+    }
+
+    #[test]
+    fn every_key_moves_as_far_as_it_should_and_stays_in_the_list() {
+        use Code::{Down, End, Enter, Home, PageDown, PageUp, Tab, Up};
+        for (codes, value) in [
+            (&[Enter][..], "0"),
+            (&[Tab], "0"),
+            (&[Up, Enter], "0"),
+            (&[Down, Down, Up, Enter], "1"),
+            (&[PageDown, Enter], "10"),
+            (&[PageDown, PageDown, PageDown, Enter], "24"),
+            (&[PageDown, PageUp, Enter], "0"),
+            (&[End, Enter], "24"),
+            (&[End, Down, Enter], "24"),
+            (&[End, Home, Enter], "0"),
+        ] {
+            assert!(picked(value)(press(&mut picker(25), codes)), "{codes:?}");
+        }
+        let mut one = picker(25);
+        one.key(Key::ctrl('n'));
+        one.key(Key::ctrl('n'));
+        one.key(Key::ctrl('p'));
+        assert!(picked("1")(press(&mut one, &[Enter])));
+    }
+
+    #[test]
+    fn filter_is_typed_pasted_and_taken_back() {
+        let mut one = picker(25);
+        press(&mut one, &[Code::Char('2'), Code::Char('4')]);
+        assert!(picked("24")(press(&mut one, &[Code::Enter])));
+        press(&mut one, &[Code::Backspace]);
+        assert!(texts(&one, 40, 20).len() > 2);
+        one.key(Key::ctrl('u'));
+        one.paste("mod\u{1b}el-7");
+        assert!(picked("7")(press(&mut one, &[Code::Enter])));
+        press(&mut one, &[Code::Char('x')]);
+        assert_eq!(press(&mut one, &[Code::Enter]), Picked::Nothing);
+        assert!(texts(&one, 40, 20).contains(&"  nothing fits".to_owned()));
+    }
+
+    #[test]
+    fn escape_and_its_like_cancel() {
+        for key in [Key::plain(Code::Escape), Key::ctrl('c'), Key::ctrl('g')] {
+            assert_eq!(picker(3).key(key), Picked::Cancelled);
+        }
+        assert_eq!(Picker::new("None:", Vec::new()).key(Key::plain(Code::Enter)), Picked::Nothing);
+    }
+
+    #[test]
+    fn lines_fit_any_screen_and_show_the_marked_item() {
+        let mut one = picker(25);
+        one.key(Key::plain(Code::End));
+        for (width, rows) in [(10, 4), (20, 8), (80, 24)] {
+            let lines = texts(&one, width, rows);
+            assert!(lines.len() <= rows.max(3), "{width}x{rows}: {lines:?}");
+            assert!(lines.iter().all(|line| crate::style::columns(line) <= width), "{lines:?}");
+            assert!(lines.iter().any(|line| line.starts_with("› ")), "{lines:?}");
+        }
+        assert!(texts(&one, 80, 24).contains(&"  25 of 25".to_owned()));
+    }
+}

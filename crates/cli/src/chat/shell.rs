@@ -702,7 +702,7 @@ impl Shell {
         Ok(())
     }
 
-    /// The title of the window, and whether the terminal shows that something is going on.
+    /// The title of the window, and whether the terminal shows that something runs.
     fn set_title(&mut self) -> anyhow::Result<()> {
         let mark = if self.app.is_asking() {
             "? "
@@ -740,7 +740,7 @@ impl Shell {
     }
 }
 
-/// Whether the terminal wraps its lines anew when its width changes. Nearly all do; these few say who they are.
+/// Whether the terminal wraps its lines again when its width changes. Nearly all do; these few set a variable of their own.
 fn reflows() -> bool {
     let is = |name: &str, start: &str| std::env::var(name).is_ok_and(|value| value.starts_with(start));
     let is_screen = is("TERM", "screen") && std::env::var_os("TMUX").is_none();

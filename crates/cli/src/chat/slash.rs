@@ -12,7 +12,7 @@ const fn command(name: &'static str, about: &'static str) -> Command {
 }
 
 /// The commands, in the order of the help.
-pub(crate) const COMMANDS: [Command; 26] = [
+pub(crate) const COMMANDS: [Command; 27] = [
     command("help", "Show the commands and the keys"),
     command("model", "Choose the model, or `/model NAME`"),
     command("effort", "Choose the reasoning effort"),
@@ -36,6 +36,7 @@ pub(crate) const COMMANDS: [Command; 26] = [
     command("export", "Write the conversation to a Markdown file: `/export FILE`"),
     command("image", "Attach a picture or a PDF to the next prompt: `/image FILE`"),
     command("editor", "Write the prompt in $EDITOR"),
+    command("theme", "Choose the colors, or `/theme NAME`"),
     command("vim", "Switch between the keys of vi and of Emacs"),
     command("status", "Show the session, the model and the settings"),
     command("quit", "Leave the chat; the session stays"),

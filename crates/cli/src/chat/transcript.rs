@@ -1,4 +1,4 @@
-//! The events of a session as lines: what is finished, and what is still going on. Pure: time is given.
+//! The events of a session as lines: what is finished, and what still runs. Pure: time is given.
 //!
 //! A finished block is given out once. What is live is a few lines: the end of the answer, the thinking, each running call.
 

@@ -23,15 +23,29 @@ mod usage;
 
 use clap::CommandFactory as _;
 
-use crate::args::Command;
+use crate::args::{ChatOptions, Command};
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 
 /// Runs the command of the arguments; without one, a chat, or help if there is no terminal to chat in.
-pub(crate) async fn run_or_chat(command: Option<Command>, printer: Printer) -> Result<Exit, Failure> {
+///
+/// # Errors
+///
+/// Also fails if there are options of a chat before another command: they would have no effect.
+pub(crate) async fn run_or_chat(
+    command: Option<Command>,
+    options: ChatOptions,
+    printer: Printer,
+) -> Result<Exit, Failure> {
     match command {
+        Some(_) if options.is_any() => {
+            let failure = Failure::setup(anyhow::anyhow!("cannot use options of the chat before a command"));
+            Err(failure.hint("write the options after the command"))
+        }
         Some(command) => run(command, printer).await,
-        None if crate::chat::is_terminal() => chat::run(crate::args::Chat::default(), printer).await,
+        None if options.is_any() || crate::chat::is_terminal() => {
+            chat::run(crate::args::Chat { prompt: Vec::new(), options }, printer).await
+        }
         None => {
             printer.help(&mut crate::args::Args::command());
             Ok(Exit::Setup)

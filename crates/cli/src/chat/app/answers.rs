@@ -467,6 +467,7 @@ fn details(pending: &PendingPermission, width: usize) -> Vec<Line> {
             let mut markdown = Markdown::default();
             out.extend(markdown.push(&plan.plan, width));
             out.extend(markdown.finish(width));
+            out.extend(view::mismatch_lines(asked));
         } else {
             out.extend(view::request_lines(asked));
         }

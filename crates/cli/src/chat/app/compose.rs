@@ -39,6 +39,9 @@ impl App {
             out.extend(self.keymap.help(columns));
         }
         let mut cursor = None;
+        if self.words.is_none() {
+            out.extend(self.request_list(columns));
+        }
         match &self.overlay {
             Some(Overlay::Picker { picker, .. }) => {
                 let (lines, column) = picker.lines(columns, rows.saturating_sub(out.len()));
@@ -86,11 +89,12 @@ impl App {
     }
 
     fn queued(&self, columns: usize) -> Vec<Line> {
-        let shown = self.queue.iter().take(MAX_SHOWN_QUEUE).map(|prompt| {
-            let line = Line::new("  waits: ", Face::DIM).with(&prompt.replace('\n', " ⏎ "), Face::DIM);
-            line.cut(columns)
-        });
-        let mut out: Vec<_> = shown.collect();
+        let line = |label: &str, prompt: &str| {
+            Line::new(label, Face::DIM).with(&prompt.replace('\n', " ⏎ "), Face::DIM).cut(columns)
+        };
+        let sent = self.joining.iter().take(MAX_SHOWN_QUEUE).map(|(_, prompt)| line("  sent: ", prompt));
+        let waits = self.queue.iter().take(MAX_SHOWN_QUEUE).map(|prompt| line("  waits: ", prompt));
+        let mut out: Vec<_> = sent.chain(waits).collect();
         if self.queue.len() > MAX_SHOWN_QUEUE {
             out.push(Line::new(&format!("  … {} more wait", self.queue.len() - MAX_SHOWN_QUEUE), Face::DIM));
         }

@@ -1,6 +1,7 @@
 //! Completion while typing: commands after `/`, files after `@`.
 
 use super::{Action, App};
+use crate::chat::attachments::mention;
 use crate::chat::fuzzy;
 use crate::chat::keys::{Code, Key};
 use crate::chat::slash;
@@ -84,8 +85,8 @@ impl App {
             let all: Vec<_> = own.chain(theirs).collect();
             let order = fuzzy::ranked(typed, all.iter().map(|(name, _)| name.clone()));
             let mut items: Vec<_> = order.into_iter().filter_map(|at| all.get(at).cloned()).collect();
-            // the beginning of a name is what is meant
-            items.sort_by_key(|(name, _)| !name[1..].starts_with(typed));
+            // a whole name is what is meant, then the beginning of one
+            items.sort_by_key(|(name, _)| (name[1..] != *typed, !name[1..].starts_with(typed)));
             return self.open_menu(0..cursor, items);
         }
         let before = &text[..cursor];
@@ -105,7 +106,7 @@ impl App {
         let items = order
             .into_iter()
             .take(MAX_ITEMS)
-            .filter_map(|index| Some((format!("@{}", files.get(index)?), String::new())));
+            .filter_map(|index| Some((mention(files.get(index)?), String::new())));
         let items = items.collect();
         self.open_menu(at..cursor, items);
     }

@@ -3,6 +3,7 @@
 use super::{Action, App, MAX_QUEUED, Purpose};
 use crate::chat::picker::Item;
 use crate::chat::slash;
+use crate::style::Theme;
 use crate::view::text::{Face, Line};
 
 impl App {
@@ -73,6 +74,11 @@ impl App {
                 let is_vi = self.editor.mode().is_none();
                 self.editor.set_vi(is_vi);
                 self.notice(if is_vi { "keys of vi" } else { "keys of Emacs" });
+            }
+            "theme" if argument.is_empty() => {
+                let items =
+                    Theme::ALL.iter().map(|(_, name, about)| Item::new(*name, *name, *about)).collect();
+                self.pick(Purpose::Theme, "Theme:", items);
             }
             "effort" if argument.is_empty() => {
                 let levels = ["off", "low", "medium", "high", "xhigh", "max"];

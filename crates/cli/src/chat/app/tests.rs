@@ -67,13 +67,30 @@ fn prompts_wait_while_a_turn_runs_and_can_be_taken_back() {
 }
 
 #[test]
-fn waiting_prompts_are_sent_at_once_if_wanted() {
+fn waiting_prompts_join_the_turn_if_wanted() {
     let mut stage = Stage::new();
     stage.app.begun("first");
-    let actions = stage.keys(0, "second\u{1b}s");
-    assert!(matches!(actions.as_slice(), [Action::Interrupt]), "{actions:?}");
+    let actions = stage.keys(0, "second\r third\u{1b}s");
+    assert!(
+        matches!(actions.as_slice(), [Action::Join(second), Action::Join(third)] if second == "second" && third == " third"),
+        "{actions:?}"
+    );
+    stage.app.joins("2".to_owned(), "second".to_owned());
+    assert!(stage.live().join("\n").contains("sent: second"));
+    // its message comes twice, and with more than was typed
+    stage.app.prompted("2", "second\n\nI ran `ls`.");
+    stage.app.prompted("2", "second\n\nI ran `ls`.");
+    let frame = stage.app.frame(60, 40);
+    let printed: Vec<_> = frame.finished.iter().map(Line::text).collect();
+    assert_eq!(printed.iter().filter(|line| line.contains("second")).count(), 1, "{printed:?}");
+    assert!(!printed.join("").contains("I ran"), "{printed:?}");
+    // one that is refused waits again, and without a turn it is sent as usual
+    stage.app.joins("3".to_owned(), "third".to_owned());
+    stage.app.not_joined("3");
+    assert!(stage.live().join("\n").contains("waits: third"));
     stage.app.ended();
-    assert!(matches!(stage.app.actions().as_slice(), [Action::Start(text)] if text == "second"));
+    assert!(matches!(stage.app.actions().as_slice(), [Action::Start(text)] if text == "third"));
+    assert!(matches!(stage.keys(0, "now\u{1b}s").as_slice(), [Action::Start(text)] if text == "now"));
 }
 
 #[test]
@@ -113,6 +130,10 @@ fn slash_completes_commands_and_unknown_ones_go_to_the_agent() {
     assert!(
         matches!(stage.keys(0, "/rename A title\r").as_slice(), [Action::Command("rename", title)] if title == "A title")
     );
+    // a name that begins another one
+    assert!(matches!(stage.keys(0, "/mode\r").as_slice(), []));
+    assert!(stage.live().join("\n").contains("Mode:"));
+    stage.keys(0, "\u{1b}");
     assert_eq!(stage.started("/deploy now\r"), "/deploy now");
     assert_eq!(stage.started("/usr/bin is a path\r"), "/usr/bin is a path");
 }
@@ -209,4 +230,130 @@ fn user_who_looks_elsewhere_is_notified_of_the_end() {
     stage.app.begun("prompt");
     stage.app.ended();
     assert!(stage.app.actions().is_empty());
+}
+
+/// Set to write the files of the screens instead of comparing them.
+const WRITE: &str = "MUSHER_WRITE_SCREENS";
+
+fn event(kind: &str, value: serde_json::Value) -> Event {
+    use musher::wire::{LlmRetry, SessionNotification, ToolExecutionPhaseChanged, ToolProgressUpdate};
+    fn read<T: serde::de::DeserializeOwned>(value: serde_json::Value) -> T {
+        serde_json::from_value(value).unwrap()
+    }
+    match kind {
+        "retry" => Event::Retry(read::<LlmRetry>(value).into()),
+        "phase" => Event::ToolPhase(read::<ToolExecutionPhaseChanged>(value)),
+        "progress" => Event::ToolProgress(Box::new(read::<ToolProgressUpdate>(value))),
+        "error" => Event::Error(Box::new(read(value))),
+        _ => Event::Other(Box::new(read::<SessionNotification>(value))),
+    }
+}
+
+fn call(id: &str, name: &str, input: serde_json::Value) -> Event {
+    Event::ToolCall(Box::new(musher::ToolCall::new(id, name, input)))
+}
+
+/// What each state shows on a screen of this size: the lines that became finished, and the live ones.
+fn screens(columns: usize, rows: usize) -> String {
+    use serde_json::json;
+
+    let mut out = String::new();
+    let mut shown = |name: &str, prepare: &dyn Fn(&mut Stage)| {
+        let mut stage = Stage::new();
+        stage.app.resized(columns);
+        stage.app.status = Status {
+            model: "claude-sonnet-5".to_owned(),
+            effort: "high".to_owned(),
+            mode: "auto".to_owned(),
+            autonomy: "low".to_owned(),
+            context: Some(83),
+            cost: 1.25,
+            folder: "~/projects/musher".to_owned(),
+            title: "Fix the leap year test".to_owned(),
+        };
+        prepare(&mut stage);
+        stage.app.at(stage.now);
+        let frame = stage.app.frame(columns, rows);
+        assert!(frame.live.len() < rows && frame.live.iter().all(|line| line.width() <= columns), "{name}");
+        out.push_str(&format!("== {name}\n"));
+        for line in frame.finished.iter().chain(&frame.live) {
+            out.push_str(line.text().trim_end());
+            out.push('\n');
+        }
+    };
+    let commands = [("cargo test --workspace", "a"), ("cargo clippy --all-targets", "b")];
+    shown("idle, with the status line", &|_| {});
+    shown("live calls", &|stage| {
+        stage.app.begun("check it");
+        for (command, id) in commands {
+            stage.app.event(&call(id, "Execute", json!({"command": command})));
+        }
+        stage.app.event(&event("phase", json!({"toolUseId": "a", "phase": "executing"})));
+        let output =
+            "test one ... ok\ntest two ... ok\ntest three ... ok\ntest four ... ok\ntest five ... ok\n";
+        let update = json!({"type": "status", "fullOutput": output});
+        stage.app.event(&event("progress", json!({"toolUseId": "a", "update": update})));
+        stage.now += Duration::from_secs(75);
+    });
+    shown("subagent", &|stage| {
+        stage.app.begun("delegate it");
+        let input = json!({"description": "Look for the fault", "subagent_type": "worker", "prompt": "look"});
+        stage.app.event(&call("t", "Task", input));
+        for file in ["src/a.rs", "src/b.rs", "src/c.rs", "src/d.rs"] {
+            let update = json!({
+                "type": "tool_call", "subagentSessionId": "s", "toolName": "Read", "parameters": {"file_path": file},
+            });
+            stage.app.event(&event("progress", json!({"toolUseId": "t", "update": update})));
+        }
+        stage.now += Duration::from_secs(3);
+    });
+    shown("retry", &|stage| {
+        stage.app.begun("ask it");
+        let retry = json!({"reason": "rate_limit", "attempt": 2, "delayMs": 9000, "message": "429 Too Many Requests: slow down"});
+        stage.app.event(&event("retry", retry));
+        stage.now += Duration::from_secs(4);
+    });
+    shown("compaction", &|stage| {
+        let compacted = json!({"type": "session_compacted", "summaryId": "s", "removedCount": 35});
+        stage.app.event(&event("other", compacted));
+    });
+    shown("error", &|stage| {
+        stage.app.event(&event(
+            "error",
+            json!({"message": "401 Unauthorized: the key is not valid", "timestamp": ""}),
+        ));
+    });
+    shown("picker", &|stage| {
+        let items =
+            (1..=30).map(|at| Item::new(at.to_string(), format!("model-{at}"), "a description of it"));
+        stage.app.pick(Purpose::Model, "Model:", items.collect());
+        stage.keys(0, "2\u{1b}[B");
+    });
+    shown("menu", &|stage| drop(stage.keys(0, "/re")));
+    shown("queue", &|stage| {
+        stage.app.begun("first");
+        for prompt in
+            ["second", "third", "fourth", "a fifth one that is much longer than a narrow screen has columns"]
+        {
+            stage.keys(0, &format!("{prompt}\r"));
+        }
+        stage.app.joins("id".to_owned(), "sent already".to_owned());
+    });
+    shown("keys", &|stage| drop(stage.keys(0, "?")));
+    out
+}
+
+#[test]
+fn screens_of_every_state_are_as_they_were_in_three_sizes() {
+    for (columns, rows) in [(80, 24), (120, 40), (40, 20)] {
+        let shown = screens(columns, rows);
+        let name = format!("src/chat/app/screens/{columns}x{rows}.txt");
+        let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+        if std::env::var_os(WRITE).is_some() {
+            fs_err::create_dir_all(file.parent().unwrap()).unwrap();
+            fs_err::write(&file, &shown).unwrap();
+        }
+        let expected = fs_err::read_to_string(&file).unwrap_or_default();
+        assert_eq!(shown, expected, "{} differs; {WRITE}=1 writes it anew", file.display());
+    }
 }

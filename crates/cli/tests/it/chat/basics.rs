@@ -3,7 +3,7 @@
 use musher_rehearse::{Reply, Script, when};
 
 use super::screen::Screen;
-use crate::run::stage::{Stage, step};
+use crate::run::stage::{Stage, execute, step};
 
 #[test]
 fn prompts_are_answered_in_one_session_and_stay_in_the_scrollback() {
@@ -99,5 +99,26 @@ fn going_back_edits_an_earlier_prompt_and_restores_the_files() {
     assert!(!stage.workspace().join("new.txt").exists());
     screen.press("\u{3}");
     screen.until_idle();
+    screen.quit();
+}
+
+#[test]
+fn waiting_prompt_joins_the_turn_without_an_interruption() {
+    let script = Script::new()
+        .reply(execute("sleep 1").delay_ms(300, 0).when(when().with_tools().prompt("one").call(1)))
+        .reply(Reply::text("Both read.").when(when().with_tools()));
+    let stage = Stage::new(script);
+    let mut screen = Screen::start(&stage, &["--auto", "high", "one"]);
+    screen.until("waiting for the model");
+    screen.press("and two as well\u{1b}s");
+    screen.until("sent: and two as well");
+    screen.until("Both read.");
+    screen.until_idle();
+    let text = screen.text();
+    assert!(text.find("✓ Execute sleep 1") < text.find("› and two as well"), "{text}");
+    assert!(!text.contains("interrupted") && !text.contains("sent:"), "{text}");
+    // one turn: its second request has both
+    assert_eq!(text.matches("tokens in").count(), 1, "{text}");
+    assert!(stage.model_received("and two as well"));
     screen.quit();
 }

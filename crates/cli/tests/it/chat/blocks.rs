@@ -91,7 +91,7 @@ fn compare(size: (u16, u16)) {
         fs_err::write(&file, &shown).unwrap();
     }
     let expected = fs_err::read_to_string(&file).unwrap_or_default();
-    assert_eq!(shown, expected, "{} differs; {WRITE}=1 writes it anew", file.display());
+    assert_eq!(shown, expected, "{} differs; {WRITE}=1 writes it again", file.display());
 }
 
 #[test]

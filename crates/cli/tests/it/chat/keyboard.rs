@@ -200,3 +200,116 @@ fn custom_command_is_expanded_after_a_command_of_the_user() {
     assert!(stage.model_received("Deploy the thing called web") && stage.model_received("from-2"));
     screen.quit();
 }
+
+#[test]
+fn pasted_path_of_a_picture_is_sent_with_the_prompt() {
+    let stage = answers();
+    let picture = stage.workspace().join("screen shot.png");
+    fs_err::write(&picture, b"\x89PNG\r\n\x1a\n....").unwrap();
+    let mut screen = Screen::start(&stage, &[]);
+    screen.until_idle();
+    screen.press("look at ");
+    let quoted = format!("'{}'", picture.display());
+    screen.press(&format!("\u{1b}[200~{quoted}\u{1b}[201~"));
+    screen.until("› look at @\"screen shot.png\"");
+    screen.press("\r");
+    screen.until("Understood.");
+    screen.until_idle();
+    assert!(stage.model_received("data:image/png;base64"));
+    // text that only looks like one stays as it is
+    screen.press("\u{1b}[200~/no/such/file.png\u{1b}[201~");
+    screen.until("› /no/such/file.png");
+    screen.press("\u{3}");
+    screen.until_idle();
+    screen.quit();
+}
+
+#[test]
+fn theme_changes_the_colors() {
+    let stage = Stage::new(Script::new().reply(Reply::text("`code`").when(when().with_tools())));
+    let mut screen = Screen::start(&stage, &["one"]);
+    screen.until_idle();
+    assert!(screen.terminal.raw().contains("\u{1b}[36mcode"), "{}", screen.text());
+    screen.press("/theme\r");
+    screen.until("Theme:");
+    screen.press("bright\r");
+    screen.until_gone("Theme:");
+    screen.press("two\r");
+    screen.until_it("a bright color", |screen| screen.terminal.raw().contains("\u{1b}[96mcode"));
+    screen.until_idle();
+    screen.press("/theme none\r");
+    screen.until("unknown theme `none` (known: palette, bright, mono)");
+    screen.until_idle();
+    screen.quit();
+}
+
+/// Each command, with what it shows; those with a list are left with Escape.
+const COMMANDS: [(&str, &str); 25] = [
+    ("/help", "Leave the chat; the session stays"),
+    ("/model", "Model:"),
+    ("/effort", "Effort:"),
+    ("/mode", "Mode:"),
+    ("/autonomy", "Autonomy:"),
+    ("/theme", "Theme:"),
+    ("/context", "free"),
+    ("/usage", "Tokens of this session"),
+    ("/rename A new name", "· A new name"),
+    ("/diff", "exit code"),
+    ("/mcp", "MCP servers"),
+    ("/tools", "Execute"),
+    ("/skills", "Skills"),
+    ("/memory", "there is no AGENTS.md"),
+    ("/thinking", "no thoughts yet"),
+    ("/export talk.md", "written to"),
+    ("/image nothing.png", "cannot attach"),
+    ("/editor", "› from the editor"),
+    ("/vim", "keys of vi"),
+    ("/vim ", "keys of Emacs"),
+    ("/status", "directory"),
+    ("/rewind", "Edit the prompt:"),
+    ("/resume", "Session:"),
+    ("/fork", "a copy of the session"),
+    ("/new", "new session"),
+];
+
+#[test]
+fn every_command_does_what_the_help_says() {
+    let stage = answers();
+    let mut command = stage.musher(&["chat", "first prompt"]);
+    command.env("EDITOR", "sh -c 'printf \"from the editor\" > \"$1\"' editor");
+    let mut screen = Screen::of(command, (100, 60));
+    screen.until("Understood.");
+    screen.until_idle();
+    for (command, shown) in COMMANDS {
+        screen.press("\u{c}");
+        screen.until_it("an empty screen", |screen| screen.rows().len() <= 3);
+        screen.press(&format!("{command}\r"));
+        screen.until(shown);
+        if shown.ends_with(':') {
+            screen.press("\u{1b}");
+            screen.until_gone(shown);
+        } else if command == "/editor" {
+            screen.press("\u{3}");
+        }
+        screen.until_idle();
+    }
+    assert!(fs_err::read_to_string(stage.workspace().join("talk.md")).unwrap().contains("first prompt"));
+    screen.press("/review\r");
+    screen.until("› Review the uncommitted changes");
+    screen.until("Understood.");
+    screen.until_idle();
+    screen.press("/compact\r");
+    screen.until("became a summary");
+    screen.until_idle();
+    // all that the help lists
+    let rows = screen.all_rows();
+    let listed: Vec<_> =
+        rows.iter().filter_map(|row| row.strip_prefix("  /")?.split_whitespace().next()).collect();
+    assert!(listed.len() > 20, "{listed:?}");
+    for name in listed {
+        let is_tried = COMMANDS.iter().any(|(command, _)| command[1..].split(' ').next() == Some(name));
+        assert!(is_tried || ["review", "compact", "quit"].contains(&name), "/{name} is not tried");
+    }
+    screen.press("/quit\r");
+    assert_eq!(screen.end(), Some(0), "{}", screen.text());
+}

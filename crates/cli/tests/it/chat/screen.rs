@@ -34,7 +34,7 @@ impl Screen {
     }
 
     pub(super) fn of(mut command: std::process::Command, size: (u16, u16)) -> Self {
-        // the emulator does not wrap lines anew, as xterm
+        // the emulator does not wrap lines again, as xterm
         command.env("XTERM_VERSION", "test");
         let terminal = Terminal::start_sized(command, None, size);
         Self {

@@ -185,3 +185,77 @@ fn dumb_terminal_gets_lines() {
     assert_eq!(terminal.end(), Some(0), "{}", terminal.shown());
     assert!(!terminal.raw().contains('\u{1b}'), "{:?}", terminal.raw());
 }
+
+#[test]
+fn chat_killed_in_a_turn_keeps_the_session_and_the_draft() {
+    let script = Script::new().reply(Reply::text("The beginning of").and_hang().when(when().with_tools()));
+    let stage = Stage::new(script);
+    let mut screen = Screen::start(&stage, &["first prompt"]);
+    screen.until("The beginning of");
+    screen.press("meanwhile");
+    let drafts = stage.home().join("chat/drafts");
+    screen.until_it("the draft is on disk", |_| {
+        let found = fs_err::read_dir(&drafts).ok().and_then(|mut files| files.next()).and_then(Result::ok);
+        found.is_some_and(|file| fs_err::read_to_string(file.path()).is_ok_and(|text| text == "meanwhile"))
+    });
+    screen.terminal.signal("KILL");
+    assert_eq!(screen.end(), None);
+    let mut screen = Screen::start(&stage, &["--continue"]);
+    screen.until("› meanwhile");
+    screen.until("› first prompt");
+    screen.press("\u{3}");
+    screen.until_idle();
+    screen.quit();
+}
+
+#[test]
+fn agent_that_dies_in_a_turn_is_reported_and_the_chat_continues() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let script = Script::new().reply(Reply::text("The beginning of").and_hang().when(when().with_tools()));
+    let stage = Stage::new(script);
+    let program = env!("CARGO_BIN_EXE_musher");
+    let agent = stage.file("agent.sh", format!("#!/bin/sh\necho $$ > id\nexec '{program}' \"$@\"\n"));
+    fs_err::set_permissions(&agent, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut screen = Screen::start(&stage, &["--agent", &agent, "first prompt"]);
+    screen.until("The beginning of");
+    let id = fs_err::read_to_string(stage.workspace().join("id")).unwrap();
+    let id = rustix::process::Pid::from_raw(id.trim().parse().unwrap()).unwrap();
+    rustix::process::kill_process(id, rustix::process::Signal::KILL).unwrap();
+    screen.until("! ");
+    screen.until_idle();
+    screen.press("typed after it");
+    screen.until("› typed after it");
+    screen.press("\u{3}");
+    screen.until_idle();
+    screen.quit();
+}
+
+#[test]
+fn title_progress_and_notification_are_what_terminals_know() {
+    let script = Script::new()
+        .reply(Reply::text("First.").delay_ms(500, 0).when(when().with_tools().prompt("one")))
+        .reply(Reply::text("Second.").when(when().with_tools()));
+    let stage = Stage::new(script);
+    let mut screen = Screen::start(&stage, &["one"]);
+    screen.until("waiting for the model");
+    screen.press("\u{1b}[O");
+    screen.until("First.");
+    screen.until_idle();
+    let finished =
+        "\u{1b}]9;the agent has finished\u{1b}\\\u{1b}]777;notify;musher;the agent has finished\u{1b}\\\u{7}";
+    screen.until_it("the notification", |screen| screen.terminal.raw().contains(finished));
+    screen.press("\u{1b}[I");
+    screen.press("two\r");
+    screen.until("Second.");
+    screen.until_idle();
+    screen.quit();
+    let raw = screen.terminal.raw();
+    let at = |text: &str| raw.find(text).unwrap_or_else(|| panic!("{text:?} is missing in {raw:?}"));
+    // the indicator runs during the turn, and is off afterwards
+    assert!(at("\u{1b}]0;… musher\u{1b}\\\u{1b}]9;4;3\u{1b}\\") < at("\u{1b}]9;4;0\u{1b}\\"));
+    assert!(raw.rfind("\u{1b}]9;4;0") > raw.rfind("\u{1b}]9;4;3"));
+    assert_eq!(raw.matches(finished).count(), 1, "only while the window has no focus");
+    // the title of the window is the user's again at the end
+    assert!(raw.contains("\u{1b}]0;\u{1b}\\"), "{raw:?}");
+}
