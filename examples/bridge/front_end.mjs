@@ -93,7 +93,7 @@ async function main() {
     }
     if (type === "error") {
       console.error(`error ${payload.code}: ${payload.message}`);
-      // an error that is no reply, or the reply to our first request, ends the session
+      // an error that is not a reply, or the reply to our first request, ends the session
       if (id === undefined || id === create) {
         code = 1;
         break;

@@ -94,7 +94,7 @@ def main():
             bridge.send("callback.response", answer, message["session_id"], message["id"])
         elif kind == "error":
             print(f"error {payload['code']}: {payload['message']}", file=sys.stderr)
-            # an error that is no reply, or the reply to our first request, ends the session
+            # an error that is not a reply, or the reply to our first request, ends the session
             if message.get("id") in (None, create):
                 failed = True
                 break

@@ -248,7 +248,7 @@ fn refreshed(home: &Path, notes: &mut Notes) -> Refreshed {
     };
     read().unwrap_or_else(|why| {
         let message = format!(
-            "cannot read the models of vendors: {why}; `musher models --refresh` writes the file anew"
+            "cannot read the models of vendors: {why}; `musher models --refresh` writes the file again"
         );
         let problem = Problem { severity: Severity::Warning, ..Problem::new(&path, message) };
         notes.problems.push(problem);

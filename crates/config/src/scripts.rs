@@ -1,6 +1,6 @@
 //! The files that commands of settings run: scripts of hooks and of MCP servers.
 //!
-//! Trust in a repository's settings covers them, and writing them always needs permission: a changed script of a hook runs unasked.
+//! Trust in a repository's settings covers them, and writing them always needs permission: a changed script of a hook runs without asking.
 
 use std::path::{Path, PathBuf};
 

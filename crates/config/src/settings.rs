@@ -95,7 +95,7 @@ impl Settings {
             self.max_autonomy = Some(self.max_autonomy.map_or(max, |now| now.min(max)));
         }
         add(&mut self.disabled_skills, over.get_restriction("disabledSkills"));
-        self.apply_consent(over);
+        self.apply_approvals(over);
         if let Some(sandbox) = over.get_restriction::<SandboxSettings>("sandbox") {
             if over.is_file_trusted {
                 self.sandbox.override_with(sandbox);
@@ -123,7 +123,7 @@ impl Settings {
     }
 
     /// Merges mode and autonomy level: an untrusted file may only make them stricter.
-    fn apply_consent(&mut self, over: &mut Reader<'_>) {
+    fn apply_approvals(&mut self, over: &mut Reader<'_>) {
         let field = "sessionDefaultSettings.autonomyLevel";
         if let Some(autonomy) = over.get_restriction::<Autonomy>(field) {
             if over.is_file_trusted || autonomy <= self.autonomy.unwrap_or(Autonomy::Off) {

@@ -192,7 +192,7 @@ impl Client {
     }
 
     /// Connects to the host of a URL, through the proxy and with TLS as for a request, and returns the byte stream: for protocols
-    /// that begin as HTTP and go on as something else, such as WebSocket.
+    /// that begin as HTTP and continue as something else, such as WebSocket.
     ///
     /// A plain `http` URL is connected to directly, because a forwarding proxy passes on requests only.
     pub async fn connect(

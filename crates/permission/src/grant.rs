@@ -35,7 +35,7 @@ pub fn apply(policy: &mut Policy, request: &PermissionRequest, choice: Choice) -
     match (&request.kind, choice) {
         (_, Choice::Cancel) => None,
         (Kind::ExitSpecMode { .. }, _) => leave_spec_mode(policy, choice),
-        // consent to a page does not cover builds and deletes
+        // approval of a page does not cover builds and deletes
         (Kind::Beyond { tool, target, operation: Operation::Network, .. }, Choice::ProceedAlways) => {
             policy.grants.add_address(tool, target);
             Some(Grant::Call { raised: None })

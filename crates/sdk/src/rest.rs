@@ -120,7 +120,7 @@ impl Rest {
             .map(drop)
     }
 
-    /// Configures a computer anew.
+    /// Changes the configuration of a computer.
     pub async fn refresh_computer(&self, id: &str) -> Result<Refreshed> {
         self.send(Method::POST, &format!("/api/v0/computers/{}/refresh", escaped(id)), &json!({})).await
     }

@@ -126,7 +126,7 @@ async fn edits(program: &Path) -> Result<Vec<(Row, String)>> {
             0 => stage.resume().await?,
             2 => {
                 let path = file(&folder, at);
-                fs_err::write(&path, format!("// by somebody else\n{TEXT}"))?;
+                fs_err::write(&path, format!("// by another user\n{TEXT}"))?;
                 // the clock of the file system may be coarse
                 let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
                 fs_err::File::options().write(true).open(&path)?.set_modified(later)?;

@@ -51,7 +51,7 @@ pub(super) fn pasted(text: &str, cwd: &Path) -> Option<String> {
     if text.is_empty() || text.len() > MAX_PASTED {
         return None;
     }
-    // a path with spaces that nobody has quoted
+    // a path with spaces that is not quoted
     let whole = file(text, cwd).map(|path| vec![path]);
     let paths = whole.or_else(|| words(text)?.iter().map(|word| file(word, cwd)).collect())?;
     let mentions: Vec<_> = paths.iter().map(|path| mention(path)).collect();

@@ -104,7 +104,7 @@ fn change_is_shown_once() {
 }
 
 #[test]
-fn answer_that_begins_anew_says_so() {
+fn answer_that_starts_again_says_so() {
     let mut view = View::new(Style::PLAIN, true);
     let events = [
         delta("m", "Hel"),

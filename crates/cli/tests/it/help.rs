@@ -55,5 +55,5 @@ fn every_command_explains_itself_with_examples_and_as_it_did() {
             wrong.push(format!("{} is of no command", path.display()));
         }
     }
-    assert!(wrong.is_empty(), "{}\n\n{WRITE}=1 writes the files anew", wrong.join("\n"));
+    assert!(wrong.is_empty(), "{}\n\n{WRITE}=1 writes the files again", wrong.join("\n"));
 }

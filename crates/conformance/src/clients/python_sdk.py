@@ -25,7 +25,7 @@ from droid_sdk.mcp import create_sdk_mcp_server, tool
 
 RUNTIME = Runtime(executable=sys.argv[1])
 MODEL = "custom:rehearsal-chat"
-PATIENCE = 100
+TIMEOUT = 100
 NUMBER = JsonSchema({
     "type": "object",
     "properties": {"number": {"type": "number"}},
@@ -58,7 +58,7 @@ def is_hidden(event):
 
 async def turn(session, prompt, **options):
     """One turn: the events a user sees, and its end."""
-    stream = session.stream(prompt, timeout=PATIENCE, **options)
+    stream = session.stream(prompt, timeout=TIMEOUT, **options)
     async with stream:
         events = [told(event) async for event in stream if not is_hidden(event)]
     result = stream.result
@@ -117,7 +117,7 @@ async def conversation():
     await turn(session, "give no number", output=NUMBER)
     await turn(session, "go wrong")
 
-    stream = session.stream("talk without end", timeout=PATIENCE, include_partial_messages=True)
+    stream = session.stream("talk without end", timeout=TIMEOUT, include_partial_messages=True)
     async with stream:
         async for event in stream:
             if type(event).__name__ == "TextDelta" and "upon" in event.text:
@@ -134,7 +134,7 @@ async def conversation():
     tell("skills", (await session.list_skills()).project_available)
 
     await session.update_settings(autonomy=Autonomy.HIGH)
-    await turn(session, "run it unasked")
+    await turn(session, "run it without asking")
     await session.update_settings(autonomy=Autonomy.OFF)
     await session.enter_spec()
     await turn(session, "make a plan")
@@ -151,9 +151,9 @@ async def conversation():
 
 
 async def main():
-    one = await run("say hello", model=MODEL, timeout=PATIENCE, runtime=RUNTIME)
+    one = await run("say hello", model=MODEL, timeout=TIMEOUT, runtime=RUNTIME)
     tell("one shot", one.success, one.text, one.turn_count)
-    shaped = await run("give a number", model=MODEL, output=NUMBER, timeout=PATIENCE, runtime=RUNTIME)
+    shaped = await run("give a number", model=MODEL, output=NUMBER, timeout=TIMEOUT, runtime=RUNTIME)
     tell("one shot with a shape", shaped.success, dict(shaped.structured_output))
     first = await conversation()
 

@@ -46,7 +46,7 @@ pub(crate) async fn pictures_and_documents_reach_the_model(target: &dyn Target) 
     }
     assert_eq!(kinds, ["image", "document", "document", "text"]);
     let asked = stage.asked();
-    // the agent packs pictures anew
+    // the agent packs pictures again
     assert!(asked[0].contains(r#""media_type":"image/png""#), "the picture is in the request");
     assert!(asked[0].contains("The dot is black."), "and so is the document");
     session.close().await?;

@@ -21,7 +21,7 @@ pub(crate) async fn plans_are_refused_accepted_edited_and_handed_over(target: &d
             .reply(Reply::text(format!("Did it, {way}.")).when(on(&format!("Plan {way}"), 2)))
     });
     // the session that takes over gets the plan as its prompt
-    let script = script.reply(Reply::text("Did it anew.").when(on("Do it, fresh", 1)));
+    let script = script.reply(Reply::text("Did it again.").when(on("Do it, fresh", 1)));
     let script = script.reply(Reply::text("That.").when(on("What did you do", 1)));
     let stage = target.stage(script)?;
     let plans = Arc::new(Mutex::new(Vec::new()));
@@ -85,7 +85,7 @@ pub(crate) async fn plans_are_refused_accepted_edited_and_handed_over(target: &d
     assert_eq!(result.end, TurnEnd::HandedOver);
     assert_ne!(result.session_id, before);
     assert_eq!(session.id(), result.session_id, "the session continues there");
-    assert_eq!(result.text, "Did it anew.");
+    assert_eq!(result.text, "Did it again.");
     let result = session.send("What did you do?").await?;
     assert_eq!((result.session_id.as_str(), result.text.as_str()), (session.id().as_str(), "That."));
     assert_eq!(plans.lock().unwrap().len(), ways.len());

@@ -170,9 +170,9 @@ fn listed(items: &[Listed<'_>]) -> String {
     text.trim_end().to_owned()
 }
 
-/// Returns the beginning of a text, at most `most` bytes.
-pub(super) fn cut(text: &str, most: usize) -> &str {
-    let mut end = most.min(text.len());
+/// Returns the beginning of a text, at most `max_length` bytes.
+pub(super) fn cut(text: &str, max_length: usize) -> &str {
+    let mut end = max_length.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
     }

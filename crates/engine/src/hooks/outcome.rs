@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn json_has_a_say_in_consent() {
+    fn json_decides_on_permissions() {
         let of = |own: Value| wants("PreToolUse", &json!({"hookSpecificOutput": own}));
         let allowed = of(json!({"permissionDecision": "allow", "updatedInput": {"command": "ls"}}));
         assert_eq!(allowed.decision, Some(HookDecision::Allow));

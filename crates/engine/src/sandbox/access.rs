@@ -12,7 +12,7 @@ pub(crate) enum CommandAccess {
     /// Nothing: it is proven to be read-only.
     ReadOnly,
     /// Something, and it runs without asking.
-    Unasked,
+    WithoutAsking,
     /// The repository, with git, and it runs without asking.
     Git,
     /// Everything: the user has approved it, now or in the settings.
@@ -29,7 +29,7 @@ impl CommandAccess {
         } else if writes_with_git(line, policy, workspace) {
             Self::Git
         } else {
-            Self::Unasked
+            Self::WithoutAsking
         }
     }
 }

@@ -120,7 +120,7 @@ impl Actor {
         }
         let session = self.session.as_mut().ok_or(Error::NoSession)?;
         session.acquire(Purpose::Turn)?;
-        self.emit_news();
+        self.emit_unsent();
         let session = self.session.as_mut().ok_or(Error::NoSession)?;
         let mut queued = Queued::new(Some(command_id.clone()), prompt);
         // a prompt that hooks may refuse becomes part of the conversation after they have run
@@ -147,10 +147,10 @@ impl Actor {
         if !session.subagents().has_completions() || session.acquire(Purpose::Turn).is_err() {
             return None;
         }
-        self.emit_news();
+        self.emit_unsent();
         let session = self.session.as_mut()?;
         session.completion_prompt().unwrap_or_else(|error| {
-            self.emit(Event::problem(error.to_string(), "PersistenceError"));
+            self.emit(Event::problem(error.with_causes().to_string(), "PersistenceError"));
             None
         })
     }
@@ -176,7 +176,7 @@ impl Actor {
         let store = self.environment.store();
         if let Some(session) = self.session.as_mut().filter(|session| session.id().as_str() == load.id) {
             let outcome = session.reread(&store).map_err(Error::from);
-            self.emit_news();
+            self.emit_unsent();
             let loaded = self.session.as_ref().map(|session| self.loaded(session)).ok_or(Error::NoSession);
             let outcome = outcome.and(loaded).map(|loaded| Reply::Loaded(Box::new(loaded)));
             return self.reply(command_id, outcome);
@@ -323,7 +323,7 @@ impl Actor {
         if let HookProgress::Completed(run) = &progress {
             for message in session.keep_hook_run(hook_message(run)) {
                 if let Err(error) = session.append(message) {
-                    let event = Event::problem(error.to_string(), "PersistenceError");
+                    let event = Event::problem(error.with_causes().to_string(), "PersistenceError");
                     self.out.push(Some(session.id().clone()), event);
                 }
             }

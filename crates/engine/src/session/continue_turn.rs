@@ -10,6 +10,7 @@ use musher_store::Purpose;
 use super::actor::Actor;
 use super::turn::Turn;
 use crate::Event;
+use crate::command::ContinueTurn;
 
 /// Where an interrupted turn continues.
 #[derive(Debug, PartialEq)]
@@ -22,13 +23,24 @@ struct Point {
     results_id: Option<String>,
 }
 
+/// Returns the prompt of the last turn.
+fn prompt<'a>(mut messages: impl DoubleEndedIterator<Item = &'a Message>) -> Option<&'a Message> {
+    messages.rfind(|message| message.role == Role::User && message.visibility != Visibility::LlmOnly)
+}
+
+/// Whether the last turn of these messages is one that is to continue.
+pub(super) fn is_for(which: &ContinueTurn, messages: &[Message]) -> bool {
+    match which {
+        ContinueTurn::No => false,
+        ContinueTurn::Last => true,
+        ContinueTurn::Of(ids) => prompt(messages.iter()).is_some_and(|prompt| ids.contains(&prompt.id)),
+    }
+}
+
 /// Finds where the last turn continues; `None` if it was complete.
 fn point(messages: &[Arc<Message>], open_calls: &[String]) -> Option<Point> {
-    let is_prompt =
-        |message: &Arc<Message>| message.role == Role::User && message.visibility != Visibility::LlmOnly;
-    let prompt = messages.iter().rposition(is_prompt)?;
-    let turn_id = messages[prompt].id.clone();
-    let after = &messages[prompt..];
+    let turn_id = prompt(messages.iter().map(|message| &**message))?.id.clone();
+    let after = &messages[messages.iter().rposition(|message| message.id == turn_id)?..];
     let Some(answer) = after.iter().rposition(|message| message.role == Role::Assistant) else {
         // the model had not answered yet
         return Some(Point { turn_id, calls: Vec::new(), results_id: None });
@@ -55,9 +67,9 @@ impl Actor {
         let Some(open_calls) = session.take_interrupted() else { return };
         let Some(point) = point(session.conversation().messages(), &open_calls) else { return };
         if let Err(error) = session.acquire(Purpose::Turn) {
-            return self.emit(Event::problem(error.to_string(), "PersistenceError"));
+            return self.emit(Event::problem(error.with_causes().to_string(), "PersistenceError"));
         }
-        self.emit_news();
+        self.emit_unsent();
         tracing::info!(turn = point.turn_id, calls = point.calls.len(), "continues an interrupted turn");
         let (limits, tools) = (self.environment.limits, self.environment.tools.clone());
         self.turns.begin(Turn::new(point.turn_id, Instant::now(), limits, tools));

@@ -87,7 +87,7 @@ pub(super) fn restore(settings: &mut Settings, saved: &Map<String, Value>) {
     let effort =
         |key: &str| saved.get(key).and_then(|effort| serde_json::from_value::<Effort>(effort.clone()).ok());
     settings.effort = effort("reasoningEffort").unwrap_or(settings.effort);
-    // a stored session never does more unasked than the process that opens it
+    // a stored session never does more without asking than the process that opens it
     if text("interactionMode") == Some("spec") {
         settings.mode = Mode::Spec;
     }

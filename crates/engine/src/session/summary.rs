@@ -274,12 +274,12 @@ fn show(part: &Content, all: &mut String) {
 }
 
 /// A text with its middle left out, if it is too long.
-fn shortened(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
-    if text.len() <= most {
+fn shortened(text: &str, max_length: usize) -> std::borrow::Cow<'_, str> {
+    if text.len() <= max_length {
         return text.into();
     }
-    let head = text.floor_char_boundary(most / 3);
-    let tail = text.ceil_char_boundary(text.len() - (most - head));
+    let head = text.floor_char_boundary(max_length / 3);
+    let tail = text.ceil_char_boundary(text.len() - (max_length - head));
     let left_out = tail.saturating_sub(head);
     let (head, tail) = (text.get(..head).unwrap_or_default(), text.get(tail..).unwrap_or_default());
     format!("{head}\n[... {left_out} bytes left out ...]\n{tail}").into()

@@ -1,5 +1,6 @@
 //! A tool from outside the workspace's own crates: adding it to the registry is all that is needed.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use musher_engine::{Choice, Command, Reply, UserResponse};
@@ -67,5 +68,33 @@ async fn added_tool_is_listed_offered_permission_checked_and_run() {
     stage.agent.respond(request, UserResponse::Decision(Choice::ProceedOnce.into())).unwrap();
     let seen = stage.until_idle().await.join("\n");
     assert!(seen.contains("deployed to \"staging\""), "{seen}");
-    assert!(seen.contains("`place` is required"), "wrong arguments are refused unasked: {seen}");
+    assert!(seen.contains("`place` is required"), "wrong arguments are refused without asking: {seen}");
+}
+
+/// The sources of a directory, without tests.
+fn sources(folder: &Path, all: &mut Vec<(PathBuf, String)>) {
+    for entry in fs_err::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let is_test = path.file_stem().is_some_and(|name| name == "tests");
+        if path.is_dir() && !is_test {
+            sources(&path, all);
+        } else if path.extension().is_some_and(|ending| ending == "rs") && !is_test {
+            let text = fs_err::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]\nmod tests").next().unwrap().to_owned();
+            all.push((path, code));
+        }
+    }
+}
+
+#[test]
+fn engine_decides_nothing_by_the_name_of_a_tool() {
+    let mut all = Vec::new();
+    sources(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")), &mut all);
+    assert!(all.len() > 50, "{}", all.len());
+    for tool in Registry::builtin().infos() {
+        let quoted = format!("\"{}\"", tool.name);
+        for (path, code) in &all {
+            assert!(!code.contains(&quoted), "{quoted} in {}", path.display());
+        }
+    }
 }

@@ -15,7 +15,7 @@ const CALLS: usize = 10_000;
 /// How many calls of an answer run.
 const LIMIT: usize = 512;
 
-/// Calls of all kinds that need no consent: an unknown tool, arguments that are refused, arguments that cannot be read, a tool of the
+/// Calls of all kinds that need no approval: an unknown tool, arguments that are refused, arguments that cannot be read, a tool of the
 /// engine itself, and a tool that reads the disk.
 fn mixture(count: usize) -> Vec<(&'static str, Value)> {
     let kinds = [

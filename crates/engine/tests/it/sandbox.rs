@@ -239,7 +239,7 @@ async fn read_only_command_works_and_has_a_private_temporary_directory() {
 }
 
 #[tokio::test]
-async fn command_that_runs_unasked_changes_the_workspace_and_nothing_else() {
+async fn command_that_runs_without_asking_changes_the_workspace_and_nothing_else() {
     for (layers, protects) in [(Layers::available(), true), (landlock(), false), (namespaces(), true)] {
         let place = Place::new();
         let make = format!(
@@ -383,6 +383,68 @@ async fn git_commit_works_without_a_client_but_cannot_leave_hooks() {
     assert!(place.work(".git/refs/heads").read_dir().unwrap().count() == 1);
 }
 
+#[tokio::test]
+async fn nested_repository_is_as_protected_as_that_of_the_workspace() {
+    let place = Place::new();
+    fs_err::create_dir_all(place.work("sub/deeper/.git/hooks")).unwrap();
+    fs_err::create_dir_all(place.work(".husky")).unwrap();
+    let recipe =
+        "echo x > sub/deeper/new; echo x > sub/deeper/.git/hooks/pre-commit; echo x > .husky/pre-commit";
+    fs_err::write(place.work("Makefile"), format!("all:\n\t{recipe}\n")).unwrap();
+    let mut stage = place.stage(&[execute("make")], unattended(Autonomy::Medium), |it| it).await;
+    stage.say("Build it.");
+    let seen = stage.until_idle().await.join("\n");
+    assert!(place.work("sub/deeper/new").exists(), "{seen}");
+    for name in ["sub/deeper/.git/hooks/pre-commit", ".husky/pre-commit"] {
+        assert!(!place.work(name).exists(), "{name}: {seen}");
+    }
+}
+
+#[tokio::test]
+async fn git_commit_in_a_worktree_works_without_a_client_but_cannot_leave_hooks() {
+    let place = Place::new();
+    let repository = place.other("repository");
+    let git = |arguments: &[&str]| {
+        #[expect(clippy::disallowed_methods, reason = "the real git is run")]
+        let mut git = std::process::Command::new("git");
+        git.args(arguments).env("GIT_CONFIG_GLOBAL", "/dev/null");
+        assert!(git.status().unwrap().success(), "{arguments:?}");
+    };
+    let at = repository.to_str().unwrap();
+    git(&["init", "-q", at]);
+    for (name, value) in [("user.name", "n"), ("user.email", "e@example.com")] {
+        git(&["-C", at, "config", name, value]);
+    }
+    git(&["-C", at, "commit", "-q", "--allow-empty", "-m", "first"]);
+    fs_err::remove_dir_all(place.work.path()).unwrap();
+    git(&["-C", at, "worktree", "add", "-q", "-b", "tree", place.work.path().to_str().unwrap()]);
+    fs_err::write(place.work("file"), "before").unwrap();
+    fs_err::create_dir_all(repository.join(".git/hooks")).unwrap();
+    let hook = repository.join(".git/hooks/pre-commit");
+    fs_err::write(&hook, "#!/bin/sh\necho x > \"$(dirname \"$0\")/post-checkout\"; exit 0\n").unwrap();
+    #[expect(clippy::disallowed_methods, reason = "a hook has to be a program")]
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let command = execute("git add file && git commit -q -m second");
+    let mut stage = place.stage(&[command], unattended(Autonomy::Medium), |it| it).await;
+    stage.say("Commit it.");
+    let seen = stage.until_idle().await.join("\n");
+    assert!(seen.contains("call_0 done"), "{seen} {}", results(&stage));
+    let log = fs_err::read_to_string(
+        repository
+            .join(".git/worktrees")
+            .read_dir()
+            .unwrap()
+            .next()
+            .unwrap()
+            .unwrap()
+            .path()
+            .join("logs/HEAD"),
+    )
+    .unwrap();
+    assert!(log.contains("second"), "{log}");
+    assert!(!repository.join(".git/hooks/post-checkout").exists());
+}
+
 fn settings(mode: SandboxMode) -> SandboxSettings {
     SandboxSettings { mode: Some(mode), ..SandboxSettings::default() }
 }
@@ -463,26 +525,35 @@ async fn required_sandbox_that_cannot_be_enforced_starts_no_session() {
 
 #[tokio::test]
 async fn session_says_at_its_start_what_cannot_be_enforced() {
-    for (layers, expected) in [
-        (Layers::available(), None),
-        (landlock(), Some("`.git`, settings and other protected files")),
-        (Layers::default(), Some("where commands write is not restricted")),
+    let git = "`.git`, settings and other protected files";
+    let writes = "where commands write is not restricted";
+    let set = Some(SandboxMode::WorkspaceWrite);
+    for (mode, level, layers, expected) in [
+        (set, Autonomy::Low, Layers::available(), None),
+        (set, Autonomy::Low, landlock(), Some(git)),
+        (set, Autonomy::Low, Layers::default(), Some(writes)),
+        (None, Autonomy::Low, Layers::available(), None),
+        (None, Autonomy::Medium, landlock(), Some(git)),
+        (None, Autonomy::High, landlock(), None),
+        (None, Autonomy::High, Layers::default(), Some(writes)),
+        (Some(SandboxMode::Off), Autonomy::Low, Layers::default(), None),
     ] {
         let place = Place::new();
-        let sandbox = settings(SandboxMode::WorkspaceWrite);
+        let sandbox = SandboxSettings { mode, ..SandboxSettings::default() };
         let (home, work) = (Arc::clone(&place.home), Arc::clone(&place.work));
         let mut stage = Stage::with_setup(home, work, [], Registry::builtin(), |it| {
             it.with_sandbox(sandbox).with_sandbox_layers(layers)
         });
         let cwd = place.work.path().to_owned();
-        stage.submit(musher_engine::Command::Create(Box::new(NewSession { cwd, ..at(Autonomy::Low) })));
+        stage.submit(musher_engine::Command::Create(Box::new(NewSession { cwd, ..at(level) })));
         let events = lines(&stage.until(|event| matches!(event, Event::Settings { .. })).await);
         let problems: Vec<_> =
             events.into_iter().filter(|line| line.starts_with("problem sandbox")).collect();
         match expected {
-            None => assert!(problems.is_empty(), "{problems:?}"),
+            None => assert!(problems.is_empty(), "{mode:?} {level:?} {layers}: {problems:?}"),
             Some(text) => {
-                assert!(problems.len() == 1 && problems[0].contains(text), "{layers}: {problems:?}");
+                let is_one = problems.len() == 1 && problems[0].contains(text);
+                assert!(is_one, "{mode:?} {level:?} {layers}: {problems:?}");
             }
         }
     }

@@ -155,6 +155,27 @@ async fn always_asked_call_needs_permission_despite_earlier_grants() {
 }
 
 #[tokio::test]
+async fn command_proven_read_only_runs_without_asking_whatever_risk_the_model_claims() {
+    for claim in ["low", "medium", "high"] {
+        let call = |command: &str| {
+            let mut call = execute(command);
+            call.1["riskLevel"] = claim.into();
+            call
+        };
+        let script = [calls("", &[call("pwd")]), calls("", &[call("touch made.txt")]), text("ok")];
+        let mut stage = Stage::open(script).await;
+        stage.say("Where?");
+        let (seen, request) = stage.until_question().await;
+        assert!(seen.iter().any(|line| line.starts_with("call_0 done")), "{claim}: {seen:?}");
+        assert!(seen.last().unwrap().starts_with("may call_1 run?"), "{claim}: {seen:?}");
+        // and a claim does not lower the risk of another command either
+        stage.agent.respond(request, permission(Choice::Cancel)).unwrap();
+        stage.until_idle().await;
+        assert!(!stage.work.path().join("made.txt").exists(), "{claim}");
+    }
+}
+
+#[tokio::test]
 async fn queued_call_is_checked_again_after_a_change() {
     // the second call was harmless when it was judged; the first makes its path lead to what is always asked for
     let write = ("Create", json!({"file_path": "x/pre-commit", "content": "evil"}));

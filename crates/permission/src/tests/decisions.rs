@@ -162,7 +162,7 @@ fn files_are_asked_for_by_where_they_really_are() {
     let path = scene.path("work").join("new/x.rs");
     assert_eq!(request.kind, Kind::Create { path, file_name: "x.rs".to_owned(), content: "x".to_owned() });
     assert_eq!((request.impact(), values(&request).len()), ("low", 3));
-    // a link that leads out is shown with its end, and the consent is for that end
+    // a link that leads out is shown with its end, and the decision is for that end
     let request = asked(create(&scene.at(Autonomy::Medium), "door/x"));
     assert!(matches!(&request.kind, Kind::Create { path, .. } if *path == scene.path("out").join("x")));
     assert_eq!(request.access, Access::Only([scene.path("out").join("x")].into()));

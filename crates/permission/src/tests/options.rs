@@ -24,7 +24,7 @@ const ENDED: &[(&str, &[&str], &str)] = &[
     ("vdir", &["--help", "--version"], "prints its help or version, and ends"),
     ("rg", &["--version", "-V", "-h"], "prints its help or version, and ends"),
     ("uptime", &["--since", "-s"], "prints the time, and ends"),
-    ("git rev-parse", &["--short", "--verify"], "fails because the unknown option is no revision"),
+    ("git rev-parse", &["--short", "--verify"], "fails because the unknown option is not a revision"),
     ("git show", &["--graph"], "fails because one commit has no graph"),
 ];
 
@@ -125,7 +125,7 @@ fn observe(program: &[&str], option: &str, text: &str, scene: &TestWorkspace) ->
     if text.starts_with("usage:") && !complains(&[option]) {
         return Observed::Left;
     }
-    // with one more word before it, the program does read the unknown option: so it is no option that ends the program
+    // with one more word before it, the program does read the unknown option: so it is not an option that ends the program
     let is_taken =
         VALUES.iter().any(|value| !complains(&[option, value]) && complains(&[option, value, CANARY]));
     if is_taken { Observed::Took } else { Observed::Ended }

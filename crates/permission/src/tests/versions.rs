@@ -1,6 +1,6 @@
 //! Which version of each program the option tables were checked with.
 //!
-//! Another version than the listed one is no failure: the other tests compare the tables with the programs that are installed, whatever their
+//! Another version than the listed one is not a failure: the other tests compare the tables with the programs that are installed, whatever their
 //! version is, and fail if an option means something else. The message says that the list has to be brought up to date.
 
 use super::*;

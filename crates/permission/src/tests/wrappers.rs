@@ -47,7 +47,7 @@ const WRAPPED: &[&str] = &[
 const PATTERNS: &[&str] = &["in*", "in?", "*", "in[0-9]", "./in*", "{in1,in2}", "-*"];
 
 #[test]
-fn patterns_in_the_words_of_a_wrapper_never_run_unasked() {
+fn patterns_in_the_words_of_a_wrapper_never_run_without_asking() {
     let scene = TestWorkspace::new();
     // the words that a pattern could become
     for name in ["in1", "in2", "in3"] {

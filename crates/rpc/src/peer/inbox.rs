@@ -1,8 +1,8 @@
 //! Everything from the peer except responses to our calls, in order, bounded: back-pressure on the peer.
 //!
 //! It has two limits. With one, a caller that waits for a response and does not read its inbox meanwhile would wait forever behind
-//! a full one. So reading from the peer stops at the low limit only while no caller waits for a response. While one does, it goes
-//! on to the high limit; beyond that the call can only time out. Nothing is dropped.
+//! a full one. So reading from the peer stops at the low limit only while no caller waits for a response. While one does, it
+//! continues to the high limit; beyond that the call can only time out. Nothing is dropped.
 
 use std::collections::VecDeque;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use musher_rpc::{
-    Bound, Closed, Connection, Error, Inbox, InboxLimits, Incoming, Peer, Stray, Watch, memory,
+    Bound, Closed, Connection, Error, Inbox, InboxLimits, Incoming, Peer, Stray, Watch, memory, with_causes,
 };
 use musher_wire::{Frame, Id, Json, ListTools, ListToolsParams, Request, Response, RpcError};
 use tokio::task::JoinHandle;
@@ -108,7 +108,7 @@ async fn error_without_id_fails_the_only_call_or_is_reported() {
     next_request(&mut theirs).await;
     theirs.outgoing.send(refused(&Id::Null, "bad call")).await.unwrap();
     let error = soon(only).await.unwrap().unwrap_err();
-    assert_eq!(error.to_string(), "`only` was refused: bad call (code -32603)");
+    assert_eq!(with_causes(&error).to_string(), "`only` was refused: bad call (code -32603)");
 
     let two = [call(&peer, "a"), call(&peer, "b")];
     let (a, b) = (next_request(&mut theirs).await, next_request(&mut theirs).await);
@@ -158,7 +158,8 @@ async fn error_after_the_acknowledgement_reaches_the_watcher() {
     let (ack, watch) = watched(&peer, &mut theirs, &answers).await.unwrap();
     assert_eq!(ack.text(), r#""ack""#);
     let error = soon(watch).await;
-    assert_eq!(error.to_string(), "`droid.add_user_message` was refused: No active session (code -32603)");
+    let expected = "`droid.add_user_message` was refused: No active session (code -32603)";
+    assert_eq!(with_causes(&error).to_string(), expected);
     drop(theirs);
     assert!(matches!(soon(inbox.recv()).await, Some(Incoming::Closed(_))), "the error is reported once");
 }
@@ -205,7 +206,7 @@ fn start_small(low: usize, high: usize) -> (Peer, Inbox, Connection) {
     (peer, inbox, theirs)
 }
 
-async fn expect_news(inbox: &mut Inbox, numbers: std::ops::Range<usize>) {
+async fn expect_notifications(inbox: &mut Inbox, numbers: std::ops::Range<usize>) {
     for n in numbers {
         let Some(Incoming::Notification(received)) = soon(inbox.recv()).await else { panic!("lost {n}") };
         assert_eq!(Frame::Notification(received), notification(n));
@@ -225,7 +226,7 @@ async fn call_is_answered_while_the_inbox_is_full_and_unread() {
     let request = next_request(&mut theirs).await;
     soon(theirs.outgoing.send(result(&request.id, "through"))).await.unwrap();
     assert_eq!(soon(waiting).await.unwrap().unwrap().text(), r#""through""#);
-    expect_news(&mut inbox, 0..sent).await;
+    expect_notifications(&mut inbox, 0..sent).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -240,7 +241,7 @@ async fn at_the_high_limit_a_call_runs_into_its_deadline_and_nothing_is_lost() {
     });
     assert!(matches!(peer.request("m", Json::empty_object(), AFTER).await, Err(Error::Timeout { .. })));
     assert!(!flood.is_finished());
-    expect_news(&mut inbox, 0..5000).await;
+    expect_notifications(&mut inbox, 0..5000).await;
     flood.await.unwrap();
 }
 

@@ -71,7 +71,7 @@ async fn frames_go_both_ways_and_a_close_is_an_orderly_end() {
 #[tokio::test]
 async fn call_crosses_a_websocket() {
     let (client, server) = both_ends(options()).await;
-    let (client, _news) = Peer::start(client);
+    let (client, _notifications) = Peer::start(client);
     let (agent, mut inbox) = Peer::start(server);
     let serve = tokio::spawn(async move {
         while let Some(incoming) = inbox.recv().await {

@@ -1,4 +1,4 @@
-//! The task behind a [`Daemon`](super::Daemon): one connection for all sessions, which is made anew when it breaks.
+//! The task behind a [`Daemon`](super::Daemon): one connection for all sessions, which is made again when it breaks.
 //!
 //! It only moves messages; [`Core`] decides. It never waits for a session, and for the daemon only with the sessions' input held back.
 
@@ -164,7 +164,7 @@ impl Task {
         let why = loop {
             let Some(now) = accepted.take() else { break Closed::Ended };
             let Some(why) = self.serve(now, &mut commands).await else { break Closed::Local };
-            tracing::info!(%why, "the connection to the daemon broke");
+            tracing::info!(why = %musher_rpc::with_causes(&why), "the connection to the daemon broke");
             match self.reconnect(&mut commands, &why).await {
                 Ok(again) => accepted = again,
                 Err(error) => {

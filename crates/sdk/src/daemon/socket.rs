@@ -25,14 +25,14 @@ pub(super) struct Target {
     pub(super) caller: Arc<str>,
 }
 
-/// An address, or how to find it anew for each attempt: a daemon that was restarted may be elsewhere.
+/// An address, or how to find it again for each attempt: a daemon that was restarted may be elsewhere.
 #[derive(Debug, Clone)]
 pub(super) enum Place {
     At(Address),
     By(Convention),
 }
 
-/// A credential, or where to read it anew for each attempt: a daemon that was restarted may have another one.
+/// A credential, or where to read it again for each attempt: a daemon that was restarted may have another one.
 #[derive(Clone, Default)]
 pub(super) enum Token {
     #[default]

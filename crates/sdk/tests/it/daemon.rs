@@ -226,7 +226,7 @@ async fn refused_credential_and_absent_daemon_are_told_apart() {
 }
 
 #[tokio::test]
-async fn token_is_read_anew_for_each_connection() {
+async fn token_is_read_again_for_each_connection() {
     let folder = tempfile::tempdir().unwrap();
     let (listener, _) = socket(&folder);
     let fake = Arc::new(Fake::default());

@@ -66,6 +66,18 @@ impl Daemon {
         listen::serve(&self.hub, listener).await
     }
 
+    /// Prepares to be replaced by another program: no turn begins, those that run end, and idle sessions end. Prompts are accepted and wait
+    /// on disk; a turn that waits for a person continues with the next daemon. Returns whether that was so within a time limit;
+    /// otherwise everything continues.
+    pub async fn pause(&self, limit: std::time::Duration) -> bool {
+        self.hub.pause(limit).await
+    }
+
+    /// Continues after [`pause`](Self::pause).
+    pub fn go_on(&self) {
+        self.hub.go_on();
+    }
+
     /// Ends all sessions: interrupts their turns, and waits for the agents within a time limit.
     pub async fn stop(&self) {
         self.hub.registry.stop_all().await;

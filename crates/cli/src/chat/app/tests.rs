@@ -354,6 +354,6 @@ fn screens_of_every_state_are_as_they_were_in_three_sizes() {
             fs_err::write(&file, &shown).unwrap();
         }
         let expected = fs_err::read_to_string(&file).unwrap_or_default();
-        assert_eq!(shown, expected, "{} differs; {WRITE}=1 writes it anew", file.display());
+        assert_eq!(shown, expected, "{} differs; {WRITE}=1 writes it again", file.display());
     }
 }

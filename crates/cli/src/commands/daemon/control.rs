@@ -9,6 +9,7 @@ use musher_engine::store::StoreError;
 use musher_engine::store::shared::DaemonFiles;
 use serde_json::json;
 
+use super::upgrade::TURNS_TIMEOUT;
 use crate::args::{DaemonArgs, DaemonLogs, DaemonStatus};
 use crate::daemon_client::{LOG_FILE, connect, is_busy};
 use crate::embedded;
@@ -60,7 +61,7 @@ pub(super) async fn stop(printer: Printer) -> Result<Exit, Failure> {
         }
         Some(Running { pid }) => pid.context("the daemon has not said which process it is")?,
     };
-    terminate(pid)?;
+    send(pid, Wanted::End)?;
     let begun = Instant::now();
     while running(&home)?.is_some() {
         if begun.elapsed() > STOP_TIMEOUT {
@@ -69,6 +70,29 @@ pub(super) async fn stop(printer: Printer) -> Result<Exit, Failure> {
         tokio::time::sleep(STOP_POLL).await;
     }
     printer.note("stopped");
+    Ok(Exit::Done)
+}
+
+/// Replaces the daemon by the program that is at its path now, and waits for that.
+pub(super) async fn upgrade(printer: Printer) -> Result<Exit, Failure> {
+    let home = embedded::home()?;
+    let Some(Running { pid }) = running(&home)? else {
+        return Err(Failure::setup(anyhow!("no daemon runs in `{}`", home.display())));
+    };
+    let files = DaemonFiles::open(&home);
+    let before = files.holder();
+    send(pid.context("the daemon has not said which process it is")?, Wanted::Upgrade)?;
+    let begun = Instant::now();
+    while files.holder() == before {
+        if begun.elapsed() > TURNS_TIMEOUT + STOP_TIMEOUT {
+            return Err(anyhow!("the daemon continues as it is: turns did not end, or the new program did not start; see its log").into());
+        }
+        if running(&home)?.is_none() {
+            return Err(anyhow!("the daemon has ended; see its log").into());
+        }
+        tokio::time::sleep(STOP_POLL).await;
+    }
+    printer.note("upgraded");
     Ok(Exit::Done)
 }
 
@@ -112,14 +136,25 @@ fn running(home: &Path) -> Result<Option<Running>, Failure> {
     }
 }
 
+/// What a daemon is asked for.
+#[derive(Clone, Copy)]
+enum Wanted {
+    End,
+    Upgrade,
+}
+
 #[cfg(unix)]
-fn terminate(pid: u32) -> Result<(), Failure> {
+fn send(pid: u32, wanted: Wanted) -> Result<(), Failure> {
     use rustix::process::{Pid, Signal, kill_process};
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).context("the process id is out of range")?;
-    Ok(kill_process(pid, Signal::TERM).context("cannot end the daemon")?)
+    let signal = match wanted {
+        Wanted::End => Signal::TERM,
+        Wanted::Upgrade => Signal::USR2,
+    };
+    Ok(kill_process(pid, signal).context("cannot signal the daemon")?)
 }
 
 #[cfg(not(unix))]
-fn terminate(_pid: u32) -> Result<(), Failure> {
+fn send(_pid: u32, _wanted: Wanted) -> Result<(), Failure> {
     Err(Failure::setup(anyhow!("end the daemon in the task manager")))
 }

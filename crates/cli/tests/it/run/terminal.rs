@@ -39,7 +39,7 @@ fn while_nothing_comes_a_line_shows_that_it_waits_and_is_gone_afterwards() {
 }
 
 #[test]
-fn consent_is_asked_for_and_given() {
+fn permission_is_asked_for_and_given() {
     let stage = Stage::new(makes_a_file());
     let mut terminal = stage.terminal(&["make a file"]);
     terminal.until("Run this command?");
@@ -58,7 +58,7 @@ fn consent_is_asked_for_and_given() {
 }
 
 #[test]
-fn consent_that_is_refused_ends_it() {
+fn denied_permission_ends_it() {
     for answer in ["n\n", "\n", "\u{4}"] {
         let stage = Stage::new(makes_a_file());
         let mut terminal = stage.terminal(&["make a file"]);

@@ -111,7 +111,7 @@ fn text_is_found_across_sessions_of_both() {
 }
 
 #[test]
-fn export_does_not_overwrite_a_file_unasked() {
+fn export_does_not_overwrite_a_file_without_asking() {
     let home = Home::new();
     let export = |more: &[&str]| {
         let arguments =

@@ -56,7 +56,7 @@ impl Session {
     }
 
     /// Takes the events that tell the client what others have changed.
-    pub(crate) fn take_news(&mut self) -> Vec<Event> {
+    pub(crate) fn take_unsent(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.unsent)
     }
 

@@ -224,7 +224,7 @@ fn denial_for_now_tells_the_model_why_and_the_turn_continues() {
 }
 
 #[test]
-fn rewritten_call_is_checked_anew_and_its_result_tells_the_model() {
+fn rewritten_call_is_checked_again_and_its_result_tells_the_model() {
     let (mut turn, _) = turn(&["Execute"]);
     let request = asked_about(&mut turn, 0);
     let input = Map::from_iter([("command".to_owned(), "ls".into())]);

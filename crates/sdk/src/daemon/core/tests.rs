@@ -186,7 +186,7 @@ fn counted_notifications_are_passed_on_once_and_in_order_across_connections() {
 }
 
 #[test]
-fn journal_that_lost_what_was_missed_or_began_anew_is_a_gap() {
+fn journal_that_lost_what_was_missed_or_started_again_is_a_gap() {
     for result in [json!({"lastSequence": 30, "missedEvents": 5}), json!({"lastSequence": 3})] {
         let mut stage = Stage::opened(&json!({"lastSequence": 10}));
         stage.reconnect();

@@ -154,7 +154,7 @@ async function load(it) {
   if (isAgain) params.afterSequence = session.transcript.sequence;
   try {
     const result = await connection.call("daemon.load_session", params);
-    // a daemon that numbers its events anew has nothing in common with what is here
+    // a daemon that numbers its events from the start has nothing in common with what is here
     const isFresh = !isAgain || result.missedEvents > 0 || (result.lastSequence ?? 0) < session.transcript.sequence;
     if (isFresh) {
       session.missed += isAgain ? result.missedEvents : 0;

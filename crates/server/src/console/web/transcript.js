@@ -18,7 +18,7 @@
  * }} Tool
  * @typedef {{ kind: string, text: string, tone?: string }} Step
  * @typedef {{
- *   id: string, reason: string, duration: number, tokens: any, childTokens: any, cost: number | null, unpriced: number, ended: number
+ *   id: string, reason: string, duration: number, tokens: import("./types.d.ts").TokenUsage | null, childTokens: import("./types.d.ts").TokenUsage | null, cost: number | null, unpriced: number, ended: number
  * }} Turn
  */
 
@@ -31,7 +31,7 @@ export class Transcript {
     this.rows = [];
     /** @type {Map<string, Row>} */
     this.byKey = new Map();
-    /** Messages whose final text is known. Their deltas are old news. */
+    /** Messages whose final text is known. Their deltas are out of date. */
     this.complete = new Set();
     /** @type {Turn[]} */
     this.turns = [];
@@ -39,8 +39,11 @@ export class Transcript {
     this.todos = [];
     this.state = "idle";
     this.title = "";
+    /** @type {import("./types.d.ts").SessionSettings} */
     this.settings = {};
+    /** @type {import("./types.d.ts").TokenUsage | null} */
     this.usage = null;
+    /** @type {import("./types.d.ts").LastCallTokenUsage | null} */
     this.lastCall = null;
     this.sequence = 0;
     /** Notices with a sequence up to this one were there when the session was loaded. */
@@ -54,7 +57,7 @@ export class Transcript {
     this.waits = [];
   }
 
-  /** Starts anew with the answer of `load_session` or `initialize_session`. */
+  /** Begins again with the answer of `load_session`. @param {import("./types.d.ts").LoadSessionResult & import("./connection.js").Extras} result */
   load(result) {
     const unsent = this.rows.filter((row) => row.isUnsent);
     this.rows = [];
@@ -281,6 +284,7 @@ export class Transcript {
     }
   }
 
+  /** @param {"text" | "thinking"} kind @param {import("./types.d.ts").AssistantTextDelta | import("./types.d.ts").ThinkingTextDelta} note @param {number} now */
   delta(kind, note, now) {
     if (this.complete.has(note.messageId)) return;
     const key = `${note.messageId}:${note.blockIndex ?? 0}`;
@@ -304,6 +308,7 @@ export class Transcript {
     return row;
   }
 
+  /** @param {import("./types.d.ts").ToolProgressUpdate} note @param {number} now @param {boolean} isOld */
   progress(note, now, isOld) {
     const row = this.tool(note.toolUseId, note.toolName, undefined, now, isOld);
     const update = note.update ?? {};
@@ -338,15 +343,24 @@ export class Transcript {
     if (tool.name === "TodoWrite" && tool.input?.todos) this.todos = parseTodos(tool.input.todos);
   }
 
+  /** Adds the ends of earlier turns. Those whose prompt is not shown have no place. @param {import("./types.d.ts").AgentTurnCompleted[]} notes */
+  turnsEnded(notes) {
+    for (const note of notes) {
+      if (!this.byKey.has(`turn:${note.turnId}`) && this.byKey.has(note.turnId)) this.turnEnded(note, 0);
+    }
+  }
+
+  /** @param {import("./types.d.ts").AgentTurnCompleted} note @param {number} now */
   turnEnded(note, now) {
+    const { "musher.costUsd": cost = null, "musher.unpricedTokens": unpriced = 0 } = note;
     const turn = {
       id: note.turnId ?? "",
       reason: note.reason,
       duration: note.durationMs ?? 0,
       tokens: note.tokenUsage ?? null,
       childTokens: note.childTokenUsage ?? null,
-      cost: note["musher.costUsd"] ?? null,
-      unpriced: note["musher.unpricedTokens"] ?? 0,
+      cost,
+      unpriced,
       ended: now,
     };
     const key = `turn:${turn.id}`;

@@ -273,8 +273,8 @@ impl Actor {
         if fields.get("mcpServers").is_none() {
             fields.insert("mcpServers", json!([]));
         }
-        if self.continues_turn() {
-            fields.insert("musher.continueTurn", json!(true));
+        if let Some(which) = self.continues_turn(false) {
+            fields.insert("musher.continueTurn", which);
         }
         let call = AgentCall { keeps_session: true, ..AgentCall::new("droid.load_session", &fields) };
         self.send_call(call, Waiting::Load).await;
@@ -482,8 +482,9 @@ impl Actor {
         self.hub.metrics.events.add(payloads.len() as u64);
         self.hub.metrics.event_bytes.add(bytes as u64);
         let Err(failure) = self.shared.topic.publish(payloads) else { return };
-        tracing::error!(error = %failure, session = %self.id, "cannot write the journal; the agent is ended");
-        let message = format!("The daemon cannot write the journal of the session: {failure}");
+        tracing::error!(error = %failure.with_causes(), session = %self.id, "cannot write the journal; the agent is ended");
+        let message =
+            format!("The daemon cannot write the journal of the session: {}", failure.with_causes());
         let notice = json!({"type": "error", "message": message, "errorType": "JournalError"});
         // without a sequence, because it is not in the journal
         self.shared.send_to_all(&rewrite::notification(self.id.as_str(), &notice.to_string(), None));

@@ -113,7 +113,7 @@ fn second_daemon_of_a_home_is_refused_until_the_first_ends() {
 }
 
 #[test]
-fn large_files_of_closed_requests_and_delivered_prompts_are_written_anew() {
+fn large_files_of_closed_requests_and_delivered_prompts_are_written_again() {
     let home = tempfile::tempdir().unwrap();
     let session = SessionId::random();
     let files = DaemonFiles::open(home.path());
