@@ -11,6 +11,9 @@ use anyhow::{Result, bail};
 
 const SOURCE: &str = "crates/wire/src";
 const TARGET: &str = "crates/server/src/console/web/types.d.ts";
+/// The table of methods, and the scripts that call some of them.
+const METHODS: &str = "crates/wire/src/method.rs";
+const SCRIPTS: &str = "crates/server/src/console/web";
 
 /// What the page reads and sends. Types that these use are written, too.
 const ROOTS: [&str; 11] = [
@@ -61,6 +64,9 @@ fn generate() -> Result<String> {
     );
     let mut waiting: Vec<String> = ROOTS.iter().rev().map(|name| (*name).to_owned()).collect();
     let mut written = BTreeSet::new();
+    let mut scripts = String::new();
+    read_scripts(Path::new(SCRIPTS), &mut scripts)?;
+    print_calls(&fs_err::read_to_string(METHODS)?, &scripts, &types, &mut text, &mut waiting)?;
     while let Some(name) = waiting.pop() {
         if !written.insert(name.clone()) {
             continue;
@@ -69,6 +75,42 @@ fn generate() -> Result<String> {
         print(&name, declared, &types, &mut text, &mut waiting)?;
     }
     Ok(text)
+}
+
+/// Reads the text of all scripts of the page.
+fn read_scripts(folder: &Path, text: &mut String) -> Result<()> {
+    for entry in fs_err::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            read_scripts(&path, text)?;
+        } else if path.extension().is_some_and(|ending| ending == "js") {
+            text.push_str(&fs_err::read_to_string(&path)?);
+        }
+    }
+    Ok(())
+}
+
+/// Writes the parameters and results of the methods in the table that the scripts name.
+fn print_calls(
+    table: &str,
+    scripts: &str,
+    types: &BTreeMap<String, Declared>,
+    text: &mut String,
+    waiting: &mut Vec<String>,
+) -> Result<()> {
+    text.push_str("\n/** The calls of the page. */\nexport interface Calls {\n");
+    for line in table.lines().map(str::trim) {
+        let Some((method, rest)) = line.strip_prefix('"').and_then(|line| line.split_once("\" (")) else {
+            continue;
+        };
+        let Some((params, result)) = rest.trim_end_matches(';').split_once(") -> ") else { continue };
+        if method.starts_with("daemon.") && scripts.contains(&format!("\"{method}\"")) {
+            let [params, result] = [params, result].map(|kind| script_type(kind, types, waiting));
+            writeln!(text, "  \"{method}\": {{ params: {params}; result: {result} }};")?;
+        }
+    }
+    text.push_str("}\n");
+    Ok(())
 }
 
 fn read_folder(folder: &Path, types: &mut BTreeMap<String, Declared>) -> Result<()> {
@@ -198,6 +240,23 @@ fn script_type(kind: &str, types: &BTreeMap<String, Declared>, waiting: &mut Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn calls_are_those_that_scripts_name() {
+        let table = r#"
+    "daemon.one" (OneParams) -> Done;
+    "daemon.other" (OtherParams) -> Done;
+    "droid.one" (OneParams) -> Done;
+    "daemon.note" (Done);
+"#;
+        let types =
+            ["OneParams", "OtherParams", "Done"].map(|name| (name.to_owned(), Declared::Object(Vec::new())));
+        let (mut text, mut waiting) = (String::new(), Vec::new());
+        let types = BTreeMap::from(types);
+        print_calls(table, r#"call("daemon.one")"#, &types, &mut text, &mut waiting).unwrap();
+        assert!(text.ends_with("{\n  \"daemon.one\": { params: OneParams; result: Done };\n}\n"), "{text}");
+        assert_eq!(waiting, ["OneParams", "Done"]);
+    }
 
     #[test]
     fn declarations_become_types() {

@@ -22,6 +22,7 @@ pub const DROID: Peer = Peer {
     source: Source::Npm {
         package: "@factory/cli-linux-x64",
         integrity: "sha512-1ctPmJwAqs0s/QNiaFp6vxr90AQa7j3VgFzLns9OaTffzOCd4csExNpL4w99tNlBLmQbbYqp0rUHlAhoD8R31A==",
+        lock: Some(include_str!("peers/locks/droid-0.225.2.json")),
     },
     entry: Entry::Program("bin/droid"),
 };
@@ -32,6 +33,7 @@ pub const DROID_OLD: Peer = Peer {
     source: Source::Npm {
         package: "@factory/cli-linux-x64",
         integrity: "sha512-16fmqhBS2ijMVC2DNuVkmXLToRhAmZad7Lz8pQYb8ECW0uQthX5hM91grNoQ39MkZVDoYOmmrbTL7y6q3H3uJA==",
+        lock: Some(include_str!("peers/locks/droid-0.99.0.json")),
     },
     ..DROID
 };
@@ -43,6 +45,7 @@ pub const CLAUDE: Peer = Peer {
     source: Source::Npm {
         package: "@anthropic-ai/claude-code-linux-x64",
         integrity: "sha512-RvNuaeMGfPGUyUGttVvhHgVUZ3B2L+Pgf336ImZLsPP2UQHYblewi47CPFLObqz+K6D++PLP1eAsDBLYko3w+g==",
+        lock: Some(include_str!("peers/locks/claude-2.1.326.json")),
     },
     entry: Entry::Program("claude"),
 };
@@ -53,6 +56,7 @@ pub const CLAUDE_OLD: Peer = Peer {
     source: Source::Npm {
         package: "@anthropic-ai/claude-code-linux-x64",
         integrity: "sha512-rIlKmrY0QMyHgPRX/MYWNj039vbypICvI9jVe3rs9Xy2RnNklySjyPxqh62QadznzoftEO23uYQ1tFePcQ//bg==",
+        lock: Some(include_str!("peers/locks/claude-2.1.197.json")),
     },
     ..CLAUDE
 };
@@ -61,7 +65,10 @@ pub const CLAUDE_OLD: Peer = Peer {
 pub const PYTHON_SDK: Peer = Peer {
     name: "droid-sdk-python-with-mcp",
     version: "0.5.0",
-    source: Source::PyPi { package: "droid-sdk[mcp]" },
+    source: Source::PyPi {
+        package: "droid-sdk[mcp]",
+        lock: Some(include_str!("peers/locks/droid-sdk-python-with-mcp-0.5.0.txt")),
+    },
     entry: Entry::Python,
 };
 
@@ -73,6 +80,7 @@ pub const ACP_SDK: Peer = Peer {
     source: Source::Npm {
         package: "@agentclientprotocol/sdk",
         integrity: "sha512-7qJ8nnyj7WesC5ve185ioTpB2/svQoeGV4HA4nLEhgDUrcmBe54/08VcXc/oL4p14tDbxxECZzdYmUYQ+4l+Wg==",
+        lock: Some(include_str!("peers/locks/acp-sdk-typescript-2.4.0.json")),
     },
     entry: Entry::NodeModules,
 };
@@ -84,12 +92,25 @@ pub const TYPESCRIPT: Peer = Peer {
     source: Source::Npm {
         package: "typescript",
         integrity: "sha512-jl1vZzPDinLr9eUt3J/t7V6FgNEw9QjvBPdysz9KfQDD41fQrC2Y4vKQdiaUpFT4bXlb1RHhLpp8wtm6M5TgSw==",
+        lock: Some(include_str!("peers/locks/typescript-5.9.3.json")),
+    },
+    entry: Entry::NodeModules,
+};
+
+/// The checker of accessibility, for the page of the console.
+pub const AXE: Peer = Peer {
+    name: "axe-core",
+    version: "4.14.1",
+    source: Source::Npm {
+        package: "axe-core",
+        integrity: "sha512-FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==",
+        lock: Some(include_str!("peers/locks/axe-core-4.14.1.json")),
     },
     entry: Entry::NodeModules,
 };
 
 /// Every peer, in the order `cargo xtask peers` fetches them.
-pub const ALL: [Peer; 7] = [DROID, DROID_OLD, CLAUDE, CLAUDE_OLD, PYTHON_SDK, ACP_SDK, TYPESCRIPT];
+pub const ALL: [Peer; 8] = [DROID, DROID_OLD, CLAUDE, CLAUDE_OLD, PYTHON_SDK, ACP_SDK, TYPESCRIPT, AXE];
 
 /// A real program or library at one version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,11 +134,15 @@ pub enum Source {
         package: &'static str,
         /// The integrity that the registry published for this version; any other is rejected.
         integrity: &'static str,
+        /// The lock file, with the integrity of all packages that it needs. `None` for a version that is not pinned.
+        lock: Option<&'static str>,
     },
     /// The Python package index.
     PyPi {
         /// Distribution name.
         package: &'static str,
+        /// The requirements, with hashes of all packages. `None` for a version that is not pinned.
+        lock: Option<&'static str>,
     },
 }
 

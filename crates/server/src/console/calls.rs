@@ -1,12 +1,12 @@
 //! The calls that only the console makes: the overview of all sessions, and what they have spent.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use musher_engine::store::Summary;
-use musher_engine::{Content, Ledger, Spending, Visibility};
+use musher_engine::{Content, Ledger, SessionId, Spending, Visibility};
 use musher_wire::{Extra, Json, RpcError};
 use serde_json::{Map, Value, json};
 
@@ -14,7 +14,8 @@ use crate::daemon::hub::Hub;
 use crate::daemon::{error, params};
 
 /// The calls, which need no agent.
-const KNOWN: [&str; 4] = ["console.list_sessions", "console.search", "console.get_usage", CREATE_LOGIN];
+const KNOWN: [&str; 5] =
+    ["console.list_sessions", "console.search", "console.get_usage", "console.get_turns", CREATE_LOGIN];
 const CREATE_LOGIN: &str = "console.create_login";
 /// The port of the console, if it is free.
 const PORT: u16 = 37644;
@@ -23,6 +24,9 @@ const MAX_HITS: usize = 50;
 const SEARCH_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum length of the text around a hit, in characters.
 const MAX_SNIPPET: usize = 160;
+/// The ends of turns that a page gets, and how much of the journal is read at once for them.
+const MAX_TURNS: usize = 1000;
+const CHUNK: usize = 1024 * 1024;
 
 pub(crate) fn is_known(method: &str) -> bool {
     KNOWN.contains(&method)
@@ -34,6 +38,7 @@ pub(crate) fn handle(hub: &Arc<Hub>, method: &str, fields: &Extra) -> Result<Jso
         "console.list_sessions" => Ok(Json::from(sessions(hub))),
         "console.search" => search(hub, &params::text(fields, "query")?),
         "console.get_usage" => Ok(Json::from(usage(hub))),
+        "console.get_turns" => turns(hub, &params::text(fields, "sessionId")?),
         CREATE_LOGIN => create_login(hub, params::optional(fields, "port", "number")?),
         _ => Err(error::unknown_method(method)),
     }
@@ -110,10 +115,17 @@ fn row(session: &Summary) -> Value {
         ("tags", "tags"),
         ("autonomyLevel", "autonomyLevel"),
         ("interactionMode", "interactionMode"),
+        ("contextLimit", "contextLimit"),
+        ("lastTurnReason", "lastTurnReason"),
     ] {
         if let Some(value) = settings.get(field) {
             row[name] = value.clone();
         }
+    }
+    if let Some(counts) = settings.get("lastCallTokenUsage").and_then(Value::as_object) {
+        let parts = ["inputTokens", "cacheReadTokens", "cacheCreationTokens", "outputTokens"];
+        let count = |part: &str| counts.get(part).and_then(Value::as_u64).unwrap_or(0);
+        row["contextTokens"] = parts.map(count).iter().fold(0, |sum, it| it + sum).into();
     }
     row
 }
@@ -218,6 +230,27 @@ fn usage(hub: &Hub) -> Value {
         }
     }
     json!({"rows": rows})
+}
+
+/// How the turns of an open session have ended, oldest first: their reasons, times, tokens and costs, from the journal.
+fn turns(hub: &Hub, session: &str) -> Result<Json, RpcError> {
+    let id =
+        SessionId::parse(session).ok_or_else(|| error::invalid_value("sessionId", "not a session id"))?;
+    let topic = hub.registry.topic(&id).ok_or_else(|| error::internal("the session is not open"))?;
+    let (mut after, mut found) = (topic.first().saturating_sub(1), VecDeque::new());
+    loop {
+        let events =
+            topic.read(after, CHUNK).map_err(|failure| error::internal(failure.with_causes().to_string()))?;
+        let Some(last) = events.last() else { break };
+        after = last.sequence;
+        let ends = events.iter().filter(|event| event.payload.contains("\"agent_turn_completed\""));
+        let ends = ends.filter_map(|event| serde_json::from_str::<Value>(&event.payload).ok());
+        found.extend(ends.filter(|end| end["type"] == "agent_turn_completed"));
+        while found.len() > MAX_TURNS {
+            found.pop_front();
+        }
+    }
+    Ok(Json::from(json!({"turns": found})))
 }
 
 #[cfg(test)]

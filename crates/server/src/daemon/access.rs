@@ -177,4 +177,18 @@ mod tests {
         assert!(!some.admits(Some("localhost"), &["https://app.example", "https://app.example"], false));
         assert!(Origins::default().allow("null").is_none() && Origins::default().allow("https://").is_none());
     }
+
+    #[test]
+    fn page_of_the_console_is_for_its_own_origin_and_known_names() {
+        let origins = Origins::default();
+        assert!(origins.admits_own(Some("127.0.0.1:37644"), &[]));
+        for own in ["http://127.0.0.1:37644", "https://127.0.0.1:37644", "http://127.0.0.1:37644"] {
+            assert!(origins.admits_own(Some("127.0.0.1:37644"), &[own]), "{own}");
+        }
+        for other in ["http://127.0.0.1:37645", "http://evil.example", "null", "http://localhost:37644"] {
+            assert!(!origins.admits_own(Some("127.0.0.1:37644"), &[other]), "{other}");
+        }
+        assert!(!origins.admits_own(Some("evil.example:37644"), &["http://evil.example:37644"]));
+        assert!(!origins.admits_own(None, &[]));
+    }
 }

@@ -121,6 +121,33 @@ impl Registry {
         self.lock().get(session).is_some_and(|entry| entry.shared.follows(client))
     }
 
+    /// Ends the sessions that do nothing, and waits for them within a time limit.
+    pub(crate) async fn stop_idle(&self) {
+        let is_idle = |entry: &Entry| !entry.shared.info().is_working();
+        let idle: Vec<(SessionId, Entry)> = {
+            let sessions = self.lock();
+            let all = sessions.iter().filter(|(_, entry)| is_idle(entry));
+            all.map(|(id, entry)| (id.clone(), entry.clone())).collect()
+        };
+        let stopped = async {
+            for (_, entry) in &idle {
+                entry.controls.send(Control::Stop).await.ok();
+            }
+            for (_, entry) in &idle {
+                entry.controls.closed().await;
+            }
+        };
+        if timeout(STOP_TIMEOUT, stopped).await.is_err() {
+            tracing::warn!("not all sessions ended in time");
+        }
+        let mut sessions = self.lock();
+        for (id, entry) in idle {
+            if entry.controls.is_closed() {
+                sessions.remove(&id);
+            }
+        }
+    }
+
     /// Ends all sessions, and waits for them within a time limit.
     pub(crate) async fn stop_all(&self) {
         let entries: Vec<Entry> = self.lock().values().cloned().collect();
@@ -152,8 +179,9 @@ fn entry<'a>(
             let what = format!("{} sessions are open, which is the limit", sessions.len());
             return Err(error::busy(&what));
         }
-        let topic = Topic::open(&*hub.options.shared, session)
-            .map_err(|error| error::internal(format!("cannot open the events of the session: {error}")))?;
+        let topic = Topic::open(&*hub.options.shared, session).map_err(|error| {
+            error::internal(format!("cannot open the events of the session: {}", error.with_causes()))
+        })?;
         let shared = Arc::new(Shared::new(topic));
         let (calls, call_inputs) = mpsc::channel(MAX_CALLS);
         let (controls, control_inputs) = mpsc::channel(MAX_CONTROLS);

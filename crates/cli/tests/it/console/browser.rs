@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD as STANDARD;
 use serde_json::{Value, json};
 use testkit::{Program, Sandbox};
 
@@ -106,7 +108,10 @@ impl Browser {
             let page = self.run("return document.body.innerText").unwrap_or_default();
             let problems = self.problems().unwrap_or_default();
             let page = page.as_str().unwrap_or_default();
-            format!("never true: {expression}; page: {page}; console: {problems:?}")
+            let failure = format!("never true: {expression}; page: {page}; console: {problems:?}");
+            // what is left running fails the test, too, and would hide this
+            eprintln!("{failure}");
+            failure
         })
     }
 
@@ -132,6 +137,70 @@ impl Browser {
         let element = self.element(selector)?;
         self.call("POST", &format!("/element/{element}/value"), &json!({"text": text}))?;
         Ok(())
+    }
+
+    /// Clicks the first button or link with this text, when it is there.
+    pub(crate) fn press_button(&self, label: &str) -> Result<()> {
+        let named = format!(
+            "[...document.querySelectorAll('button, a')].find((it) => it.innerText.trim() === {})",
+            json!(label)
+        );
+        self.until(&named)?;
+        let path = format!("//*[self::button or self::a][normalize-space()={}]", json!(label));
+        let found = self.call("POST", "/element", &json!({"using": "xpath", "value": path}))?;
+        let element = found[ELEMENT].as_str().context("an element has an id")?;
+        self.call("POST", &format!("/element/{element}/click"), &json!({}))?;
+        Ok(())
+    }
+
+    /// Sets the value of a field or a choice, as a person who changes it.
+    pub(crate) fn choose(&self, selector: &str, value: &str) -> Result<()> {
+        self.element(selector)?;
+        self.run(&format!(
+            "const it = document.querySelector({}); it.value = {}; it.dispatchEvent(new Event('input', {{bubbles: true}})); \
+             it.dispatchEvent(new Event('change', {{bubbles: true}})); return it.value;",
+            json!(selector),
+            json!(value)
+        ))?;
+        Ok(())
+    }
+
+    /// Answers the dialog that a click has opened, with a text if it asks for one.
+    pub(crate) fn accept_dialog(&self, text: Option<&str>) -> Result<()> {
+        if let Some(text) = text {
+            self.call("POST", "/alert/text", &json!({"text": text}))?;
+        }
+        self.call("POST", "/alert/accept", &json!({}))?;
+        Ok(())
+    }
+
+    /// Loads the page again.
+    pub(crate) fn reload(&self) -> Result<()> {
+        self.call("POST", "/refresh", &json!({}))?;
+        Ok(())
+    }
+
+    /// Runs a command of Chromium's own protocol.
+    pub(crate) fn devtools(&self, command: &str, params: &Value) -> Result<Value> {
+        self.call("POST", "/goog/cdp/execute", &json!({"cmd": command, "params": params}))
+    }
+
+    /// Shows the page as a phone of this width does.
+    pub(crate) fn be_a_phone(&self, width: u32, height: u32) -> Result<()> {
+        let screen = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": true});
+        self.devtools("Emulation.setDeviceMetricsOverride", &screen).map(drop)
+    }
+
+    /// Sets what the system prefers: `dark` or `light`.
+    pub(crate) fn prefer(&self, scheme: &str) -> Result<()> {
+        let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        self.devtools("Emulation.setEmulatedMedia", &features).map(drop)
+    }
+
+    /// A picture of the page, as PNG.
+    pub(crate) fn picture(&self) -> Result<Vec<u8>> {
+        let picture = self.call("GET", "/screenshot", &Value::Null)?;
+        Ok(STANDARD.decode(picture.as_str().unwrap_or_default())?)
     }
 
     /// Presses a key without a target of its own.

@@ -1,9 +1,16 @@
 //! The page in Chromium, with the daemon, the engine and a scripted model behind it.
 
+mod accessible;
+mod changes;
 mod hostile;
-
+mod many;
+mod offline;
+mod opening;
+mod phone;
 mod reconnect;
+mod requests;
 mod scripts;
+mod session;
 
 use anyhow::Result;
 use serde_json::{Value, json};

@@ -54,5 +54,14 @@ export const STATES = {
 export function stateOf(session, waiting) {
   if (waiting.has(session.sessionId) || session.workingState === "waiting_for_tool_confirmation") return "waiting";
   if (session.workingState && session.workingState !== "idle") return "working";
-  return "idle";
+  return isFailure(session.lastTurnReason) ? "failed" : "idle";
 }
+
+/** Ends of turns that are not a failure. */
+const FINE = ["", "completed", "cancelled", "permission_rejected", "spec_handoff"];
+
+/** Whether a turn that ended for this reason has failed. @param {string | undefined} reason */
+export const isFailure = (reason) => !FINE.includes(reason ?? "");
+
+/** How full the context is, or nothing if that is not known. @param {number | undefined} used @param {number | undefined} limit */
+export const share = (used, limit) => (used && limit ? `${Math.min(100, Math.round((used / limit) * 100))}%` : "");

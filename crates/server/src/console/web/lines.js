@@ -129,6 +129,34 @@ export function parsePatch(text) {
   return files;
 }
 
+/**
+ * Reads a patch of the ApplyPatch tool: files with sections of context, removed and added lines.
+ * @param {string} text
+ */
+export function parseEdits(text) {
+  const files = [];
+  let [x, y] = [0, 0];
+  for (const line of text.split("\n")) {
+    const [, action, path = ""] = /^\*\*\* (Add|Update|Delete) File: (.*)$/.exec(line) ?? [];
+    const file = files.at(-1);
+    if (action) {
+      files.push({ path, before: path, isNew: action === "Add", isDeleted: action === "Delete", isBinary: false, hunks: [] });
+      [x, y] = [0, 0];
+    } else if (file && line.startsWith("*** Move to: ")) {
+      file.path = line.slice("*** Move to: ".length);
+    } else if (file && line.startsWith("@@")) {
+      file.hunks.push({ head: line, lines: [] });
+    } else if (file && !line.startsWith("***") && /^[-+ ]/.test(line)) {
+      if (!file.hunks.length) file.hunks.push({ head: "", lines: [] });
+      const kind = line[0];
+      if (kind !== "+") x += 1;
+      if (kind !== "-") y += 1;
+      file.hunks.at(-1).lines.push({ kind, text: line.slice(1), before: x, after: y });
+    }
+  }
+  return files;
+}
+
 /** The path in `diff --git a/PATH b/PATH`. Both are the same, unless the file is renamed, which other lines say. */
 function pathOf(line) {
   const rest = line.slice("diff --git ".length);

@@ -11,6 +11,7 @@ import { Costs } from "./views/costs.js";
 import { Inbox } from "./views/inbox.js";
 import { Session } from "./views/session.js";
 import { Sessions } from "./views/sessions.js";
+import { Patterns } from "./patterns.js";
 
 const VIEWS = { sessions: Sessions, inbox: Inbox, costs: Costs, session: Session };
 
@@ -28,6 +29,7 @@ function App({ refusal }) {
     <${Notice} />
     <main id="main" tabindex="-1"><${View} route=${current} key=${current.view + current.id} /></main>
     <${Toasts} />
+    <${Patterns} />
   `;
 }
 
@@ -44,7 +46,13 @@ function Header({ view }) {
   return html`<header class="top">
     <a class="brand" href=${href("sessions")} aria-label="musher console"><svg viewBox="0 0 64 64" width="26" height="26" aria-hidden="true"><rect width="64" height="64" rx="14" class="brand-back" /><path d="M12 46h40c5 0 7-4 7-8" class="brand-sled" /><path d="M17 46V20l15 15 15-15v26" class="brand-m" /></svg><span>musher</span></a>
     <nav aria-label="Main">${item("sessions", "Sessions")}${item("inbox", "Inbox", badge)}${item("costs", "Cost")}</nav>
+    <button class="quiet log-out" onClick=${logOut}>Log out</button>
   </header>`;
+}
+
+async function logOut() {
+  await fetch("/console/logout", { method: "POST" });
+  location.reload();
 }
 
 /** Says that the connection is lost. */

@@ -1,5 +1,194 @@
 // Types of the protocol, written by `cargo xtask console-types` from crates/wire. Do not edit.
 
+/** The calls of the page. */
+export interface Calls {
+  "daemon.initialize_session": { params: InitializeSessionParams; result: InitializeSessionResult };
+  "daemon.load_session": { params: LoadSessionParams; result: LoadSessionResult };
+  "daemon.add_user_message": { params: AddUserMessageParams; result: Empty };
+  "daemon.interrupt_session": { params: Empty; result: Empty };
+  "daemon.update_session_settings": { params: UpdateSessionSettingsParams; result: Empty };
+  "daemon.fork_session": { params: ForkSessionParams; result: ForkSessionResult };
+  "daemon.compact_session": { params: CompactSessionParams; result: CompactSessionResult };
+  "daemon.rename_session": { params: RenameSessionParams; result: Success };
+  "daemon.get_rewind_info": { params: GetRewindInfoParams; result: GetRewindInfoResult };
+  "daemon.execute_rewind": { params: ExecuteRewindParams; result: ExecuteRewindResult };
+  "daemon.archive_session": { params: SessionIdParams; result: ArchiveSessionResult };
+  "daemon.unarchive_session": { params: SessionIdParams; result: ArchiveSessionResult };
+  "daemon.validate_working_directory": { params: ValidateWorkingDirectoryParams; result: ValidateWorkingDirectoryResult };
+}
+
+export interface ValidateWorkingDirectoryResult {
+  /** Whether the path is a directory that sessions can use. */
+  isValid: boolean;
+  /** The absolute path, if it is valid. */
+  resolvedPath?: string;
+  /** Why the path is not valid. */
+  error?: string;
+}
+
+export interface ValidateWorkingDirectoryParams {
+  /** The path to check. */
+  workingDirectory: string;
+}
+
+export interface ArchiveSessionResult {
+  /** Whether the call succeeded. */
+  success: boolean;
+  /** Time of archiving (ISO 8601); absent if the session is not archived. */
+  archivedAt?: string;
+}
+
+export interface SessionIdParams {
+  /** The session's id. */
+  sessionId: string;
+}
+
+export interface ExecuteRewindResult {
+  /** Id of the new session. Load it to use it. */
+  newSessionId: string;
+  /** Number of files restored. */
+  restoredCount?: number;
+  /** Number of files deleted. */
+  deletedCount?: number;
+  /** Number of files that could not be restored. */
+  failedRestoreCount?: number;
+  /** Number of files that could not be deleted. */
+  failedDeleteCount?: number;
+}
+
+export interface ExecuteRewindParams {
+  /** Id of the session to rewind. */
+  sessionId: string;
+  /** Id of the user message to go back to; it is not part of the fork. */
+  messageId: string;
+  /** Files to restore, from `availableFiles`. */
+  filesToRestore: RewindFile[];
+  /** Files to delete, from `createdFiles`. */
+  filesToDelete: RewindCreatedFile[];
+  /** Title of the new session. */
+  forkTitle: string;
+}
+
+export interface RewindCreatedFile {
+  /** Path of the file. */
+  filePath: string;
+}
+
+export interface RewindFile {
+  /** Path of the file. */
+  filePath: string;
+  /** Hash of the earlier content: 64 hexadecimal digits. */
+  contentHash: string;
+  /** Size of the earlier content in bytes. */
+  size: number;
+}
+
+export interface GetRewindInfoResult {
+  /** Files whose earlier content can be restored. */
+  availableFiles: RewindFile[];
+  /** Files that did not exist before that message. */
+  createdFiles: RewindCreatedFile[];
+  /** Files whose earlier content is no longer stored. */
+  evictedFiles: RewindEvictedFile[];
+}
+
+export interface RewindEvictedFile {
+  /** Path of the file. */
+  filePath: string;
+  /** Why the content is no longer stored. */
+  reason?: string;
+}
+
+export interface GetRewindInfoParams {
+  /** The session's id. */
+  sessionId: string;
+  /** Id of the user message to go back to. Unknown ids give empty lists. */
+  messageId: string;
+}
+
+export interface Success {
+  /** Whether the call succeeded. */
+  success: boolean;
+}
+
+export interface RenameSessionParams {
+  /** The new title. */
+  title: string;
+}
+
+export interface CompactSessionResult {
+  /** Id of the session that holds the summary. Load it to use it. */
+  newSessionId: string;
+  /** Number of messages that the summary replaces. */
+  removedCount?: number;
+}
+
+export interface CompactSessionParams {
+  /** Additional instructions for the summary. */
+  customInstructions?: string;
+}
+
+export interface ForkSessionResult {
+  /** Id of the new session. Load it to use it. */
+  newSessionId: string;
+}
+
+export interface ForkSessionParams {
+  /** Title of the new session. */
+  title?: string;
+  /** Labels of the new session. */
+  tags?: Tag[];
+}
+
+export interface Tag {
+  /** Name of the label. */
+  name: string;
+  /** Additional data of the label, as strings. */
+  metadata?: any;
+}
+
+export interface Empty {
+}
+
+export interface UpdateSessionSettingsParams {
+  /** The new model. Unknown ids are stored and fail at the next turn. */
+  modelId?: string;
+  /** Reasoning effort of the main model. */
+  reasoningEffort?: ReasoningEffort;
+  /** Legacy form that combines interaction mode and autonomy level. */
+  autonomyMode?: AutonomyMode;
+  /** Whether the session executes, plans or runs missions. */
+  interactionMode?: InteractionMode;
+  /** Which tool calls run without a permission request. */
+  autonomyLevel?: AutonomyLevel;
+  /** Model to use while planning; absent means the main model. */
+  specModeModelId?: string;
+  /** Reasoning effort while planning; absent means the main model's effort. */
+  specModeReasoningEffort?: ReasoningEffort;
+  /** Ids of tools to switch on in addition to the default selection. */
+  enabledToolIds?: string[];
+  /** Ids of tools to switch off. */
+  disabledToolIds?: string[];
+  /** Ids of tools to offer on top of the selection; `restrictToolIds` does not remove them. */
+  additionalToolIds?: string[];
+  /** If not empty, only these tools are available. */
+  restrictToolIds?: string[];
+  /** Labels that replace the current ones. */
+  tags?: Tag[];
+  /** Number of tokens above which the conversation is compacted. No effect in droid 0.225.2. */
+  compactionTokenLimit?: number;
+  /** Whether to compact the conversation when it exceeds the limit. */
+  compactionThresholdCheckEnabled?: boolean;
+}
+
+export type ReasoningEffort = "none" | "dynamic" | "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | (string & {});
+
+export type AutonomyLevel = "off" | "low" | "medium" | "high" | (string & {});
+
+export type InteractionMode = "auto" | "spec" | "agi" | (string & {});
+
+export type AutonomyMode = "normal" | "spec" | "auto-low" | "auto-medium" | "auto-high" | (string & {});
+
 export interface AddUserMessageParams {
   /** The prompt; may be empty. A leading `/name` invokes a custom slash command. */
   text: string;
@@ -55,428 +244,6 @@ export interface Source {
   parsedData?: string;
 }
 
-export interface AskUserParams {
-  /** Id of the tool call that asks. */
-  toolCallId: string;
-  /** The questions, in display order. */
-  questions: Question[];
-}
-
-export interface Question {
-  /** Position of the question, counted from 1. Repeated in the answer. */
-  index: number;
-  /** Text of the question. */
-  question: string;
-  /** Short heading for the question. */
-  topic?: string;
-  /** Suggested answers. Free text is accepted as well. */
-  options?: string[];
-  /** Whether several options may be selected. Default: false. */
-  multiSelect?: boolean;
-}
-
-export interface AskUserResult {
-  /** One answer per question; empty if cancelled. */
-  answers: Answer[];
-  /** Whether the user declined to answer, which ends the turn. Default: false. */
-  cancelled?: boolean;
-}
-
-export interface Answer {
-  /** Index of the question that is answered. */
-  index: number;
-  /** Text of the question that is answered. */
-  question: string;
-  /** The user's answer. */
-  answer: string;
-}
-
-export interface ExecuteRewindParams {
-  /** Id of the session to rewind. */
-  sessionId: string;
-  /** Id of the user message to go back to; it is not part of the fork. */
-  messageId: string;
-  /** Files to restore, from `availableFiles`. */
-  filesToRestore: RewindFile[];
-  /** Files to delete, from `createdFiles`. */
-  filesToDelete: RewindCreatedFile[];
-  /** Title of the new session. */
-  forkTitle: string;
-}
-
-export interface RewindCreatedFile {
-  /** Path of the file. */
-  filePath: string;
-}
-
-export interface RewindFile {
-  /** Path of the file. */
-  filePath: string;
-  /** Hash of the earlier content: 64 hexadecimal digits. */
-  contentHash: string;
-  /** Size of the earlier content in bytes. */
-  size: number;
-}
-
-export interface ForkSessionResult {
-  /** Id of the new session. Load it to use it. */
-  newSessionId: string;
-}
-
-export interface GetRewindInfoResult {
-  /** Files whose earlier content can be restored. */
-  availableFiles: RewindFile[];
-  /** Files that did not exist before that message. */
-  createdFiles: RewindCreatedFile[];
-  /** Files whose earlier content is no longer stored. */
-  evictedFiles: RewindEvictedFile[];
-}
-
-export interface RewindEvictedFile {
-  /** Path of the file. */
-  filePath: string;
-  /** Why the content is no longer stored. */
-  reason?: string;
-}
-
-export interface InitializeSessionResult {
-  /** The session's id. */
-  sessionId: string;
-  /** Id of the machine that runs the agent. */
-  hostId?: string;
-  /** The conversation; empty for a new session. */
-  session?: SessionData;
-  /** The complete settings in effect. */
-  settings?: SessionSettings;
-  /** The models that the session can use. */
-  availableModels?: ModelInfo[];
-  /** The client's MCP servers, repeated; absent if none were sent. */
-  mcpServers?: McpServerConfig[];
-  /** The repository that contains the working directory. */
-  gitRepo?: GitRepo;
-  /** The worktree that was created; daemon only. Form not documented. */
-  worktree?: any;
-  /** Sent by our own agents only, to clients that announced capabilities. */
-  agentCapabilities?: AgentCapabilities;
-}
-
-export interface AgentCapabilities {
-  /** The files and terminals of the client's editor that the agent uses. */
-  "musher.editor"?: EditorCapabilities;
-}
-
-export interface EditorCapabilities {
-  /** `musher.read_text_file` */
-  readTextFile?: boolean;
-  /** `musher.write_text_file` */
-  writeTextFile?: boolean;
-  /** All requests about terminals. */
-  terminal?: boolean;
-}
-
-export interface GitRepo {
-  /** Owner of the repository, from its remote. */
-  owner?: string;
-  /** Name of the repository. */
-  repoName?: string;
-}
-
-export interface McpServerConfig {
-  /** Name of the server; a prefix of its tools' names. */
-  name: string;
-  /** Transport; absent for stdio. */
-  type?: McpServerType;
-  /** Program to start; stdio only. */
-  command?: string;
-  /** Arguments of the program; stdio only. */
-  args?: string[];
-  /** Environment variables of the program; stdio only. */
-  env?: any;
-  /** URL of the server; `http` and `sse` only. */
-  url?: string;
-  /** Headers of each HTTP request. */
-  headers?: HttpHeader[];
-  /** `false` to disable OAuth, or an object with scopes and client data. */
-  oauth?: any;
-}
-
-export interface HttpHeader {
-  /** Name of the header. */
-  name: string;
-  /** Value of the header. */
-  value: string;
-}
-
-export type McpServerType = "stdio" | "http" | "sse" | (string & {});
-
-export interface ModelInfo {
-  /** Id to use in `modelId` settings; `custom:...` for custom models. */
-  id: string;
-  /** Id of the model at its provider. Absent for custom models. */
-  modelId?: string;
-  /** API that serves the model. */
-  modelProvider?: ModelProvider;
-  /** Name for display. */
-  displayName?: string;
-  /** Short name for display. */
-  shortDisplayName?: string;
-  /** Reasoning efforts that the model accepts. */
-  supportedReasoningEfforts?: ReasoningEffort[];
-  /** Reasoning effort if none is chosen. */
-  defaultReasoningEffort?: ReasoningEffort;
-  /** Whether the user's settings define the model. */
-  isCustom?: boolean;
-  /** Whether the vendor advises against the model. */
-  deprecated?: boolean;
-  /** Date from which the model is deprecated or unavailable. */
-  deprecationDate?: string;
-  /** Whether the model rejects images. Default: false. */
-  noImageSupport?: boolean;
-  /** Whether the model can generate images. */
-  supportsImageGeneration?: boolean;
-  /** Whether the model accepts PDF documents. */
-  supportsPDFs?: boolean;
-  /** Meaning not documented; seen in captures. By its name, the factor that converts tokens to credits. */
-  tokenMultiplier?: number;
-  /** Whether to mark the model as new. */
-  isNew?: boolean;
-  /** Text of the mark for a new model. */
-  newBadgeLabel?: string;
-  /** Promotional text for display. */
-  promoLabel?: string;
-  /** Whether the model runs in the United States. */
-  usesUSBasedInference?: boolean;
-  /** Meaning not documented; declared in the Python SDK. */
-  compactThroughLatestSignedThinking?: boolean;
-  /** Whether the model is unavailable; in results of `list_models` only. */
-  disabled?: boolean;
-  /** Why the model is unavailable; present if `disabled` is true. */
-  disabledReason?: string;
-}
-
-export type ReasoningEffort = "none" | "dynamic" | "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | (string & {});
-
-export type ModelProvider = "anthropic" | "openai" | "generic-chat-completion-api" | "factory" | "google" | "xai" | "voyage" | (string & {});
-
-export interface SessionSettings {
-  /** Id of the main model. */
-  modelId?: string;
-  /** Reasoning effort of the main model. */
-  reasoningEffort?: ReasoningEffort;
-  /** Legacy form that combines interaction mode and autonomy level. */
-  autonomyMode?: AutonomyMode;
-  /** Whether the session executes, plans or runs missions. */
-  interactionMode?: InteractionMode;
-  /** Which tool calls run without a permission request. */
-  autonomyLevel?: AutonomyLevel;
-  /** Autonomy levels that the user may choose. */
-  availableAutonomyLevels?: AutonomyLevel[];
-  /** Model to use while planning; absent means the main model. */
-  specModeModelId?: string;
-  /** Reasoning effort while planning; absent means the main model's effort. */
-  specModeReasoningEffort?: ReasoningEffort;
-  /** Whether the conversation is compacted when it exceeds the limit. */
-  compactionThresholdCheckEnabled?: boolean;
-  /** Number of tokens above which the conversation is compacted. */
-  compactionTokenLimit?: number;
-  /** Ids of tools that are offered on top of the selection. */
-  additionalToolIds?: string[];
-  /** Ids of tools that are switched on in addition to the default selection. */
-  enabledToolIds?: string[];
-  /** Ids of tools that are switched off. */
-  disabledToolIds?: string[];
-  /** If not empty, only these tools are available. */
-  restrictToolIds?: string[];
-  /** Meaning not documented; `direct_only` in captures. */
-  toolExecutionMode?: string;
-  /** Meaning not documented; `false` in captures. */
-  allowSubagentsInScripts?: boolean;
-  /** Labels attached to the session. */
-  tags?: Tag[];
-  /** System prompt as the client set it: a string, or `{type:"preset",preset:"droid",append}`. */
-  systemPrompt?: any;
-  /** Sandbox for commands; absent if none is configured. */
-  sandbox?: SandboxSettings;
-}
-
-export interface SandboxSettings {
-  /** Whether commands run in a sandbox. */
-  enabled: boolean;
-  /** Scope of the sandbox. */
-  mode?: SandboxMode;
-}
-
-export type SandboxMode = "per-command" | "whole-process" | (string & {});
-
-export interface Tag {
-  /** Name of the label. */
-  name: string;
-  /** Additional data of the label, as strings. */
-  metadata?: any;
-}
-
-export type AutonomyLevel = "off" | "low" | "medium" | "high" | (string & {});
-
-export type InteractionMode = "auto" | "spec" | "agi" | (string & {});
-
-export type AutonomyMode = "normal" | "spec" | "auto-low" | "auto-medium" | "auto-high" | (string & {});
-
-export interface SessionData {
-  /** The messages, oldest first. */
-  messages: Message[];
-  /** Title of the session. */
-  title?: string;
-}
-
-export interface Message {
-  /** Id of the message. */
-  id: string;
-  /** Author of the message. */
-  role: MessageRole;
-  /** Content blocks, in order. */
-  content: ContentBlock[];
-  /** Creation time, in milliseconds since 1970. */
-  createdAt?: number;
-  /** Time of the last change, in milliseconds since 1970. */
-  updatedAt?: number;
-  /** Id of the preceding message; `root` for the first one. */
-  parentId?: string;
-  /** Audience of the message. Default: `both`. */
-  visibility?: Visibility;
-  /** Model that wrote the message. */
-  modelId?: string;
-  /** Reasoning effort that the message was written with. */
-  reasoningEffort?: ReasoningEffort;
-  /** Interaction mode that a user message was sent in. */
-  interactionMode?: InteractionMode;
-  /** Where a user message comes from. */
-  userMessageSource?: SessionOrigin;
-  /** Whether the message reports an error. */
-  isError?: boolean;
-  /** Older form of `visibility`: false for `llm_only`. */
-  isUserVisible?: boolean;
-  /** Meaning not documented; declared in the Python SDK. */
-  routerId?: string;
-  /** Id of the message at the `OpenAI` API; needed when it is sent back. */
-  openaiMessageId?: string;
-  /** Phase of the message at the `OpenAI` API; needed when it is sent back. */
-  openaiPhase?: string;
-  /** Encrypted reasoning of the `OpenAI` API; needed when it is sent back. */
-  openaiEncryptedContent?: string;
-  /** Id of the reasoning item at the `OpenAI` API. */
-  openaiReasoningId?: string;
-  /** Summary of the reasoning from the `OpenAI` API. */
-  openaiReasoningSummary?: any;
-  /** Thought signature of the Gemini API; needed when the message is sent back. */
-  geminiThoughtSignature?: string;
-  /** Name of the field that held the reasoning, such as `reasoning_content`. */
-  chatCompletionReasoningField?: string;
-  /** Reasoning that a chat completions API returned. */
-  chatCompletionReasoningContent?: string;
-  /** On messages that record a hook run: id of the run. */
-  hookId?: string;
-  /** On messages that record a hook run: the event that triggered it. */
-  hookEventName?: HookEventName;
-  /** On messages that record a hook run: the tool name, or how the session began. */
-  hookMatcher?: string;
-  /** On messages that record a hook run: its commands. */
-  hookCommands?: any;
-  /** On messages that record a hook run: the results of its commands. */
-  hookResults?: any;
-  /** On messages that record a hook run: how it ended. */
-  hookStatus?: HookStatus;
-  /** On messages that record a hook run: id of the tool call it belongs to. */
-  hookToolCallId?: string;
-  /** On messages that record a hook run: id of the message that the hooks belong to. */
-  hookParentId?: string;
-  /** On messages that record a hook run: sort key among hook runs. */
-  hookOrder?: number;
-}
-
-export type HookStatus = "completed" | "error" | (string & {});
-
-export type HookEventName = "SessionStart" | "UserPromptSubmit" | "PreToolUse" | "PostToolUse" | "Stop" | (string & {});
-
-export type ContentBlock =
-  | ({ type: "text" } & TextBlock)
-  | ({ type: "thinking" } & ThinkingBlock)
-  | ({ type: "redacted_thinking" } & RedactedThinkingBlock)
-  | ({ type: "tool_use" } & ToolUse)
-  | ({ type: "tool_result" } & ToolResultBlock)
-  | ({ type: "image" } & ImageBlock)
-  | ({ type: "document" } & DocumentBlock);
-
-export interface DocumentBlock {
-  /** The document data. */
-  source: Source;
-  /** Id of the block. */
-  id?: string;
-}
-
-export interface ImageBlock {
-  /** The image data. */
-  source: Source;
-  /** Id of the block. */
-  id?: string;
-  /** Whether the image was generated by a model. */
-  generated?: boolean;
-}
-
-export interface ToolResultBlock {
-  /** Id of the tool call. */
-  toolUseId: string;
-  /** The result. */
-  content: any;
-  /** Id of the block. */
-  id?: string;
-  /** Whether the tool call failed. Default: false. */
-  isError?: boolean;
-}
-
-export interface ToolUse {
-  /** Id of the tool call; results refer to it. */
-  id: string;
-  /** Name of the tool, as the model calls it. */
-  name: string;
-  /** Arguments of the call, as a JSON object. */
-  input: any;
-  /** Always `tool_use`. Absent inside a [`ContentBlock`], which prints the tag itself. */
-  type?: string;
-  /** Signature that the model provider requires when the call is sent back. */
-  thoughtSignature?: string;
-}
-
-export interface RedactedThinkingBlock {
-  /** The encrypted reasoning. */
-  data: string;
-  /** Id of the block. */
-  id?: string;
-}
-
-export interface ThinkingBlock {
-  /** Text of the model's reasoning. */
-  thinking: string;
-  /** Id of the block. */
-  id?: string;
-  /** Signature that the model provider requires when the block is sent back. */
-  signature?: string;
-  /** API that issued the signature, such as `generic-chat-completion-api`. */
-  signatureProvider?: string;
-  /** Duration of the reasoning in milliseconds. */
-  durationMs?: number;
-  /** Whether the block is incomplete; only in results of `load_session`. */
-  isStreaming?: boolean;
-}
-
-export interface TextBlock {
-  /** The text. */
-  text: string;
-  /** Id of the block. */
-  id?: string;
-  /** Whether the block is incomplete; only in results of `load_session`. */
-  isStreaming?: boolean;
-}
-
 export interface LoadSessionResult {
   /** The conversation. */
   session: SessionData;
@@ -528,7 +295,56 @@ export interface LoadSessionResult {
   agentCapabilities?: AgentCapabilities;
 }
 
+export interface AgentCapabilities {
+  /** The files and terminals of the client's editor that the agent uses. */
+  "musher.editor"?: EditorCapabilities;
+}
+
+export interface EditorCapabilities {
+  /** `musher.read_text_file` */
+  readTextFile?: boolean;
+  /** `musher.write_text_file` */
+  writeTextFile?: boolean;
+  /** All requests about terminals. */
+  terminal?: boolean;
+}
+
 export type DecompSessionType = "orchestrator" | "worker" | (string & {});
+
+export interface GitRepo {
+  /** Owner of the repository, from its remote. */
+  owner?: string;
+  /** Name of the repository. */
+  repoName?: string;
+}
+
+export interface McpServerConfig {
+  /** Name of the server; a prefix of its tools' names. */
+  name: string;
+  /** Transport; absent for stdio. */
+  type?: McpServerType;
+  /** Program to start; stdio only. */
+  command?: string;
+  /** Arguments of the program; stdio only. */
+  args?: string[];
+  /** Environment variables of the program; stdio only. */
+  env?: any;
+  /** URL of the server; `http` and `sse` only. */
+  url?: string;
+  /** Headers of each HTTP request. */
+  headers?: HttpHeader[];
+  /** `false` to disable OAuth, or an object with scopes and client data. */
+  oauth?: any;
+}
+
+export interface HttpHeader {
+  /** Name of the header. */
+  name: string;
+  /** Value of the header. */
+  value: string;
+}
+
+export type McpServerType = "stdio" | "http" | "sse" | (string & {});
 
 export interface QueuedMessage {
   /** The prompt. */
@@ -552,6 +368,19 @@ export interface PendingAskUser {
   toolCallId: string;
   /** The questions, in display order. */
   questions: Question[];
+}
+
+export interface Question {
+  /** Position of the question, counted from 1. Repeated in the answer. */
+  index: number;
+  /** Text of the question. */
+  question: string;
+  /** Short heading for the question. */
+  topic?: string;
+  /** Suggested answers. Free text is accepted as well. */
+  options?: string[];
+  /** Whether several options may be selected. Default: false. */
+  multiSelect?: boolean;
 }
 
 export interface PendingPermission {
@@ -725,6 +554,19 @@ export interface ExecDetails {
 
 export type ToolConfirmationType = "edit" | "exec" | "create" | "ask_user" | "exit_spec_mode" | "propose_mission" | "start_mission_run" | "apply_patch" | "mcp_tool" | "sandbox_violation" | "droid_shield_violation" | (string & {});
 
+export interface ToolUse {
+  /** Id of the tool call; results refer to it. */
+  id: string;
+  /** Name of the tool, as the model calls it. */
+  name: string;
+  /** Arguments of the call, as a JSON object. */
+  input: any;
+  /** Always `tool_use`. Absent inside a [`ContentBlock`], which prints the tag itself. */
+  type?: string;
+  /** Signature that the model provider requires when the call is sent back. */
+  thoughtSignature?: string;
+}
+
 export interface LastCallTokenUsage {
   /** Tokens sent to the model, without cached ones. */
   inputTokens?: number;
@@ -750,6 +592,409 @@ export interface TokenUsage {
 }
 
 export type DroidWorkingState = "idle" | "thinking" | "streaming_assistant_message" | "waiting_for_tool_confirmation" | "executing_tool" | "compacting_conversation" | (string & {});
+
+export interface ModelInfo {
+  /** Id to use in `modelId` settings; `custom:...` for custom models. */
+  id: string;
+  /** Id of the model at its provider. Absent for custom models. */
+  modelId?: string;
+  /** API that serves the model. */
+  modelProvider?: ModelProvider;
+  /** Name for display. */
+  displayName?: string;
+  /** Short name for display. */
+  shortDisplayName?: string;
+  /** Reasoning efforts that the model accepts. */
+  supportedReasoningEfforts?: ReasoningEffort[];
+  /** Reasoning effort if none is chosen. */
+  defaultReasoningEffort?: ReasoningEffort;
+  /** Whether the user's settings define the model. */
+  isCustom?: boolean;
+  /** Whether the vendor advises against the model. */
+  deprecated?: boolean;
+  /** Date from which the model is deprecated or unavailable. */
+  deprecationDate?: string;
+  /** Whether the model rejects images. Default: false. */
+  noImageSupport?: boolean;
+  /** Whether the model can generate images. */
+  supportsImageGeneration?: boolean;
+  /** Whether the model accepts PDF documents. */
+  supportsPDFs?: boolean;
+  /** Meaning not documented; seen in captures. By its name, the factor that converts tokens to credits. */
+  tokenMultiplier?: number;
+  /** Whether to mark the model as new. */
+  isNew?: boolean;
+  /** Text of the mark for a new model. */
+  newBadgeLabel?: string;
+  /** Promotional text for display. */
+  promoLabel?: string;
+  /** Whether the model runs in the United States. */
+  usesUSBasedInference?: boolean;
+  /** Meaning not documented; declared in the Python SDK. */
+  compactThroughLatestSignedThinking?: boolean;
+  /** Whether the model is unavailable; in results of `list_models` only. */
+  disabled?: boolean;
+  /** Why the model is unavailable; present if `disabled` is true. */
+  disabledReason?: string;
+}
+
+export type ModelProvider = "anthropic" | "openai" | "generic-chat-completion-api" | "factory" | "google" | "xai" | "voyage" | (string & {});
+
+export interface SessionSettings {
+  /** Id of the main model. */
+  modelId?: string;
+  /** Reasoning effort of the main model. */
+  reasoningEffort?: ReasoningEffort;
+  /** Legacy form that combines interaction mode and autonomy level. */
+  autonomyMode?: AutonomyMode;
+  /** Whether the session executes, plans or runs missions. */
+  interactionMode?: InteractionMode;
+  /** Which tool calls run without a permission request. */
+  autonomyLevel?: AutonomyLevel;
+  /** Autonomy levels that the user may choose. */
+  availableAutonomyLevels?: AutonomyLevel[];
+  /** Model to use while planning; absent means the main model. */
+  specModeModelId?: string;
+  /** Reasoning effort while planning; absent means the main model's effort. */
+  specModeReasoningEffort?: ReasoningEffort;
+  /** Whether the conversation is compacted when it exceeds the limit. */
+  compactionThresholdCheckEnabled?: boolean;
+  /** Number of tokens above which the conversation is compacted. */
+  compactionTokenLimit?: number;
+  /** Ids of tools that are offered on top of the selection. */
+  additionalToolIds?: string[];
+  /** Ids of tools that are switched on in addition to the default selection. */
+  enabledToolIds?: string[];
+  /** Ids of tools that are switched off. */
+  disabledToolIds?: string[];
+  /** If not empty, only these tools are available. */
+  restrictToolIds?: string[];
+  /** Meaning not documented; `direct_only` in captures. */
+  toolExecutionMode?: string;
+  /** Meaning not documented; `false` in captures. */
+  allowSubagentsInScripts?: boolean;
+  /** Labels attached to the session. */
+  tags?: Tag[];
+  /** System prompt as the client set it: a string, or `{type:"preset",preset:"droid",append}`. */
+  systemPrompt?: any;
+  /** Sandbox for commands; absent if none is configured. */
+  sandbox?: SandboxSettings;
+}
+
+export interface SandboxSettings {
+  /** Whether commands run in a sandbox. */
+  enabled: boolean;
+  /** Scope of the sandbox. */
+  mode?: SandboxMode;
+}
+
+export type SandboxMode = "per-command" | "whole-process" | (string & {});
+
+export interface SessionData {
+  /** The messages, oldest first. */
+  messages: Message[];
+  /** Title of the session. */
+  title?: string;
+}
+
+export interface Message {
+  /** Id of the message. */
+  id: string;
+  /** Author of the message. */
+  role: MessageRole;
+  /** Content blocks, in order. */
+  content: ContentBlock[];
+  /** Creation time, in milliseconds since 1970. */
+  createdAt?: number;
+  /** Time of the last change, in milliseconds since 1970. */
+  updatedAt?: number;
+  /** Id of the preceding message; `root` for the first one. */
+  parentId?: string;
+  /** Audience of the message. Default: `both`. */
+  visibility?: Visibility;
+  /** Model that wrote the message. */
+  modelId?: string;
+  /** Reasoning effort that the message was written with. */
+  reasoningEffort?: ReasoningEffort;
+  /** Interaction mode that a user message was sent in. */
+  interactionMode?: InteractionMode;
+  /** Where a user message comes from. */
+  userMessageSource?: SessionOrigin;
+  /** Whether the message reports an error. */
+  isError?: boolean;
+  /** Older form of `visibility`: false for `llm_only`. */
+  isUserVisible?: boolean;
+  /** Meaning not documented; declared in the Python SDK. */
+  routerId?: string;
+  /** Id of the message at the `OpenAI` API; needed when it is sent back. */
+  openaiMessageId?: string;
+  /** Phase of the message at the `OpenAI` API; needed when it is sent back. */
+  openaiPhase?: string;
+  /** Encrypted reasoning of the `OpenAI` API; needed when it is sent back. */
+  openaiEncryptedContent?: string;
+  /** Id of the reasoning item at the `OpenAI` API. */
+  openaiReasoningId?: string;
+  /** Summary of the reasoning from the `OpenAI` API. */
+  openaiReasoningSummary?: any;
+  /** Thought signature of the Gemini API; needed when the message is sent back. */
+  geminiThoughtSignature?: string;
+  /** Name of the field that held the reasoning, such as `reasoning_content`. */
+  chatCompletionReasoningField?: string;
+  /** Reasoning that a chat completions API returned. */
+  chatCompletionReasoningContent?: string;
+  /** On messages that record a hook run: id of the run. */
+  hookId?: string;
+  /** On messages that record a hook run: the event that triggered it. */
+  hookEventName?: HookEventName;
+  /** On messages that record a hook run: the tool name, or how the session began. */
+  hookMatcher?: string;
+  /** On messages that record a hook run: its commands. */
+  hookCommands?: any;
+  /** On messages that record a hook run: the results of its commands. */
+  hookResults?: any;
+  /** On messages that record a hook run: how it ended. */
+  hookStatus?: HookStatus;
+  /** On messages that record a hook run: id of the tool call it belongs to. */
+  hookToolCallId?: string;
+  /** On messages that record a hook run: id of the message that the hooks belong to. */
+  hookParentId?: string;
+  /** On messages that record a hook run: sort key among hook runs. */
+  hookOrder?: number;
+}
+
+export type HookStatus = "completed" | "error" | (string & {});
+
+export type HookEventName = "SessionStart" | "UserPromptSubmit" | "PreToolUse" | "PostToolUse" | "Stop" | (string & {});
+
+export type ContentBlock =
+  | ({ type: "text" } & TextBlock)
+  | ({ type: "thinking" } & ThinkingBlock)
+  | ({ type: "redacted_thinking" } & RedactedThinkingBlock)
+  | ({ type: "tool_use" } & ToolUse)
+  | ({ type: "tool_result" } & ToolResultBlock)
+  | ({ type: "image" } & ImageBlock)
+  | ({ type: "document" } & DocumentBlock);
+
+export interface DocumentBlock {
+  /** The document data. */
+  source: Source;
+  /** Id of the block. */
+  id?: string;
+}
+
+export interface ImageBlock {
+  /** The image data. */
+  source: Source;
+  /** Id of the block. */
+  id?: string;
+  /** Whether the image was generated by a model. */
+  generated?: boolean;
+}
+
+export interface ToolResultBlock {
+  /** Id of the tool call. */
+  toolUseId: string;
+  /** The result. */
+  content: any;
+  /** Id of the block. */
+  id?: string;
+  /** Whether the tool call failed. Default: false. */
+  isError?: boolean;
+}
+
+export interface RedactedThinkingBlock {
+  /** The encrypted reasoning. */
+  data: string;
+  /** Id of the block. */
+  id?: string;
+}
+
+export interface ThinkingBlock {
+  /** Text of the model's reasoning. */
+  thinking: string;
+  /** Id of the block. */
+  id?: string;
+  /** Signature that the model provider requires when the block is sent back. */
+  signature?: string;
+  /** API that issued the signature, such as `generic-chat-completion-api`. */
+  signatureProvider?: string;
+  /** Duration of the reasoning in milliseconds. */
+  durationMs?: number;
+  /** Whether the block is incomplete; only in results of `load_session`. */
+  isStreaming?: boolean;
+}
+
+export interface TextBlock {
+  /** The text. */
+  text: string;
+  /** Id of the block. */
+  id?: string;
+  /** Whether the block is incomplete; only in results of `load_session`. */
+  isStreaming?: boolean;
+}
+
+export interface LoadSessionParams {
+  /** Id of the session to resume. */
+  sessionId: string;
+  /** MCP servers for this session only. */
+  mcpServers?: McpServerConfig[];
+  /** Redirect URI for OAuth logins at MCP servers. */
+  mcpOAuthCallbackUri?: string;
+  /** Ids of tools to offer on top of the selection; `restrictToolIds` does not remove them. */
+  additionalToolIds?: string[];
+  /** Ids of tools to switch on in addition to the default selection. */
+  enabledToolIds?: string[];
+  /** Ids of tools to switch off. */
+  disabledToolIds?: string[];
+  /** Deny every permission request without asking the client. Default: false. */
+  autoRejectPermissionRequests?: boolean;
+  /** Run every tool call without a permission request. Default: false. */
+  skipPermissionsUnsafe?: boolean;
+  /** Sandbox of commands, as in the settings of musher's engine; read by the engine only. */
+  sandbox?: any;
+  /** Whether to leave out the built-in skills. Default: false. */
+  disableBuiltinSkills?: boolean;
+  /** Meaning not documented; declared in the Python SDK. */
+  sessionLocation?: any;
+  /** Origin of the session: an object tagged by `platform`. */
+  sessionSource?: any;
+  /** Kind of the client that opens the session. */
+  sessionOriginHint?: SessionOrigin;
+  /** Whether to return the whole conversation instead of its end; declared for daemons. */
+  loadAllMessages?: boolean;
+  /** Additional workspace directories that replace the stored ones. musher only. */
+  additionalDirectories?: string[];
+  /** What the client offers besides the protocol of droid. Understood by our own agents only. */
+  clientCapabilities?: ClientCapabilities;
+}
+
+export interface ClientCapabilities {
+  /** Files and terminals of an editor. */
+  "musher.editor"?: EditorCapabilities;
+}
+
+export interface InitializeSessionResult {
+  /** The session's id. */
+  sessionId: string;
+  /** Id of the machine that runs the agent. */
+  hostId?: string;
+  /** The conversation; empty for a new session. */
+  session?: SessionData;
+  /** The complete settings in effect. */
+  settings?: SessionSettings;
+  /** The models that the session can use. */
+  availableModels?: ModelInfo[];
+  /** The client's MCP servers, repeated; absent if none were sent. */
+  mcpServers?: McpServerConfig[];
+  /** The repository that contains the working directory. */
+  gitRepo?: GitRepo;
+  /** The worktree that was created; daemon only. Form not documented. */
+  worktree?: any;
+  /** Sent by our own agents only, to clients that announced capabilities. */
+  agentCapabilities?: AgentCapabilities;
+}
+
+export interface InitializeSessionParams {
+  /** Id of the client's machine; any string. */
+  machineId: string;
+  /** Working directory of the session. Must exist. */
+  cwd: string;
+  /** Id of the new session; generated if absent. An existing id starts over, it does not resume. */
+  sessionId?: string;
+  /** Built-in model id, or `custom:<name>`. Unknown ids select the default model. */
+  modelId?: string;
+  /** Whether the session executes, plans or runs missions. Default: `auto`. */
+  interactionMode?: InteractionMode;
+  /** Which tool calls run without a permission request. Default: `off`. */
+  autonomyLevel?: AutonomyLevel;
+  /** Legacy form that combines interaction mode and autonomy level. */
+  autonomyMode?: AutonomyMode;
+  /** Reasoning effort of the main model. */
+  reasoningEffort?: ReasoningEffort;
+  /** Model to use while planning; absent means the main model. */
+  specModeModelId?: string;
+  /** Reasoning effort while planning; absent means the main model's effort. */
+  specModeReasoningEffort?: ReasoningEffort;
+  /** MCP servers for this session only. */
+  mcpServers?: McpServerConfig[];
+  /** System prompt: a string, or `{type:"preset",preset:"droid",append}` to extend the built-in one. */
+  systemPrompt?: any;
+  /** Ids of tools to switch on in addition to the default selection. */
+  enabledToolIds?: string[];
+  /** Ids of tools to switch off. */
+  disabledToolIds?: string[];
+  /** Ids of tools to offer on top of the selection; `restrictToolIds` does not remove them. */
+  additionalToolIds?: string[];
+  /** If not empty, only these tools are available. */
+  restrictToolIds?: string[];
+  /** Labels attached to the session. */
+  tags?: Tag[];
+  /** Deny every permission request without asking the client. Default: false. */
+  autoRejectPermissionRequests?: boolean;
+  /** Run every tool call without a permission request. Default: false. */
+  skipPermissionsUnsafe?: boolean;
+  /** Sandbox of commands, as in the settings of musher's engine; read by the engine only. */
+  sandbox?: any;
+  /** Whether to compact the conversation when it exceeds the limit. */
+  compactionThresholdCheckEnabled?: boolean;
+  /** Whether to leave out the built-in skills. Default: false. */
+  disableBuiltinSkills?: boolean;
+  /** Meaning not documented; declared in the Python SDK. */
+  workspaceId?: string;
+  /** Meaning not documented; declared in the Python SDK. */
+  sessionLocation?: any;
+  /** Kind of the client that opens the session. */
+  sessionOriginHint?: SessionOrigin;
+  /** Origin of the session: an object tagged by `platform`. */
+  sessionSource?: any;
+  /** Redirect URI for OAuth logins at MCP servers. */
+  mcpOAuthCallbackUri?: string;
+  /** Role of the session in a mission. */
+  decompSessionType?: DecompSessionType;
+  /** Id of the mission that the session belongs to. */
+  decompMissionId?: string;
+  /** Title of the session. */
+  title?: string;
+  /** Id of the organization. Sent by a daemon to its worker. */
+  organizationId?: string;
+  /** Idle time in milliseconds after which a daemon ends the session's process. */
+  inactivityTimeoutMs?: number;
+  /** Whether a daemon keeps the session's process while it is idle. */
+  disableInactivityTimeout?: boolean;
+  /** Path of a settings file for this session; daemon only. */
+  runtimeSettingsPath?: string;
+  /** Git worktree to create for the session; daemon only. Form not documented. */
+  worktree?: any;
+  /** Directory for the worktree; daemon only. */
+  worktreeDir?: string;
+  /** Additional workspace directories, as absolute paths. musher only. */
+  additionalDirectories?: string[];
+  /** What the client offers besides the protocol of droid. Understood by our own agents only. */
+  clientCapabilities?: ClientCapabilities;
+}
+
+export interface AskUserParams {
+  /** Id of the tool call that asks. */
+  toolCallId: string;
+  /** The questions, in display order. */
+  questions: Question[];
+}
+
+export interface AskUserResult {
+  /** One answer per question; empty if cancelled. */
+  answers: Answer[];
+  /** Whether the user declined to answer, which ends the turn. Default: false. */
+  cancelled?: boolean;
+}
+
+export interface Answer {
+  /** Index of the question that is answered. */
+  index: number;
+  /** Text of the question that is answered. */
+  question: string;
+  /** The user's answer. */
+  answer: string;
+}
 
 export interface RequestPermissionParams {
   /** The tool calls to approve or deny together; 0.225 sends one per request. */

@@ -3,8 +3,8 @@
 import { html, useEffect, useMemo, useState } from "../html.js";
 import { attempt, toast } from "../app.js";
 import { languageOf } from "../code.js";
-import { Diff, Lines } from "../diff.js";
-import { parsePatch } from "../lines.js";
+import { Lines } from "../diff.js";
+import { compare, hunks, parseEdits, parsePatch } from "../lines.js";
 import { go } from "../router.js";
 import { addToDraft } from "./composer.js";
 
@@ -34,13 +34,13 @@ export function Changes({ session }) {
       <label class="setting"><span>Show</span><select value=${turn} onChange=${(event) => setTurn(event.target.value)}>
         <option value="">Working directory (git)</option>
         ${turns.map((it) => html`<option value=${it.key}>${it.prompt}</option>`)}</select></label>
-      ${!turn && html`<div class="chips" role="group" aria-label="Layout"><button class="chip" aria-pressed=${!isSplit} onClick=${() => setSplit(false)}>Unified</button>
+      <div class="chips" role="group" aria-label="Layout"><button class="chip" aria-pressed=${!isSplit} onClick=${() => setSplit(false)}>Unified</button>
         <button class="chip" aria-pressed=${isSplit} onClick=${() => setSplit(true)}>Side by side</button></div>
-        <button class="quiet" onClick=${load}>Reload</button>`}
+      ${!turn && html`<button class="quiet" onClick=${load}>Reload</button>`}
       ${comments.length > 0 && html`<button class="primary" onClick=${send}>Use ${comments.length} ${comments.length === 1 ? "comment" : "comments"} in the prompt</button>`}
     </div>
     ${turn
-      ? html`<${TurnEdits} turn=${turns.find((it) => it.key === turn)} />`
+      ? html`<${TurnEdits} turn=${turns.find((it) => it.key === turn)} isSplit=${isSplit} comments=${comments} setComments=${setComments} />`
       : changes && html`<${WorkingDirectory} changes=${changes} isSplit=${isSplit} comments=${comments} setComments=${setComments} decide=${decide} session=${session} reload=${load} />`}
   </div>`;
 }
@@ -77,12 +77,13 @@ function Commit({ session, reload }) {
     <button class="primary">Commit accepted changes</button></form>`;
 }
 
+/** @param {{ file: any, isAccepted?: boolean, isSplit: boolean, comments: Comment[], setComments: (all: Comment[]) => void, decide?: any }} props */
 function File({ file, isAccepted = false, isSplit, comments, setComments, decide }) {
   const [draft, setDraft] = useState(/** @type {any} */ (null));
   const lines = file.hunks.flatMap((hunk) => hunk.lines);
   const count = (kind) => lines.filter((line) => line.kind === kind).length;
   const what = file.isNew ? "new" : file.isDeleted ? "deleted" : file.before !== file.path ? `renamed from ${file.before}` : "";
-  const can = !file.isBinary || file.canDecide;
+  const can = decide && (!file.isBinary || file.canDecide);
   const buttons = (hunk, label) =>
     can && html`<span class="decide">${isAccepted
       ? html`<button class="quiet" onClick=${() => decide("withdraw", file, hunk)} aria-label=${`Do not accept ${label}`}>Withdraw</button>`
@@ -125,11 +126,15 @@ function editsByTurn(rows) {
   return turns.filter((turn) => turn.edits.length);
 }
 
-function TurnEdits({ turn }) {
-  return turn?.edits.map((tool) => {
-    const input = tool.input ?? {};
-    const text = (...names) => String(names.map((name) => input[name]).find((it) => typeof it === "string") ?? "");
-    if (tool.name === "ApplyPatch") return html`<${Diff} path="patch" before="" after=${text("input", "patch")} />`;
-    return html`<${Diff} path=${text("file_path", "path")} before=${text("old_str", "old_string")} after=${text("new_str", "new_string", "content")} />`;
-  });
+function TurnEdits({ turn, ...shared }) {
+  return turn?.edits.flatMap((tool) => filesOf(tool).map((file, at) => html`<${File} key=${`${tool.id}:${at}`} file=${file} ...${shared} />`));
+}
+
+/** What one call of a tool has edited. Lines of a patch are counted from its start, because their place in the file is not known. */
+function filesOf({ name, input = {} }) {
+  const text = (...names) => String(names.map((it) => input[it]).find((it) => typeof it === "string") ?? "");
+  if (name === "ApplyPatch") return parseEdits(text("input", "patch"));
+  const path = text("file_path", "path");
+  const parts = hunks(compare(text("old_str", "old_string"), text("new_str", "new_string", "content")));
+  return [{ path, before: path, isNew: name === "Create", isDeleted: false, isBinary: false, hunks: parts.map((lines) => ({ head: "", lines })) }];
 }

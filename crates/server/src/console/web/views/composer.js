@@ -13,6 +13,7 @@ export function addToDraft(id, text) {
   drafts.set(id, `${drafts.get(id) ? `${drafts.get(id)}\n\n` : ""}${text}`);
 }
 
+/** @param {{ session: import("../app.js").Open }} props */
 export function Composer({ session }) {
   const [text, setText] = useState(drafts.get(session.id) ?? "");
   const [files, setFiles] = useState(/** @type {{ name: string, type: string, data: string, url: string }[]} */ ([]));

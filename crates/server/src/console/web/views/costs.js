@@ -5,6 +5,7 @@ import { attempt, sessions } from "../app.js";
 import { money, tokens } from "../format.js";
 import { href } from "../router.js";
 import { connection } from "../connection.js";
+import { Block, Key } from "../patterns.js";
 import { useStore } from "../store.js";
 
 const GROUPS = { day: "Day", model: "Model", project: "Project", sessionId: "Session" };
@@ -49,7 +50,7 @@ export function Costs() {
           <div><dt>Tokens</dt><dd>${tokens(total(all))}</dd></div><div><dt>Input from cache</dt><dd>${input ? Math.round((all.tokens.cacheRead / input) * 100) : 0}%</dd></div></dl>`
       : html`<div class="empty"><p class="big">No usage recorded yet.</p></div>`}
     <div class="chips" role="group" aria-label="Group by">${Object.entries(GROUPS).map(([name, label]) => html`<button class="chip" aria-pressed=${by === name} onClick=${() => setBy(name)}>${label}</button>`)}</div>
-    <p class="legend">${Object.entries(KINDS).map(([kind, label]) => html`<span class=${`key ${kind}`}>${label}</span> `)}</p>
+    <p class="legend">${Object.entries(KINDS).map(([kind, label]) => html`<${Key} kind=${kind} label=${label} />`)}</p>
     <table class="bars"><caption class="hidden">Tokens and cost by ${GROUPS[by].toLowerCase()}</caption>
       <thead><tr><th scope="col">${GROUPS[by]}</th><th scope="col">Tokens</th><th scope="col" class="to-right">Total</th><th scope="col" class="to-right">Cost</th></tr></thead>
       <tbody>${groups.slice(0, MAX_BARS).map((sum) => html`<tr><th scope="row">${by === "sessionId" ? html`<a href=${href("session", sum.name)}>${titles.get(sum.name) || sum.name}</a>` : sum.name}</th>
@@ -57,11 +58,12 @@ export function Costs() {
   </section>`;
 }
 
-function Bar({ sum, widest }) {
+/** A bar of tokens by kind. @param {{ sum: { tokens: Record<string, number> }, widest: number }} props */
+export function Bar({ sum, widest }) {
   let x = 0;
   const parts = Object.keys(KINDS).map((kind) => {
     const width = (sum.tokens[kind] / widest) * 1000;
-    const part = html`<rect x=${x} y="0" width=${width} height="18" class=${`part ${kind}`}><title>${KINDS[kind]}: ${tokens(sum.tokens[kind])}</title></rect>`;
+    const part = html`<${Block} kind=${kind} class="part" title=${`${KINDS[kind]}: ${tokens(sum.tokens[kind])}`} x=${x} y=${0} width=${width} height=${18} />`;
     x += width;
     return part;
   });

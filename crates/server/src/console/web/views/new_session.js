@@ -27,6 +27,7 @@ export function NewSession({ onClose }) {
     if (value("model")) params.modelId = value("model");
     if (value("mode") === "spec") params.interactionMode = "spec";
     params.autonomyLevel = value("autonomy");
+    if (value("sandbox")) params.sandbox = value("sandbox");
     const made = await attempt("daemon.initialize_session", params);
     setBusy(false);
     if (!made) return;
@@ -43,6 +44,7 @@ export function NewSession({ onClose }) {
       <datalist id="models">${models.map((it) => html`<option value=${it}></option>`)}</datalist>
       <label>Mode<select name="mode"><option value="auto">Do it</option><option value="spec">Plan first</option></select></label>
       <label>Autonomy<select name="autonomy"><option value="off">Off: read only</option><option value="low" selected>Low</option><option value="medium">Medium</option><option value="high">High</option></select></label>
+      <label>Sandbox<select name="sandbox"><option value="">from settings</option><option value="workspace-write">Write in the workspace</option><option value="read-only">Read only</option><option value="off">Off</option></select></label>
     </div>
     ${problem && html`<p class="problem" role="alert">${problem}</p>`}
     <div class="actions"><button class="primary" disabled=${isBusy}>Start</button><button type="button" onClick=${() => dialog.current?.close()}>Cancel</button></div>

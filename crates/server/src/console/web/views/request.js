@@ -17,7 +17,7 @@ export function RequestCard({ item, isCurrent = false, showsSession = true, deny
   const title = item.kind === "permission" ? permissionTitle(item) : "The agent has a question";
   return html`<article class=${`request ${isCurrent ? "current" : ""}`} aria-label=${title} data-request=${item.requestId} tabindex=${isCurrent ? 0 : -1}>
     <header>
-      <h3>${title}</h3>
+      <h2>${title}</h2>
       ${showsSession && html`<p class="dim">
         <a href=${href("session", item.sessionId)}>${item.title || "Session"}</a>
         ${item.subagentSessionId && html` · <span class="tag">subagent</span>`}

@@ -3,7 +3,7 @@
 import { html, useCallback, useState } from "../html.js";
 import { attempt, inbox, openSession, refreshSessions, sessions, toast } from "../app.js";
 import { connection } from "../connection.js";
-import { shortPath, tokens } from "../format.js";
+import { share, shortPath, tokens } from "../format.js";
 import { go, href } from "../router.js";
 import { useStore } from "../store.js";
 import { VirtualList } from "../virtual.js";
@@ -11,6 +11,7 @@ import { Changes } from "./changes.js";
 import { Composer } from "./composer.js";
 import { RequestCard } from "./request.js";
 import { RowView, Todos } from "./rows.js";
+import { tagsOf } from "./sessions.js";
 import { SettingsBar } from "./settings.js";
 import { Timeline } from "./timeline.js";
 
@@ -35,6 +36,7 @@ export function Session({ route }) {
   </section>`;
 }
 
+/** @param {{ session: import("../app.js").Open }} props */
 function Head({ session }) {
   const { transcript } = session;
   const { homedir } = useStore(connection.status);
@@ -64,21 +66,33 @@ function Head({ session }) {
       if (made.newSessionId && made.newSessionId !== session.id) go("session", made.newSessionId);
     }
   };
-  const used = transcript.lastCall ? transcript.lastCall.inputTokens + (transcript.lastCall.cacheReadTokens ?? 0) + (transcript.lastCall.outputTokens ?? 0) : 0;
+  const call = transcript.lastCall;
+  const used = call ? call.inputTokens + (call.cacheReadTokens ?? 0) + (call.outputTokens ?? 0) : 0;
+  const part = share(used, summary?.contextLimit);
+  const tags = summary ? tagsOf(summary) : [];
+  const tag = async () => {
+    const text = prompt("Tags of this session, separated by commas", tags.join(", "));
+    if (text === null) return;
+    const names = text.split(",").map((name) => name.trim()).filter(Boolean);
+    await attempt("daemon.update_session_settings", { sessionId: session.id, tags: names.map((name) => ({ name })) });
+    refreshSessions();
+  };
   return html`<header class="session-head">
     ${isRenaming
       ? html`<form onSubmit=${rename} class="rename"><input name="title" aria-label="Title" defaultValue=${title} autofocus /><button>Save</button></form>`
       : html`<h1>${title}</h1>`}
     <p class="dim"><span class="path">${shortPath(session.cwd, homedir)}</span>${summary?.branch && html` <span class="tag branch">${summary.branch}</span>`}
-      ${used > 0 && html` <span title="Tokens of the last request">${tokens(used)} tokens in context</span>`}</p>
+      ${used > 0 && html` <span title="Tokens of the last request">${tokens(used)} tokens in context${part && ` (${part})`}</span>`}${tags.map((name) => html` <span class="tag">${name}</span>`)}</p>
     <div class="session-actions">
       <button class="quiet" onClick=${() => setRenaming(!isRenaming)}>Rename</button>
+      <button class="quiet" onClick=${tag}>Tags</button>
       <button class="quiet" onClick=${fork}>Fork</button>
       <button class="quiet" onClick=${compact}>Compact</button>
     </div>
   </header>`;
 }
 
+/** @param {{ session: import("../app.js").Open, anchor: string }} props */
 function Conversation({ session, anchor }) {
   const { transcript } = session;
   const { items } = useStore(inbox);
@@ -106,19 +120,24 @@ const ACTIVITIES = {
   waiting_for_tool_confirmation: "Waiting for you",
 };
 
+/** @param {{ transcript: import("../transcript.js").Transcript, isWaiting: boolean }} props */
 function Activity({ transcript, isWaiting }) {
   if (transcript.state === "idle") return html`<p class="activity" role="status"></p>`;
   const text = isWaiting ? ACTIVITIES.waiting_for_tool_confirmation : (ACTIVITIES[transcript.state] ?? "Working…");
   return html`<p class="activity busy" role="status"><span class="pulse" aria-hidden="true"></span>${text}</p>`;
 }
 
-/** Goes back to before a message, in a new session; files are restored if the person agrees. */
+/**
+ * Goes back to before a message, in a new session; files are restored if the person agrees.
+ * @param {import("../app.js").Open} session
+ * @param {import("../transcript.js").Row} row
+ */
 async function startRewind(session, row) {
   const params = { sessionId: session.id, messageId: row.key };
   const info = await attempt("daemon.get_rewind_info", params);
   if (!info) return;
-  const restore = (info.availableFiles ?? info.filesToRestore ?? []);
-  const created = (info.createdFiles ?? info.filesToDelete ?? []);
+  const restore = info.availableFiles ?? [];
+  const created = info.createdFiles ?? [];
   const count = restore.length + created.length;
   const question = count ? `Rewind to before this message, and restore ${count} changed ${count === 1 ? "file" : "files"}?` : "Rewind to before this message, in a fork of this session?";
   if (!confirm(question)) return;

@@ -6,6 +6,7 @@ import { attempt } from "../app.js";
 const MODES = { auto: "Do it", spec: "Plan first" };
 const LEVELS = { off: "Read only", low: "Low", medium: "Medium", high: "High" };
 
+/** @param {{ session: import("../app.js").Open }} props */
 export function SettingsBar({ session }) {
   const { settings } = session.transcript;
   const model = session.models.find((it) => it.id === settings.modelId);

@@ -2,7 +2,9 @@
 
 import { html, useMemo } from "../html.js";
 import { duration, money, time, tokens } from "../format.js";
+import { Block, Key } from "../patterns.js";
 import { summaryOf } from "../transcript.js";
+import { Bar } from "./costs.js";
 
 const WIDTH = 1000;
 const LANE = 22;
@@ -10,7 +12,7 @@ const MAX_TURNS = 100;
 
 /**
  * @typedef {{ kind: "model" | "tool" | "wait", label: string, from: number, to: number }} Span
- * @typedef {{ prompt: string, from: number, to: number, spans: Span[], turn: any }} Part
+ * @typedef {{ prompt: string, from: number, to: number, spans: Span[], turn: import("../transcript.js").Turn | null }} Part
  */
 
 /** Splits a transcript into turns with their spans. @returns {Part[]} */
@@ -57,13 +59,20 @@ export function turnsOf(transcript, now) {
 export function Timeline({ session }) {
   const parts = useMemo(() => turnsOf(session.transcript, Date.now()), [session.transcript.rows.length, session.transcript.state]);
   if (!parts.length) return html`<div class="page"><p class="dim">No turns yet.</p></div>`;
+  const widest = Math.max(1, ...parts.map((part) => Object.values(kinds(part.turn?.tokens)).reduce((one, other) => one + other, 0)));
   return html`<div class="page wide timeline">
-    <p class="legend"><span class="key model">Model</span> <span class="key tool">Tool</span> <span class="key wait">Waiting for a person</span></p>
-    ${parts.slice(-MAX_TURNS).reverse().map((part) => html`<${Turn} part=${part} />`)}
+    <p class="legend"><${Key} kind="model" label="Model" /><${Key} kind="tool" label="Tool" /><${Key} kind="wait" label="Waiting for a person" /></p>
+    ${parts.slice(-MAX_TURNS).reverse().map((part) => html`<${Turn} part=${part} widest=${widest} number=${parts.indexOf(part) + 1} />`)}
   </div>`;
 }
 
-function Turn({ part }) {
+/** The tokens of a turn as the charts of costs have them. @param {import("../types.d.ts").TokenUsage | null | undefined} usage */
+const kinds = (usage) => ({
+  cacheRead: usage?.cacheReadTokens ?? 0, cacheWrite: usage?.cacheCreationTokens ?? 0, input: usage?.inputTokens ?? 0, output: usage?.outputTokens ?? 0,
+});
+
+/** @param {{ part: Part, widest: number, number: number }} props */
+function Turn({ part, widest, number }) {
   const total = Math.max(1, part.to - part.from);
   const lanes = arrange(part.spans);
   const height = Math.max(1, ...lanes.map((lane) => lane + 1)) * LANE + 18;
@@ -74,10 +83,11 @@ function Turn({ part }) {
   if (usage) facts.push(`${tokens(input)} in (${input ? Math.round(((usage.cacheReadTokens ?? 0) / input) * 100) : 0}% cached)`, `${tokens(usage.outputTokens)} out`);
   if (part.turn?.cost !== null && part.turn?.cost !== undefined) facts.push(money(part.turn.cost, part.turn.unpriced));
   return html`<section class="turn-chart"><h2>${part.prompt.split("\n")[0] || "Prompt"}</h2><p class="dim">${facts.join(" · ")}</p>
-    <div class="scroll" tabindex="0" role="region" aria-label="Waterfall">
+    ${usage && html`<${Bar} sum=${{ tokens: kinds(usage) }} widest=${widest} />`}
+    <div class="scroll" tabindex="0" role="region" aria-label=${`Waterfall of turn ${number}`}>
     <svg viewBox=${`0 0 ${WIDTH} ${height}`} preserveAspectRatio="none" class="waterfall" role="img" aria-label=${part.spans.map((span) => `${span.label}: ${duration(span.to - span.from)}`).join("; ")}>
       ${[0, 0.25, 0.5, 0.75].map((at) => html`<g><line x1=${at * WIDTH} x2=${at * WIDTH} y1="0" y2=${height} class="grid" /><text x=${at * WIDTH + 3} y=${height - 4} class="tick">${duration(at * total)}</text></g>`)}
-      ${part.spans.map((span, at) => html`<g><rect x=${x(span.from)} y=${lanes[at] * LANE + 2} width=${Math.max(2, x(span.to) - x(span.from))} height=${LANE - 4} rx="3" class=${`span ${span.kind}`}><title>${span.label}: ${duration(span.to - span.from)}</title></rect>
+      ${part.spans.map((span, at) => html`<g><${Block} kind=${span.kind} class="span" title=${`${span.label}: ${duration(span.to - span.from)}`} x=${x(span.from)} y=${lanes[at] * LANE + 2} width=${Math.max(2, x(span.to) - x(span.from))} height=${LANE - 4} rx=${3} />
         ${x(span.to) - x(span.from) > 60 && html`<text x=${x(span.from) + 5} y=${lanes[at] * LANE + 15} class="span-label">${span.label.slice(0, Math.floor((x(span.to) - x(span.from)) / 8))}</text>`}</g>`)}
     </svg></div></section>`;
 }
