@@ -41,7 +41,7 @@ use exit::{Exit, Failure};
 use printer::Printer;
 use style::Style;
 
-/// The program `musher`.
+/// Runs the program `musher`.
 #[must_use]
 pub fn musher() -> ExitCode {
     if let Some(exit) = launch::requested(std::env::args_os()) {
@@ -56,7 +56,7 @@ pub fn musher() -> ExitCode {
     )
 }
 
-/// The program `musher-bridge`: the command `musher bridge` alone. The engine is not in it; it starts `musher` for that.
+/// Runs the program `musher-bridge`: the command `musher bridge` alone. The engine is not in it; it starts `musher` for that.
 #[must_use]
 pub fn bridge() -> ExitCode {
     run(
