@@ -10,6 +10,10 @@ const OF_OUR_PACKAGE: [&str; 2] = ["CARGO_PKG_", "CARGO_MANIFEST_"];
 pub(crate) fn cargo(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO"));
     command.args(args);
+    // what is built once needs no incremental state, which takes longer to write and most of the space
+    if std::env::var_os("CI").is_some_and(|value| !value.is_empty()) {
+        command.env("CARGO_INCREMENTAL", "0");
+    }
     forget_our_package(&mut command);
     command
 }
