@@ -28,7 +28,7 @@ const OURS: [(&str, &str, Option<&str>); 7] = [
 ];
 
 impl Command {
-    /// The command in a prompt, if it is one of ours.
+    /// Returns the command in a prompt, if it is one of ours.
     pub(crate) fn read(prompt: &str) -> Option<Self> {
         let line = prompt.trim().strip_prefix('/')?;
         let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -46,7 +46,7 @@ impl Command {
     }
 }
 
-/// All commands to announce: ours first, then the agent's that have other names.
+/// Returns all commands to announce: ours first, then the agent's that have other names.
 pub(crate) fn available(commands: Vec<CommandInfo>, skills: Vec<SkillInfo>) -> Vec<AvailableCommand> {
     let mut all: Vec<_> =
         OURS.iter().map(|(name, about, hint)| command(*name, *about, hint.map(str::to_owned))).collect();

@@ -31,7 +31,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// An adapter for this agent, which is droid or wants the same key.
+    /// Creates an adapter for this agent, which is droid or wants the same key.
     pub fn new(agent: Agent) -> Self {
         Self {
             agent,
@@ -100,7 +100,7 @@ impl fmt::Debug for LoginAction {
 }
 
 impl Login {
-    /// The login with droid's account. Its key can only come from the environment, where the agent reads it itself.
+    /// Returns the login with droid's account. Its key can only come from the environment, where the agent reads it itself.
     pub fn factory_key() -> Self {
         let about =
             "Set FACTORY_API_KEY for the editor's agent, or run `droid` once in a terminal and log in";
@@ -127,7 +127,7 @@ impl Login {
         }
     }
 
-    /// A login that switches new sessions to another agent and this model of it.
+    /// Creates a login that switches new sessions to another agent and this model of it.
     pub fn switch_agent(
         id: impl Into<String>,
         name: impl Into<String>,

@@ -16,7 +16,7 @@ use crate::registry::explained;
 /// How many sessions are on one page.
 const PAGE: usize = 100;
 
-/// One page of the sessions, of one directory or of all.
+/// Returns one page of the sessions, of one directory or of all.
 pub(crate) async fn list(
     asked: &ListSessionsRequest,
     config: &Config,
@@ -31,7 +31,7 @@ pub(crate) async fn list(
     Ok(page(found, start, config.additional_directories))
 }
 
-/// The newest sessions, of one directory or of all: the agent's own, and those it would take over.
+/// Returns the newest sessions, of one directory or of all: the agent's own, and those it would take over.
 pub(crate) async fn stored(
     config: &Config,
     cwd: Option<&Path>,
@@ -54,7 +54,7 @@ pub(crate) async fn stored(
     Ok(merged(own, listing(Some(foreign)).await?, limit))
 }
 
-/// Both lists in one, newest first. What was taken over is the agent's own.
+/// Returns both lists in one, newest first. What was taken over is the agent's own.
 fn merged(mut own: Vec<StoredSession>, foreign: Vec<StoredSession>, limit: usize) -> Vec<StoredSession> {
     let taken: HashSet<_> = own.iter().map(|session| session.id.clone()).collect();
     own.extend(foreign.into_iter().filter(|session| !taken.contains(&session.id)));
@@ -79,7 +79,7 @@ fn info(session: StoredSession, with_directories: bool) -> Option<SessionInfo> {
     Some(info.additional_directories(directories).title(title).updated_at(timestamp(session.modified)))
 }
 
-/// A time in the form of ISO 8601.
+/// Returns a time in the form of ISO 8601.
 fn timestamp(time: SystemTime) -> String {
     let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
     let (days, seconds) = (since / 86_400, since % 86_400);

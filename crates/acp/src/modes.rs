@@ -29,7 +29,7 @@ const MODES: [(&str, &str, &str, Option<AutonomyLevel>); 5] = [
     ("auto-high", "Auto (high)", "Almost everything; some actions always need approval", Some(AutonomyLevel::High)),
 ];
 
-/// The mode a session is in.
+/// Returns the mode a session is in.
 pub(crate) fn current(settings: &SessionSettings) -> &'static str {
     if settings.interaction_mode == Some(InteractionMode::Spec) {
         return "spec";
@@ -38,7 +38,7 @@ pub(crate) fn current(settings: &SessionSettings) -> &'static str {
     MODES.iter().find(|mode| mode.3.as_ref() == Some(level)).map_or("normal", |mode| mode.0)
 }
 
-/// All modes, and the one a session is in.
+/// Returns all modes, and the one a session is in.
 pub(crate) fn modes(settings: &SessionSettings) -> SessionModeState {
     let offered = offered(settings);
     let modes =
@@ -46,7 +46,7 @@ pub(crate) fn modes(settings: &SessionSettings) -> SessionModeState {
     SessionModeState::new(current(settings), modes.collect::<Vec<_>>())
 }
 
-/// What a mode means for the settings.
+/// Returns what a mode means for the settings.
 pub(crate) fn into_mode(id: &str) -> Result<UpdateSessionSettingsParams, Error> {
     let (_, _, _, level) = MODES
         .iter()
@@ -60,7 +60,7 @@ pub(crate) fn into_mode(id: &str) -> Result<UpdateSessionSettingsParams, Error> 
     })
 }
 
-/// The options of a session, whole.
+/// Returns the options of a session, whole.
 pub(crate) fn options(settings: &SessionSettings, models: &[ModelInfo]) -> Vec<SessionConfigOption> {
     let modes = offered(settings).map(|(id, name, description, _)| {
         SessionConfigSelectOption::new(*id, *name).description(*description)
@@ -75,7 +75,7 @@ pub(crate) fn options(settings: &SessionSettings, models: &[ModelInfo]) -> Vec<S
     options
 }
 
-/// What choosing `value` for the option `id` means for the settings.
+/// Returns what choosing `value` for the option `id` means for the settings.
 pub(crate) fn choose(
     id: &str,
     value: &str,
@@ -106,19 +106,19 @@ pub(crate) fn choose(
     }
 }
 
-/// The change to the model with this id.
+/// Returns the change to the model with this id.
 pub(crate) fn with_model(id: String) -> UpdateSessionSettingsParams {
     UpdateSessionSettingsParams { model_id: Some(id), ..UpdateSessionSettingsParams::default() }
 }
 
-/// The error of a name that no model has.
+/// Returns the error of a name that no model has.
 pub(crate) fn unknown_model(name: &str, models: &[ModelInfo]) -> Error {
     let ids: Vec<_> = models.iter().map(|model| model.id.as_str()).collect();
     let text = format!("unknown model `{name}`; available models: {}", ids.join(", "));
     explained(&Error::invalid_params(), text)
 }
 
-/// What an option is set to, and all its values with their names.
+/// Returns what an option is set to, and all its values with their names.
 pub(crate) fn values(option: &SessionConfigOption) -> Option<(String, Vec<(String, String)>)> {
     let SessionConfigKind::Select(select) = &option.kind else { return None };
     let SessionConfigSelectOptions::Ungrouped(choices) = &select.options else { return None };
@@ -126,7 +126,7 @@ pub(crate) fn values(option: &SessionConfigOption) -> Option<(String, Vec<(Strin
     Some((select.current_value.0.to_string(), choices.collect()))
 }
 
-/// The modes that the agent allows; an organisation may forbid some.
+/// Returns the modes that the agent allows; an organisation may forbid some.
 fn offered(
     settings: &SessionSettings,
 ) -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str, Option<AutonomyLevel>)> {

@@ -45,12 +45,12 @@ impl Registry {
         Self { config, link, client, chosen: watch::Sender::default(), sessions: watch::Sender::default() }
     }
 
-    /// The agent of new processes.
+    /// Returns the agent of new processes.
     pub(crate) fn agent(&self) -> Agent {
         self.chosen.borrow().as_ref().map_or_else(|| self.config.agent.clone(), |(agent, _)| agent.clone())
     }
 
-    /// The model of new sessions in a directory, unless the agent chooses it.
+    /// Returns the model of new sessions in a directory, unless the agent chooses it.
     pub(crate) async fn model(&self, cwd: &Path) -> Option<String> {
         let chosen = self.chosen.borrow().as_ref().map(|(_, model)| model.clone());
         if chosen.is_some() {
@@ -61,12 +61,12 @@ impl Registry {
         Some(found.unwrap_or(requested))
     }
 
-    /// The capabilities that the editor announced.
+    /// Returns the capabilities that the editor announced.
     pub(crate) fn client(&self) -> ClientCapabilities {
         self.client.get().cloned().unwrap_or_default()
     }
 
-    /// The optional features of the editor that change what it is sent.
+    /// Returns the optional features of the editor that change what it is sent.
     ///
     /// `agent_uses` are the files and terminals of the editor that the agent uses.
     pub(crate) fn editor_features(&self, agent_uses: Option<&EditorCapabilities>) -> EditorFeatures {
@@ -134,7 +134,7 @@ impl Registry {
         Ok(AuthenticateResponse::new())
     }
 
-    /// The error of a session without a model, with what to do about it.
+    /// Returns the error of a session without a model, with what to do about it.
     pub(crate) fn no_model(&self) -> Error {
         let ways = self.config.logins.iter().map(|login| login.description.as_str());
         missing(format!("no model is set up. {}", ways.collect::<Vec<_>>().join(". ")))
@@ -245,23 +245,23 @@ impl Registry {
     }
 }
 
-/// The error of a path that depends on a directory.
+/// Returns the error of a path that depends on a directory.
 pub(crate) fn not_absolute(path: &Path) -> Error {
     explained(&Error::invalid_params(), format!("`{}` is not an absolute path", path.display()))
 }
 
-/// The error of a session that is not open, or does not exist.
+/// Returns the error of a session that is not open, or does not exist.
 pub(crate) fn no_session(id: &str, why: &str) -> Error {
     let text = format!("unknown session `{id}`: {why}");
     Error::new(-32002, text.clone()).data(serde_json::json!({ "sessionId": id, "details": text }))
 }
 
-/// The error of an agent that cannot answer before something is set up.
+/// Returns the error of an agent that cannot answer before something is set up.
 pub(crate) fn missing(what: impl Into<String>) -> Error {
     explained(&Error::auth_required(), what)
 }
 
-/// An error with this code, whose reason is where clients look for it: in the message, and in the details of the data.
+/// Returns an error with this code, whose reason is where clients look for it: in the message, and in the details of the data.
 pub(crate) fn explained(kind: &Error, reason: impl Into<String>) -> Error {
     let reason = reason.into();
     Error::new(i32::from(kind.code), reason.clone()).data(serde_json::json!({ "details": reason }))

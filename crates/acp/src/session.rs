@@ -116,7 +116,7 @@ impl SessionHandle {
         Ok(OpenedSession { session, choices })
     }
 
-    /// The id under which the editor knows the session.
+    /// Returns the id under which the editor knows the session.
     pub(crate) fn id(&self) -> &SessionId {
         &self.id
     }
@@ -184,7 +184,7 @@ impl SessionHandle {
         self.call(|reply| Command::Fork { reply }).await?
     }
 
-    /// The id under which the agent knows the session: another one after a compaction.
+    /// Returns the id under which the agent knows the session: another one after a compaction.
     pub(crate) async fn agent_session_id(&self) -> Option<String> {
         Some(self.call(|reply| Command::Snapshot { reply }).await.ok()?.state.id.to_string())
     }

@@ -133,7 +133,7 @@ impl Process {
         self.child.id()
     }
 
-    /// Whether a turn is running, as far as the protocol shows it.
+    /// Returns whether a turn is running, as far as the protocol shows it.
     pub fn is_busy(&self) -> bool {
         self.protocol.is_busy()
     }

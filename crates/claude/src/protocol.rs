@@ -185,7 +185,7 @@ impl Protocol {
         Some(failure(id, reason))
     }
 
-    /// Whether a turn is running, as far as the protocol shows it.
+    /// Returns whether a turn is running, as far as the protocol shows it.
     pub fn is_busy(&self) -> bool {
         self.is_busy
     }
@@ -271,7 +271,7 @@ fn failure(id: &RequestId, error: &str) -> String {
     })
 }
 
-/// The types above have string keys only and contain valid JSON, so serializing cannot fail.
+/// Prints a message. The types above have string keys only and contain valid JSON, so serializing cannot fail.
 pub(crate) fn print<T: Serialize>(line: &T) -> String {
     serde_json::to_string(line).unwrap_or_default()
 }

@@ -44,7 +44,7 @@ pub(crate) async fn connect_or_start(args: &DaemonArgs) -> Result<Daemon, Failur
     })
 }
 
-/// The working states of the sessions in the daemon, if one runs; a list does not fail because there is none.
+/// Returns the working states of the sessions in the daemon, if one runs; a list does not fail because there is none.
 pub(crate) async fn states() -> Vec<SessionInfo> {
     let args = DaemonArgs::default();
     let asking = async {

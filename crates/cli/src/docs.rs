@@ -47,7 +47,7 @@ fn every_call_in_the_documents_is_right() {
     assert!(count > 20, "{count}");
 }
 
-/// The example in a line of help; what it does stands behind at least two spaces.
+/// Returns the example in a line of help; its description stands behind at least two spaces.
 fn example(line: &str) -> Option<&str> {
     let line = line.strip_prefix("  ")?;
     let call = line.find("musher ").filter(|at| *at == 0 || line[..*at].contains('='))?;

@@ -41,7 +41,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// The user has to change the command line, a file or the machine.
+    /// Creates a failure after which the user has to change the command line, a file or the machine.
     pub(crate) fn setup(error: impl Into<anyhow::Error>) -> Self {
         Self::with_exit(error.into(), Exit::Setup)
     }
@@ -57,7 +57,7 @@ impl Failure {
         self
     }
 
-    /// Whether the reader of our output went away, which is not a failure.
+    /// Returns whether the reader of our output went away, which is not a failure.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         self.error.chain().any(|cause| {
             cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)

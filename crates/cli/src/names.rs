@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// The arguments as clap gets them. Programs that look for `droid` ask for its version and for `exec`, which we have, too.
+/// Returns the arguments as clap gets them. Programs that look for `droid` ask for its version and for `exec`, which we have, too.
 pub(crate) fn arguments(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<_> = arguments.collect();
     if arguments.first().is_some_and(|program| is_droid(program)) {

@@ -212,7 +212,7 @@ fn usage(usage: Option<&TokenUsage>) -> Value {
     })
 }
 
-/// The cost in US dollars; null if it is not known, or not for all tokens.
+/// Returns the cost in US dollars; null if it is not known, or not for all tokens.
 fn cost(result: &TurnResult) -> Option<f64> {
     result.cost.filter(|cost| cost.unpriced_tokens == 0).map(|cost| cost.usd)
 }

@@ -43,7 +43,7 @@ pub(crate) enum Choice {
 }
 
 impl Choice {
-    /// The choice of the arguments, else of the environment, else the engine.
+    /// Returns the choice of the arguments, else of the environment, else the engine.
     pub(crate) fn of(args: &AgentArgs) -> Result<Self, Failure> {
         Self::read(args, &variables::value)
     }
@@ -70,7 +70,7 @@ impl Choice {
         }
     }
 
-    /// The same, with an engine that keeps to the budget and the sandbox. Other agents know no budget, and no sandbox of ours.
+    /// Returns the same, with an engine that keeps to the budget and the sandbox. Other agents know no budget, and no sandbox of ours.
     pub(crate) fn agent_within(
         &self,
         model: Option<&str>,
@@ -103,7 +103,7 @@ impl Choice {
         Err(failure.hint("other agents have their own settings for a sandbox"))
     }
 
-    /// Where the agent keeps its sessions; `None` is the SDK's default, which is droid's.
+    /// Returns where the agent keeps its sessions; `None` is the SDK's default, which is droid's.
     pub(crate) fn sessions_dir(&self) -> Result<Option<PathBuf>, Failure> {
         match self {
             Self::Engine => Ok(Some(Store::sessions_dir(embedded::environment(None, None)?.home()))),
@@ -112,7 +112,7 @@ impl Choice {
     }
 }
 
-/// The folder to work in: this one, or the one we are in.
+/// Returns the folder to work in: this one, or the one we are in.
 pub(crate) fn working_directory(requested: Option<&Path>) -> Result<PathBuf, Failure> {
     #[expect(clippy::disallowed_methods, reason = "a task of one process, started where it shall work")]
     let here = std::env::current_dir().context("cannot find the working directory")?;

@@ -61,7 +61,7 @@ pub(crate) fn sanitized_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// The characters of a text, each with whether it is safe where it is.
+/// Returns the characters of a text, each with whether it is safe where it is.
 fn judged(text: &str) -> impl Iterator<Item = (char, bool)> {
     let mut before = None;
     let mut rest = text.chars();
@@ -85,7 +85,7 @@ fn is_joiner(character: char) -> bool {
     matches!(character, '\u{200c}' | '\u{200d}')
 }
 
-/// Whether a terminal may obey the character, or shows nothing for it. Joiners are judged apart.
+/// Returns whether a terminal may obey the character, or shows nothing for it. Joiners are judged apart.
 fn is_unsafe(character: char) -> bool {
     match character {
         '\n' | '\t' => false,

@@ -121,7 +121,7 @@ impl Style {
         self.paint(31, text)
     }
 
-    /// The text in a style of several codes.
+    /// Returns the text in a style of several codes.
     pub(crate) fn painted(self, codes: &[u8], text: &str) -> Styled {
         let codes: Vec<u8> = codes.iter().filter_map(|code| self.theme.code(*code)).collect();
         let is_painted = self.is_colored && !text.is_empty() && !codes.is_empty();

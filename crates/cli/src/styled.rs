@@ -11,12 +11,12 @@ use crate::sanitize::sanitized_text;
 pub(crate) struct Styled(String);
 
 impl Styled {
-    /// The text between the code of a style and the end of all styles.
+    /// Returns the text between the code of a style and the end of all styles.
     pub(crate) fn in_style(code: u8, text: &str) -> Self {
         Self(format!("\u{1b}[{code}m{}\u{1b}[0m", sanitized_text(text)))
     }
 
-    /// The text between the codes of a style and the end of all styles.
+    /// Returns the text between the codes of a style and the end of all styles.
     pub(crate) fn in_styles(codes: &[u8], text: &str) -> Self {
         let codes: Vec<String> = codes.iter().map(u8::to_string).collect();
         Self(format!("\u{1b}[{}m{}\u{1b}[0m", codes.join(";"), sanitized_text(text)))
@@ -29,7 +29,7 @@ impl Styled {
         Self(lines.join("\n"))
     }
 
-    /// The text as it is written.
+    /// Returns the text as it is written.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }

@@ -59,7 +59,7 @@ fn effort(word: &str) -> Result<ReasoningEffort, Failure> {
     }
 }
 
-/// The id of the newest session of a directory.
+/// Returns the id of the newest session of a directory.
 pub(crate) async fn newest(cwd: Option<&Path>, choice: &Choice) -> Result<String, Failure> {
     let cwd = working_directory(cwd)?;
     let mut list = musher::list_sessions().used_only().cwd(&cwd).limit(1);

@@ -101,13 +101,13 @@ impl Screen {
     }
 }
 
-/// Whether text can be rendered: stdout and stderr are a terminal that understands commands.
+/// Returns whether text can be rendered: stdout and stderr are a terminal that understands commands.
 pub(crate) fn renders() -> bool {
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
     is_stdout_a_terminal() && io::stderr().is_terminal() && !is_dumb
 }
 
-/// Whether the answer goes to a terminal, piece by piece.
+/// Returns whether the answer goes to a terminal, piece by piece.
 #[expect(clippy::disallowed_methods, reason = "it is only looked at")]
 pub(crate) fn is_stdout_a_terminal() -> bool {
     io::stdout().is_terminal()

@@ -96,7 +96,7 @@ impl View {
         self
     }
 
-    /// The end of the agent's text that is not printed yet: one line of this width.
+    /// Returns the end of the agent's text that is not printed yet: one line of this width.
     pub(crate) fn tail(&self, width: usize) -> Option<Styled> {
         let line = self.markdown.as_ref()?.rest(width).pop()?;
         Some(line.broken(width).pop()?.styled(self.style))

@@ -154,7 +154,7 @@ impl Reader<'_> {
         self.report(field, message, Severity::Fatal);
     }
 
-    /// The severity of a mistake in a field that applies only if the file is trusted.
+    /// Returns the severity of a mistake in a field that applies only if the file is trusted.
     pub(super) fn severity(&self) -> Severity {
         if self.is_file_trusted { Severity::Fatal } else { Severity::Error }
     }

@@ -17,7 +17,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Whether droid also reads it.
+    /// Returns whether droid also reads it.
     pub(super) fn is_of_droid(&self, places: &Places<'_>) -> bool {
         self.path.ends_with(".factory") || places.factory_home == Some(&self.path)
     }
@@ -47,7 +47,7 @@ impl Level {
         }
     }
 
-    /// Whether it belongs to the repository, not to the user.
+    /// Returns whether it belongs to the repository, not to the user.
     pub fn is_repository(self) -> bool {
         matches!(self, Self::Folder | Self::Project)
     }

@@ -154,7 +154,7 @@ pub(super) fn unknown(what: &str, given: &str, known: &[&str]) -> String {
     }
 }
 
-/// Whether a key is a comment, or names the schema of the file.
+/// Returns whether a key is a comment, or names the schema of the file.
 pub(super) fn is_comment(key: &str) -> bool {
     key.starts_with(['$', '_', '/', '#'])
 }

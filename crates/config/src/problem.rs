@@ -44,7 +44,7 @@ impl Problem {
         }
     }
 
-    /// Whether it prevents sessions from starting.
+    /// Returns whether it prevents sessions from starting.
     pub fn is_fatal(&self) -> bool {
         self.severity == Severity::Fatal
     }

@@ -45,7 +45,7 @@ fn collect<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
     }
 }
 
-/// The words of a command that may name files, without quotes and without the variable for the root.
+/// Returns the words of a command that may name files, without quotes and without the variable for the root.
 fn words(text: &str) -> impl Iterator<Item = String> {
     let mut text = text.replace(['"', '\''], "");
     for variable in ROOT_VARIABLES {

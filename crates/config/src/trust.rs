@@ -47,7 +47,7 @@ impl Trust {
         }
     }
 
-    /// Whether the repository's own files apply.
+    /// Returns whether the repository's own files apply.
     pub fn is_trusted(&self) -> bool {
         matches!(self, Self::Trusted)
     }

@@ -69,7 +69,7 @@ impl Amount {
 }
 
 impl State {
-    /// How much of a request the vendor may have cached, in tokens.
+    /// Returns how much of a request the vendor may have cached, in tokens.
     fn cached(&self, request: &Request) -> u64 {
         let prompt = request.cache_key.as_ref().and_then(|key| self.prompts.get(key));
         prompt.copied().unwrap_or(0)
@@ -171,7 +171,7 @@ fn exceeded(limit: &str, left: &str, need: &str) -> String {
     format!("budget of {limit} exceeded: {left}, and the next request needs {need}")
 }
 
-/// An amount of money with two digits after the point, or more if it is small.
+/// Returns an amount of money with two digits after the point, or more if it is small.
 fn money(nanos: u64) -> String {
     let mut text = String::from("$");
     // writing to a String cannot fail

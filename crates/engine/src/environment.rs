@@ -208,7 +208,7 @@ impl Environment {
         self
     }
 
-    /// The session store of the home.
+    /// Returns the session store of the home.
     pub(crate) fn store(&self) -> Store {
         Store::open(&self.home).durability(self.durability)
     }
@@ -219,7 +219,7 @@ impl Environment {
         found.and_then(|(_, value)| value.to_str()).map(str::to_owned)
     }
 
-    /// What the settings files say for a session that works there, with every mistake. For looking at: see
+    /// Returns what the settings files say for a session that works there, with every mistake. For looking at: see
     /// [`session_config`](Self::session_config) for what a session may run with.
     pub fn config(&self, cwd: &Path) -> (Config, Vec<Problem>) {
         Config::load(&Places {
@@ -232,7 +232,7 @@ impl Environment {
         })
     }
 
-    /// The settings a session may run with, and the mistakes in them that are not fatal.
+    /// Returns the settings a session may run with, and the mistakes in them that are not fatal.
     ///
     /// # Errors
     ///
@@ -268,7 +268,7 @@ impl Environment {
         Models { configured: config.models, ..self.models.clone() }.views()
     }
 
-    /// Whether a session with this working directory can use a model of this name: its id, its listed id, its name, or
+    /// Returns whether a session with this working directory can use a model of this name: its id, its listed id, its name, or
     /// `<vendor>/<model>`.
     pub fn has_model(&self, cwd: &Path, name: &str) -> bool {
         let (config, _problems) = self.config(cwd);
@@ -318,12 +318,12 @@ impl Environment {
         }
     }
 
-    /// The homes with notes for agents.
+    /// Returns the homes with notes for agents.
     pub(crate) fn homes(&self) -> Vec<&Path> {
         std::iter::once(self.home.as_path()).chain(self.factory_home.as_deref()).collect()
     }
 
-    /// The folder of sessions, plans and settings.
+    /// Returns the folder of sessions, plans and settings.
     pub fn home(&self) -> &Path {
         &self.home
     }

@@ -158,7 +158,7 @@ pub enum UserRequest {
 }
 
 impl UserRequest {
-    /// The id of the request, which its response names.
+    /// Returns the id of the request, which its response names.
     pub fn id(&self) -> &str {
         match self {
             Self::Permission { id, .. } | Self::Questions { id, .. } => id,
@@ -298,7 +298,7 @@ pub struct HookRun {
 }
 
 impl HookRun {
-    /// Whether a command has failed.
+    /// Returns whether a command has failed.
     pub fn has_failed(&self) -> bool {
         self.results.iter().any(|result| result.exit_code != Some(0))
     }

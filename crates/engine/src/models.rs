@@ -65,7 +65,7 @@ pub(crate) struct Model {
 }
 
 impl Models {
-    /// The model a session names, if there is one. Its calls keep to the budget.
+    /// Returns the model a session names, if there is one. Its calls keep to the budget.
     pub(crate) fn find(&self, id: &str) -> Option<Model> {
         let model = self.find_unlimited(id)?;
         Some(match &self.budget {
@@ -133,7 +133,7 @@ impl Models {
             .or_else(|| self.added.first().map(|(view, _)| view.id.clone()))
     }
 
-    /// All of them, with the one in use if it has no entry in the list: a model of a vendor whose models are known by name only.
+    /// Returns all of them, with the one in use if it has no entry in the list: a model of a vendor whose models are known by name only.
     pub(crate) fn views_with(&self, current: &str) -> Vec<ModelView> {
         let mut views = self.views();
         let entry = self.entry(current).filter(|entry| views.iter().all(|view| view.id != entry.listed_id));
@@ -141,7 +141,7 @@ impl Models {
         views
     }
 
-    /// All of them, for a list.
+    /// Returns all of them, for a list.
     pub(crate) fn views(&self) -> Vec<ModelView> {
         let added = self.added.iter().map(|(view, _)| view.clone());
         self.entries().map(view).chain(added).collect()
@@ -159,7 +159,7 @@ fn view(entry: &ModelEntry) -> ModelView {
     }
 }
 
-/// The effort of a session that names none.
+/// Returns the effort of a session that names none.
 fn default_effort(efforts: &[Effort]) -> Effort {
     Effort::usual(efforts).unwrap_or(Effort::Off)
 }

@@ -118,7 +118,7 @@ impl Sandboxes {
         protected
     }
 
-    /// The layers to use. Tries what this machine has when it is first called, which takes some milliseconds.
+    /// Returns the layers to use. Tries what this machine has when it is first called, which takes some milliseconds.
     fn layers(&self) -> Layers {
         self.layers.unwrap_or_else(Layers::available)
     }
@@ -157,7 +157,7 @@ impl Sandboxes {
         self.available(Sandbox::read_only())
     }
 
-    /// Whether git needs permission for each write to the repository, because the sandbox would deny it.
+    /// Returns whether git needs permission for each write to the repository, because the sandbox would deny it.
     pub(crate) fn protects_git(&self, policy: &Policy) -> bool {
         policy.mode == Mode::Auto
             && self.mode(policy) != SandboxMode::Off

@@ -37,7 +37,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The model in use: that for spec mode, if there is one in this mode.
+    /// Returns the model in use: that for spec mode, if there is one in this mode.
     pub(crate) fn model_in_use(&self) -> &str {
         match (&self.spec_model, self.mode) {
             (Some(model), Mode::Spec) => model,

@@ -94,7 +94,7 @@ impl Progress {
         self.has_begun |= event.is_ok();
     }
 
-    /// What an unfinished call has used, and how many of these tokens are estimated.
+    /// Returns what an unfinished call has used, and how many of these tokens are estimated.
     fn unfinished(&self) -> Option<(Usage, u64)> {
         let is_refused = self.has_failed && !self.has_begun;
         if !self.is_sent || self.is_finished || is_refused {
@@ -228,7 +228,7 @@ mod tests {
         request
     }
 
-    /// What a call counts for that is dropped after these events.
+    /// Returns what a call counts for that is dropped after these events.
     async fn spent(calls: &UnfinishedCalls, events: Vec<Result<ModelEvent, ModelError>>) -> Option<Spending> {
         let count = events.len();
         let model = calls.watch(Arc::new(Scripted(events)), "m", None);

@@ -274,7 +274,7 @@ fn without_credentials(url: &str) -> String {
     format!("{scheme}://{host}{path}")
 }
 
-/// The error of a request that got no response.
+/// Returns the error of a request that got no response.
 fn failed(url: &Uri, error: hyper_util::client::legacy::Error) -> Error {
     if let Some(cause) = Error::find(&error) {
         return cause.clone();

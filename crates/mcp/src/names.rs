@@ -19,7 +19,7 @@ pub(super) fn model_name(server: &str, tool: &str, taken: &mut HashSet<String>) 
     name
 }
 
-/// Whether a name for the model may be that of a tool of a server, without knowing its tools.
+/// Returns whether a name for the model may be that of a tool of a server, without knowing its tools.
 pub(super) fn may_be_of(name: &str, server: &str) -> bool {
     let mut start = plain(&format!("{server}___"));
     start.truncate(MAX_NAME - HASH_DIGITS - 1);

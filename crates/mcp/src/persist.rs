@@ -66,7 +66,7 @@ pub(super) fn change(
     Ok(true)
 }
 
-/// Whether the file in a home has a server of this name.
+/// Returns whether the file in a home has a server of this name.
 pub(super) fn is_in(home: &Path, name: &str) -> bool {
     entry_in(home, name).is_some()
 }

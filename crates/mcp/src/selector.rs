@@ -6,7 +6,7 @@
 use super::{McpTool, names};
 use musher_config::ToolSelection;
 
-/// Whether the selection of a session includes a tool. Disabling takes precedence.
+/// Returns whether the selection of a session includes a tool. Disabling takes precedence.
 pub fn is_selected(tool: &McpTool, selection: &ToolSelection) -> bool {
     let named = |list: &[String]| is_named(list, tool);
     tool.is_enabled
@@ -14,12 +14,12 @@ pub fn is_selected(tool: &McpTool, selection: &ToolSelection) -> bool {
         && (selection.restricted.is_empty() || named(&selection.restricted) || named(&selection.additional))
 }
 
-/// Whether a list names a tool.
+/// Returns whether a list names a tool.
 pub fn is_named(list: &[String], tool: &McpTool) -> bool {
     list.iter().any(|entry| means(entry, tool))
 }
 
-/// Whether an entry may name tools of one of these servers, whose tools need not be known.
+/// Returns whether an entry may name tools of one of these servers, whose tools need not be known.
 pub fn may_mean(entry: &str, servers: &[String]) -> bool {
     let may_mean = |server: &String| match entry.strip_prefix("MCP:") {
         Some(selector) => {

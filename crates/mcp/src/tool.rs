@@ -75,7 +75,7 @@ pub(super) fn typed(server: &McpServer, tool: &Tool, taken: &mut HashSet<String>
     }
 }
 
-/// Whether a tool is enabled.
+/// Returns whether a tool is enabled.
 pub(super) fn is_enabled(server: &McpServer, tool: &str) -> bool {
     let is_named = |list: &Vec<String>| list.iter().any(|name| name == tool);
     server.enabled_tools.as_ref().is_none_or(is_named) && !is_named(&server.disabled_tools)

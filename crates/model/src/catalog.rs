@@ -274,7 +274,7 @@ impl Catalog {
     }
 }
 
-/// Whether a name in settings means this model.
+/// Returns whether a name in settings means this model.
 fn is_about(name: &str, entry: &ModelEntry) -> bool {
     let name = name.strip_prefix("custom:").unwrap_or(name);
     name == entry.model

@@ -104,7 +104,7 @@ pub(crate) fn of(format: Format, model: &str) -> Family {
     }
 }
 
-/// The version at the start of a text, such as 4.6 in `4-6-20260205`. A date does not belong to it.
+/// Returns the version at the start of a text, such as 4.6 in `4-6-20260205`. A date does not belong to it.
 fn version(text: &str) -> (u32, u32) {
     let mut numbers = text
         .split(['-', '.', '@', ':', 'p'])

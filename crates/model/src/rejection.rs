@@ -51,7 +51,7 @@ const FIELDS: [&str; 2] = ["reasoning_content", "reasoning_details"];
 const UNKNOWN: [&str; 6] =
     ["unsupported", "not permitted", "unexpected", "unknown", "unrecognized", "not allowed"];
 
-/// Whether an error says that the conversation is too long. Status 0 stands for an error inside a stream.
+/// Returns whether an error says that the conversation is too long. Status 0 stands for an error inside a stream.
 pub(crate) fn is_too_long(status: u16, codes: &[&str], message: &str) -> bool {
     if codes.iter().any(|code| OVERFLOW_CODES.contains(code)) {
         return true;
@@ -61,7 +61,7 @@ pub(crate) fn is_too_long(status: u16, codes: &[&str], message: &str) -> bool {
     is_about_request(status) && !is_about_rate && matches(&OVERFLOWS, &message)
 }
 
-/// Whether an error says that the vendor does not accept reasoning that was sent back.
+/// Returns whether an error says that the vendor does not accept reasoning that was sent back.
 pub(crate) fn is_thinking_rejected(status: u16, codes: &[&str], message: &str) -> bool {
     if codes.iter().any(|code| THINKING_CODES.contains(code)) {
         return true;
@@ -73,7 +73,7 @@ pub(crate) fn is_thinking_rejected(status: u16, codes: &[&str], message: &str) -
     (is_about_request(status) || status == 429) && (is_unknown_field || matches(&THINKING, &message))
 }
 
-/// Whether an error of this status may be about the content of the request. Some gateways and local servers report those with 500.
+/// Returns whether an error of this status may be about the content of the request. Some gateways and local servers report those with 500.
 fn is_about_request(status: u16) -> bool {
     matches!(status, 0 | 400 | 413 | 422 | 500)
 }

@@ -86,7 +86,7 @@ pub(super) fn remove_folder(workspace: &Workspace, path: &Path) -> Finding {
     Finding::of(if holds_repository { Risk::High } else { Risk::None })
 }
 
-/// Whether git would treat a directory as a repository: a bare one, or the data of a worktree.
+/// Returns whether git would treat a directory as a repository: a bare one, or the data of a worktree.
 fn looks_like_repository(folder: &Path) -> bool {
     let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
     has("HEAD") && (has("objects") || has("commondir"))
@@ -137,7 +137,7 @@ pub(super) fn named(policy: &Policy, workspace: &Workspace, path: &Path) -> Find
     Finding { risk: Risk::None, always_ask: found.always_ask }
 }
 
-/// Whether reading a real path may disclose a secret.
+/// Returns whether reading a real path may disclose a secret.
 pub(crate) fn is_secret(home: &Path, settings_folders: &[PathBuf], path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let is_process = path.starts_with("/proc") && ["environ", "mem", "auxv"].contains(&name);
@@ -166,7 +166,7 @@ fn sensitive(home: &Path, settings_folders: &[PathBuf], path: &Path) -> Option<S
     Sensitive::of(path, home, &settings)
 }
 
-/// Whether a path is, or is below, a hidden entry of the home directory: programs keep their settings there, and run some of them.
+/// Returns whether a path is, or is below, a hidden entry of the home directory: programs keep their settings there, and run some of them.
 /// A workspace inside such an entry is the user's own choice.
 fn is_hidden_in_home(policy: &Policy, workspace: &Workspace, path: &Path) -> bool {
     if policy.home.as_os_str().is_empty() {

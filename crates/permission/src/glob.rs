@@ -38,12 +38,12 @@ pub(crate) fn expand(folder: &Path, pattern: &str) -> Option<Vec<PathBuf>> {
     Some(found)
 }
 
-/// Whether a pattern may match a name. A leading dot must be matched by a dot.
+/// Returns whether a pattern may match a name. A leading dot must be matched by a dot.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     (!name.starts_with('.') || pattern.starts_with('.')) && matches_any(pattern, name)
 }
 
-/// The same for programs that treat a leading dot as any other character.
+/// Returns the same for programs that treat a leading dot as any other character.
 pub(crate) fn matches_any(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pieces(pattern);
     let name: Vec<char> = name.chars().collect();
@@ -65,12 +65,12 @@ pub(crate) fn matches_any(pattern: &str, name: &str) -> bool {
     reached.last().copied().unwrap_or(false)
 }
 
-/// Whether a pattern prescribes no letter of the name: it stands for all files, or for all hidden ones.
+/// Returns whether a pattern prescribes no letter of the name: it stands for all files, or for all hidden ones.
 pub(crate) fn matches_without_letters(pattern: &str) -> bool {
     pieces(pattern).iter().all(|piece| matches!(piece, '*' | '?' | '.'))
 }
 
-/// The pattern with `?` for every set of characters, and `*` for what may or may not be one.
+/// Returns the pattern with `?` for every set of characters, and `*` for what may or may not be one.
 fn pieces(pattern: &str) -> Vec<char> {
     let characters: Vec<char> = pattern.chars().collect();
     let mut pieces = Vec::new();

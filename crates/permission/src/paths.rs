@@ -90,7 +90,7 @@ impl Workspace {
         self.folders().map(|folder| folder.real.as_path())
     }
 
-    /// Whether a real path is at or below one of the directories.
+    /// Returns whether a real path is at or below one of the directories.
     pub fn holds(&self, real: &Path) -> bool {
         self.roots().any(|root| real.starts_with(root))
     }
@@ -133,7 +133,7 @@ impl Workspace {
         Err(io::Error::new(io::ErrorKind::PermissionDenied, reason))
     }
 
-    /// Whether a path leads to where `access` does not include it.
+    /// Returns whether a path leads to where `access` does not include it.
     pub fn leads_elsewhere(&self, path: impl AsRef<Path>, access: &Access) -> bool {
         self.resolve(path).is_ok_and(|resolved| !access.includes(&resolved))
     }

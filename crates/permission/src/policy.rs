@@ -49,7 +49,7 @@ impl Autonomy {
         }
     }
 
-    /// Whether something of this risk runs without asking.
+    /// Returns whether something of this risk runs without asking.
     pub fn allows(self, risk: Risk) -> bool {
         self >= Self::for_risk(risk)
     }
@@ -143,12 +143,12 @@ impl Grants {
         self.addresses.insert((tool.to_owned(), host(target).unwrap_or_default().to_owned()));
     }
 
-    /// Whether a network tool is granted for a target.
+    /// Returns whether a network tool is granted for a target.
     pub fn covers_address(&self, tool: &str, target: &str) -> bool {
         self.addresses.contains(&(tool.to_owned(), host(target).unwrap_or_default().to_owned()))
     }
 
-    /// Whether a call of this risk is granted.
+    /// Returns whether a call of this risk is granted.
     pub fn covers(&self, server: &str, tool: &str, risk: Risk) -> bool {
         let by_tool = self.tools.get(&(server.to_owned(), tool.to_owned()));
         by_tool.is_some_and(|most| risk <= *most)

@@ -28,7 +28,8 @@ impl Rule {
         Self { text: words.join(" "), words }
     }
 
-    /// Whether a command to be blocked matches. Matches generously: the program is compared by its base name, and a last word that ends in
+    /// Returns whether a command to be blocked matches. Matches generously: the program is compared by its base name, and a last word
+    /// that ends in
     /// `/` or `=` also matches its continuations.
     pub(super) fn catches(&self, argv: &[Word]) -> bool {
         let Some((program, rest)) = self.words.split_first() else { return false };
@@ -66,7 +67,7 @@ impl Rule {
             })
     }
 
-    /// Whether a command to be allowed matches: word for word.
+    /// Returns whether a command to be allowed matches: word for word.
     pub(super) fn covers(&self, argv: &[Word]) -> bool {
         let Some((program, rest)) = self.words.split_first() else { return false };
         let Some((Word::Literal(name), arguments)) = argv.split_first() else { return false };

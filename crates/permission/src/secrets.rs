@@ -31,7 +31,7 @@ pub struct SecretFiles {
 }
 
 impl SecretFiles {
-    /// Whether a real path may hold a secret.
+    /// Returns whether a real path may hold a secret.
     pub fn holds(&self, path: &Path) -> bool {
         files::is_secret(&self.home, &self.settings_folders, path)
     }
@@ -133,7 +133,7 @@ pub(crate) fn below(folder: &Path, recursion: &Recursion, secrets: &SecretFiles)
     Reach::Nothing
 }
 
-/// Whether a path is a link, or a directory with links. Too many entries count as links.
+/// Returns whether a path is a link, or a directory with links. Too many entries count as links.
 pub(crate) fn has_links(path: &Path) -> bool {
     let entries = WalkBuilder::new(path).standard_filters(false).build().enumerate();
     let is_link = |(visited, entry): (usize, Result<ignore::DirEntry, ignore::Error>)| {
@@ -142,7 +142,7 @@ pub(crate) fn has_links(path: &Path) -> bool {
     path.is_symlink() || entries.into_iter().any(is_link)
 }
 
-/// Whether a name is certainly excluded: patterns with brackets have details that are not mirrored here.
+/// Returns whether a name is certainly excluded: patterns with brackets have details that are not mirrored here.
 fn is_excluded(pattern: &str, name: &str) -> bool {
     !pattern.contains(['[', '\\', '/']) && matches_any(pattern, name)
 }

@@ -11,7 +11,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(lines.join("\r\n"))
 }
 
-/// The same for commands, where a carriage return is not part of a line ending.
+/// Returns the same for commands, where a carriage return is not part of a line ending.
 pub(super) fn spelled_out(text: &str) -> Cow<'_, str> {
     if !text.contains(is_deceptive) {
         return Cow::Borrowed(text);
@@ -27,7 +27,7 @@ pub(super) fn spelled_out(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether a character is invisible, looks like an ordinary space, or changes how its neighbours are displayed.
+/// Returns whether a character is invisible, looks like an ordinary space, or changes how its neighbours are displayed.
 pub fn is_deceptive(character: char) -> bool {
     match character {
         '\n' | '\t' => false,

@@ -80,7 +80,7 @@ pub(super) fn asked(verdict: Verdict) -> PermissionRequest {
     }
 }
 
-/// The number of test cases: `least`, or more if `PROPTEST_CASES` says so.
+/// Returns the number of test cases: `least`, or more if `PROPTEST_CASES` says so.
 pub(super) fn cases(least: u32) -> u32 {
     proptest::test_runner::Config::default().cases.max(least)
 }

@@ -112,17 +112,17 @@ impl Sandbox {
         self
     }
 
-    /// Whether only temporary files may be changed.
+    /// Returns whether only temporary files may be changed.
     pub fn is_read_only(&self) -> bool {
         !self.changes_files
     }
 
-    /// Whether servers outside of the sandbox cannot be reached.
+    /// Returns whether servers outside of the sandbox cannot be reached.
     pub fn denies_network(&self) -> bool {
         self.network != Network::On
     }
 
-    /// Whether the program sees a file system of its own, so that a denied change fails as on a read-only file system.
+    /// Returns whether the program sees a file system of its own, so that a denied change fails as on a read-only file system.
     pub fn has_namespaces(&self) -> bool {
         self.layers.namespaces
     }

@@ -53,7 +53,7 @@ pub struct Call {
 }
 
 impl Default for Call {
-    /// The first call of an empty conversation.
+    /// Returns the first call of an empty conversation.
     fn default() -> Self {
         Self {
             api: Api::OpenaiChat,

@@ -46,7 +46,7 @@ impl RecordedRequest {
         self.headers.iter().find(|(header, _)| header == name).map(|(_, value)| value.as_str())
     }
 
-    /// Whether this is a model request, unlike a request for the list of models or for an unknown path.
+    /// Returns whether this is a model request, unlike a request for the list of models or for an unknown path.
     pub fn is_call(&self) -> bool {
         self.call.is_some() && self.reply.is_some()
     }
@@ -105,7 +105,7 @@ impl Recorder {
         written.map(|()| request)
     }
 
-    /// Whether recording writes files.
+    /// Returns whether recording writes files.
     pub(crate) fn writes_files(&self) -> bool {
         self.directory.is_some()
     }

@@ -248,7 +248,7 @@ impl<T> Sender<T> {
         self.0.receiver_gone.wait().await;
     }
 
-    /// The size of the messages that wait, in bytes.
+    /// Returns the size of the messages that wait, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.0.lanes().iter().map(|lane| lane.bytes).sum()
     }

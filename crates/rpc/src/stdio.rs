@@ -74,7 +74,7 @@ fn open_reader(stdin: File) -> io::Result<(pipe::Receiver, Option<Copied>)> {
     Ok((pipe::Receiver::from_owned_fd(ours.into())?, Some(copied)))
 }
 
-/// The path that reopens a pipe on Linux, as a separate open file description.
+/// Returns the path that reopens a pipe on Linux, as a separate open file description.
 fn path_of_pipe(stream: &File) -> Option<String> {
     let is_pipe = stream.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo());
     (is_pipe && cfg!(target_os = "linux")).then(|| format!("/proc/self/fd/{}", stream.as_raw_fd()))

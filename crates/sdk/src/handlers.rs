@@ -109,7 +109,7 @@ pub(crate) struct Answered<T> {
 }
 
 impl<T> Answered<T> {
-    /// The answer to a request that is void: it is not the user's denial.
+    /// Returns the answer to a request that is void: it is not the user's denial.
     fn void(result: T) -> Self {
         Self { result, is_denial: false, failure: None, is_left_open: false }
     }

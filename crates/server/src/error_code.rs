@@ -4,7 +4,7 @@ use musher_engine as engine;
 use musher_engine::store::StoreError;
 use musher_wire::{Json, Reason, RpcError};
 
-/// The input is not a message. The response has a null id.
+/// Returns the response to input that is not a message. It has a null id.
 pub(crate) fn malformed(reason: &Reason) -> RpcError {
     match reason {
         Reason::NotJson(_) => RpcError::new(RpcError::PARSE, "Invalid JSON"),
@@ -15,37 +15,37 @@ pub(crate) fn malformed(reason: &Reason) -> RpcError {
     }
 }
 
-/// The method does not exist.
+/// Returns the error for a method that does not exist.
 pub(crate) fn unknown_method(method: &str) -> RpcError {
     RpcError::new(RpcError::METHOD_NOT_FOUND, format!("Unknown method: {method}"))
 }
 
-/// The params do not have the method's shape; `problems` are places with reasons, such as `params.cwd: Required`.
+/// Returns the error for params that do not have the method's shape; `problems` are places with reasons, such as `params.cwd: Required`.
 pub(crate) fn invalid_params(method: &str, problems: &str) -> RpcError {
     RpcError::new(RpcError::INVALID_PARAMS, format!("Invalid request for {method}: {problems}"))
 }
 
-/// The request cannot be fulfilled; `message` says why.
+/// Returns the error for a request that cannot be fulfilled; `message` says why.
 pub(crate) fn refused(message: impl Into<String>) -> RpcError {
     RpcError::new(RpcError::INVALID_PARAMS, message)
 }
 
-/// The agent's queue is full.
+/// Returns the error for a full queue of the agent.
 pub(crate) fn busy(busy: &engine::Busy) -> RpcError {
     RpcError::new(RpcError::INTERNAL, format!("{busy}; try again"))
 }
 
-/// The agent ended before it replied.
+/// Returns the error for an agent that ended before it replied.
 pub(crate) fn ended() -> RpcError {
     RpcError::new(RpcError::INTERNAL, "the agent has ended")
 }
 
-/// The server does not offer this.
+/// Returns the error for what the server does not offer.
 pub(crate) fn unsupported(what: &str) -> RpcError {
     RpcError::new(RpcError::INTERNAL, format!("{what} is not supported"))
 }
 
-/// The engine's error.
+/// Returns the engine's error.
 pub(crate) fn of_engine(error: &engine::Error) -> RpcError {
     let code = match error {
         engine::Error::SessionNotFound => RpcError::NOT_FOUND,

@@ -39,7 +39,7 @@ fn problem(error: &ShapeError) -> String {
     format!("{place}: {message}")
 }
 
-/// The JSON name of a type that the parser names.
+/// Returns the JSON name of a type that the parser names.
 fn plain(message: &str) -> &str {
     let first = message.trim_start_matches("an ").trim_start_matches("a ");
     match first.split([' ', '`']).next().unwrap_or_default() {
@@ -53,7 +53,7 @@ fn plain(message: &str) -> &str {
     }
 }
 
-/// The JSON type of a text.
+/// Returns the JSON type of a text.
 fn kind(text: &str) -> &'static str {
     match text.as_bytes().first() {
         Some(b'{') => "object",

@@ -43,13 +43,13 @@ pub trait Leases: fmt::Debug + Send + Sync {
 
 /// A lease. Dropping it releases it.
 pub trait Lease: fmt::Debug + Send {
-    /// The fencing token: greater than those of all leases of the session before.
+    /// Returns the fencing token: greater than those of all leases of the session before.
     fn token(&self) -> u64;
 
     /// Fails with [`StoreError::NotOwned`] if another process has taken over the session. Called before each write.
     fn check(&self) -> Result<()>;
 
-    /// Whether other writers are locked out. If not, they are only detected by [`check`](Self::check).
+    /// Returns whether other writers are locked out. If not, they are only detected by [`check`](Self::check).
     fn is_exclusive(&self) -> bool;
 }
 

@@ -137,7 +137,7 @@ fn logs(folder: &Path) -> Vec<(SystemTime, SystemTime, Paths)> {
     logs.collect()
 }
 
-/// When the file was created, as far as the file system knows.
+/// Returns when the file was created, as far as the file system knows.
 fn created(metadata: &std::fs::Metadata) -> SystemTime {
     let known = metadata.created().ok().or_else(|| changed(metadata)).or_else(|| metadata.modified().ok());
     known.unwrap_or(SystemTime::UNIX_EPOCH)
@@ -171,7 +171,7 @@ impl Times {
     }
 }
 
-/// When the file was last changed in any way, for file systems that do not keep when it was created.
+/// Returns when the file was last changed in any way, for file systems that do not keep when it was created.
 fn changed(metadata: &std::fs::Metadata) -> Option<SystemTime> {
     let seconds = u64::try_from(std::os::unix::fs::MetadataExt::ctime(metadata)).ok()?;
     SystemTime::UNIX_EPOCH.checked_add(std::time::Duration::from_secs(seconds))

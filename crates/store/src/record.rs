@@ -232,7 +232,7 @@ impl Record {
         Self::Other(fields.into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect())
     }
 
-    /// The call that has started, if the record says so.
+    /// Returns the call that has started, if the record says so.
     pub(super) fn started_call(&self) -> Option<&str> {
         let Self::Other(fields) = self else { return None };
         (fields.get("type")? == CALL_STARTED).then(|| fields.get("toolUseId")?.as_str())?

@@ -143,7 +143,7 @@ fn fit_to_kind(cell: &mut Map<String, Value>, kind: &str) {
     }
 }
 
-/// Whether a line is the beginning or the end of a cell.
+/// Returns whether a line is the beginning or the end of a cell.
 fn is_mark(line: &str) -> bool {
     line == END || opening(line).is_some()
 }

@@ -76,12 +76,12 @@ impl SeenFiles {
         self.insert(path, Version::At(later));
     }
 
-    /// Whether the model has seen a file, in any version.
+    /// Returns whether the model has seen a file, in any version.
     pub fn contains(&self, path: &Path) -> bool {
         self.versions().contains_key(path)
     }
 
-    /// Whether the model has seen another version of a file than the one with this content.
+    /// Returns whether the model has seen another version of a file than the one with this content.
     pub fn is_outdated(&self, path: &Path, content: &[u8]) -> bool {
         let Some(version) = self.versions().get(path).copied() else { return false };
         let on_disk = || fs_err::metadata(path).ok().map(|metadata| Stamp::of(&metadata));
@@ -124,7 +124,7 @@ impl SeenFiles {
     }
 }
 
-/// Whether a text has a line of a file.
+/// Returns whether a text has a line of a file.
 fn shows(text: &str, content: &[u8]) -> bool {
     let lines = content.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let mut lines = lines.filter(|line| line.len() >= MIN_LINE_BYTES).take(MAX_LINES);

@@ -76,7 +76,7 @@ pub struct SubagentTask {
     pub resume: Option<String>,
 }
 
-/// The output of a tool that needs a session when there is none.
+/// Returns the output of a tool that needs a session when there is none.
 pub(crate) fn no_session(tool: &str) -> ToolOutput {
     let text = format!("{tool} is not available here. Continue without it.");
     ToolOutput::error(&text, &text)

@@ -107,7 +107,7 @@ impl Context {
     }
 }
 
-/// Whether a text is written through the editor.
+/// Returns whether a text is written through the editor.
 fn is_editors(offers: EditorOffers, source: Source) -> bool {
     let was_unanswered = offers.reads && source == Source::Disk;
     offers.writes && !was_unanswered

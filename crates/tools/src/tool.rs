@@ -100,7 +100,7 @@ impl ToolOutput {
         Self { is_error: true, ..Self::two(format!("Error: {for_client}"), format!("Error: {reason}")) }
     }
 
-    /// The output of a call that the user cancelled.
+    /// Returns the output of a call that the user cancelled.
     pub fn cancelled() -> Self {
         Self::error("Tool execution cancelled by user", "Tool execution cancelled by user")
     }

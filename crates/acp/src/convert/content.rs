@@ -29,7 +29,7 @@ impl Parts {
         self.attached += &[ATTACHED, uri, "\">\n", text, "\n</attachment>"].concat();
     }
 
-    /// All text, with its attachments.
+    /// Returns all text, with its attachments.
     pub(crate) fn whole_text(&self) -> String {
         [self.text.as_str(), &self.attached].concat()
     }
@@ -80,7 +80,7 @@ pub(crate) fn parts(prompt: &[ContentBlock]) -> Result<Parts, Error> {
     Ok(parts)
 }
 
-/// A message of the person as it was before it was sent: without what we or the agent put around it.
+/// Returns a message of the user as it was before it was sent: without what we or the agent put around it.
 pub(crate) fn shown(message: &Message) -> Vec<ContentBlock> {
     let blocks = message.content.iter().filter_map(|block| match block {
         WireBlock::Text(block) => {
@@ -96,7 +96,7 @@ pub(crate) fn shown(message: &Message) -> Vec<ContentBlock> {
     blocks.collect()
 }
 
-/// The text without attachments and reminders.
+/// Returns the text without attachments and reminders.
 fn own_words(text: &str) -> String {
     let mut own = text.split(ATTACHED).next().unwrap_or_default().to_owned();
     while let Some(start) = own.find("<system-reminder>") {
@@ -108,7 +108,7 @@ fn own_words(text: &str) -> String {
     own.trim().to_owned()
 }
 
-/// How a link reads in the text: the path of a file, or the address.
+/// Returns how a link reads in the text: the path of a file, or the address.
 fn mention(uri: &str) -> String {
     format!("@{}", shown_uri(uri))
 }
@@ -117,14 +117,14 @@ fn shown_uri(uri: &str) -> String {
     file(uri).map_or_else(|| uri.to_owned(), |(path, place)| path + place)
 }
 
-/// The path in the address of a file, and the place in it, such as `#L10:20`.
+/// Returns the path in the address of a file, and the place in it, such as `#L10:20`.
 fn file(uri: &str) -> Option<(String, &str)> {
     let (host, path) = host_and_path(uri)?;
     let (path, place) = path.split_at(path.find('#').unwrap_or(path.len()));
     is_here(host).then(|| (decoded(path), place))
 }
 
-/// Whether this is the address of a file on another machine.
+/// Returns whether this is the address of a file on another machine.
 fn is_elsewhere(uri: &str) -> bool {
     host_and_path(uri).is_some_and(|(host, _)| !is_here(host))
 }
@@ -133,7 +133,7 @@ fn is_here(host: &str) -> bool {
     host.is_empty() || host.eq_ignore_ascii_case("localhost")
 }
 
-/// The host and the path in the address of a file. The path begins with a slash or is empty.
+/// Returns the host and the path in the address of a file. The path begins with a slash or is empty.
 fn host_and_path(uri: &str) -> Option<(&str, &str)> {
     let scheme = uri.get(.."file://".len()).filter(|scheme| scheme.eq_ignore_ascii_case("file://"))?;
     let rest = &uri[scheme.len()..];

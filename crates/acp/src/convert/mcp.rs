@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use agent_client_protocol::v1::schema::{HttpHeader, McpServer};
 use musher::wire::{HttpHeader as WireHeader, McpServerConfig, McpServerType};
 
-/// The servers that the agent can reach; a kind that this version does not know is left out.
+/// Returns the servers that the agent can reach; a kind that this version does not know is left out.
 pub(crate) fn servers(offered: Vec<McpServer>) -> Vec<McpServerConfig> {
     offered.into_iter().filter_map(server).collect()
 }

@@ -13,7 +13,7 @@ pub(crate) struct Change {
     pub(crate) new: String,
 }
 
-/// The files a patch changes, in order.
+/// Returns the files a patch changes, in order.
 pub(crate) fn changes(patch: &str) -> Vec<Change> {
     let mut changes: Vec<Change> = Vec::new();
     for line in patch.lines() {

@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use super::tool_call::{absolute, diff, fenced, show, words};
 
-/// Every answer the agent offers, and `narrow`, an id with a label, which allows less than the agent's "always". It stands first of what
+/// Returns every answer the agent offers, and `narrow`, an id with a label, which allows less than the agent's "always". It stands first
+/// of what
 /// is allowed for good, and the agent's "always" for all calls of a kind last: editors that show words of their own take the first.
 ///
 /// Changing the plan is offered if there is a way to: agents take a changed plan, whether they offer that or not.
@@ -60,7 +61,7 @@ pub(crate) fn decision(outcome: &RequestPermissionOutcome) -> Decision {
     }
 }
 
-/// What a call would do, as the agent describes it, and the call itself where the description shows something else or nothing.
+/// Returns what a call would do, as the agent describes it, and the call itself where the description shows something else or nothing.
 pub(crate) fn content(asked: &PermissionToolUse, cwd: &Path) -> Vec<ToolCallContent> {
     let mut content = described(asked, cwd);
     for mismatch in Mismatch::of(asked) {
@@ -149,7 +150,7 @@ mod tests {
         PermissionRequest::new(Vec::new(), options.collect()).choices()
     }
 
-    /// What is shown of a call before the decision.
+    /// Returns what is shown of a call before the decision.
     fn shown(name: &str, input: Value, details: Value) -> Value {
         let asked = serde_json::from_value(json!({
             "toolUse": {"type": "tool_use", "id": "t", "name": name, "input": input},

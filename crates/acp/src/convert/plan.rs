@@ -8,7 +8,7 @@ use serde_json::Value;
 /// The tool whose calls are plans.
 pub(crate) const TOOL: &str = "TodoWrite";
 
-/// The plan in the input of a call; nothing while the input is still being written.
+/// Returns the plan in the input of a call; nothing while the input is still being written.
 pub(crate) fn plan(input: &Value) -> Option<Plan> {
     let entries: Vec<_> = match &input["todos"] {
         Value::String(lines) => lines.lines().filter_map(line_entry).collect(),

@@ -11,7 +11,7 @@ use musher::wire::Question;
 /// The choice to say nothing.
 pub(crate) const SKIP: &str = "skip";
 
-/// A form with one field for each question, and one for own words where there are choices.
+/// Returns a form with one field for each question, and one for own words where there are choices.
 pub(crate) fn form(asked: &[Question]) -> ElicitationSchema {
     asked.iter().enumerate().fold(ElicitationSchema::new(), |form, (at, question)| {
         let title = question.topic.clone().unwrap_or_else(|| question.question.clone());
@@ -34,7 +34,7 @@ pub(crate) fn form(asked: &[Question]) -> ElicitationSchema {
     })
 }
 
-/// The answers in a form that was filled in; nothing if one is missing.
+/// Returns the answers in a form that was filled in; nothing if one is missing.
 pub(crate) fn answers(asked: &[Question], action: &ElicitationAction) -> Option<Vec<String>> {
     let ElicitationAction::Accept(accepted) = action else { return None };
     let empty = BTreeMap::new();
@@ -54,7 +54,7 @@ pub(crate) fn answers(asked: &[Question], action: &ElicitationAction) -> Option<
 /// The choice to answer in a message.
 pub(crate) const AS_TEXT: &str = "as_text";
 
-/// One button for each answer; nothing if the question wants words.
+/// Returns one button for each answer; nothing if the question wants words.
 ///
 /// The first one does not answer: an editor that approves everything by itself takes the first that allows, and must not answer for the user.
 pub(crate) fn buttons(question: &Question) -> Vec<PermissionOption> {
@@ -70,7 +70,7 @@ pub(crate) fn buttons(question: &Question) -> Vec<PermissionOption> {
     std::iter::once(as_text).chain(buttons).chain([skip]).collect()
 }
 
-/// The answer behind a button.
+/// Returns the answer behind a button.
 pub(crate) fn chosen(question: &Question, button: &str) -> Option<String> {
     choices(question).get(button.parse::<usize>().ok()?).cloned()
 }

@@ -24,7 +24,7 @@ pub(crate) struct ToolCallView {
     pub(crate) locations: Vec<ToolCallLocation>,
 }
 
-/// What to show of a call of `name`. Paths become absolute by `cwd`.
+/// Returns what to show of a call of `name`. Paths become absolute by `cwd`.
 pub(crate) fn show(name: &str, input: &Value, cwd: &Path) -> ToolCallView {
     let text = |keys: &[&str]| keys.iter().find_map(|key| input[*key].as_str()).map(str::to_owned);
     let path = text(&["file_path", "path", "directory_path", "folder"]).map(|path| absolute(cwd, &path));
@@ -98,7 +98,7 @@ pub(crate) fn show(name: &str, input: &Value, cwd: &Path) -> ToolCallView {
     ToolCallView { title: one_line(&title), kind, content, locations }
 }
 
-/// The whole change of a file.
+/// Returns the whole change of a file.
 pub(crate) fn diff(path: &Path, old: Option<String>, new: impl Into<String>) -> ToolCallContent {
     let diff = Diff::new(path, new);
     ToolCallContent::Diff(match old {
@@ -119,7 +119,7 @@ pub(crate) fn fenced(text: &str) -> ToolCallContent {
     words(format!("{fence}\n{}\n{fence}", text.trim_end_matches('\n')))
 }
 
-/// A path that means the same wherever it is read.
+/// Returns a path that means the same wherever it is read.
 pub(crate) fn absolute(cwd: &Path, path: &str) -> PathBuf {
     cwd.join(path)
 }

@@ -103,7 +103,7 @@ impl SessionActor {
         self.send(updates);
     }
 
-    /// The modes and options as they are now.
+    /// Returns the modes and options as they are now.
     pub(super) fn choices(&self) -> Choices {
         let snapshot = self.snapshot();
         (modes::modes(&snapshot.state.settings), snapshot.options())

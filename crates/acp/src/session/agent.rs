@@ -32,7 +32,7 @@ pub(super) enum AgentState {
 }
 
 impl AgentState {
-    /// The state of the agent, or its last one.
+    /// Returns the state of the agent, or its last one.
     pub(super) fn state(&self) -> SessionState {
         match self {
             Self::Running(agent) => agent.state(),
@@ -40,7 +40,7 @@ impl AgentState {
         }
     }
 
-    /// The agent, if it is not known to have ended.
+    /// Returns the agent, if it is not known to have ended.
     pub(super) fn running(&self) -> Option<&musher::Session> {
         match self {
             Self::Running(agent) => Some(agent),
@@ -172,7 +172,7 @@ impl AgentStarter {
         Ok(forked.map_err(|error| internal(&error))?.new_session_id)
     }
 
-    /// The files and terminals that the editor announced.
+    /// Returns the files and terminals that the editor announced.
     fn editor(&self) -> Option<SessionEditor> {
         SessionEditor::new(self.port.clone(), &self.registry.client())
     }

@@ -84,12 +84,12 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    /// The models to choose from, with the one the session began with, so that the user can go back to it.
+    /// Returns the models to choose from, with the one the session began with, so that the user can go back to it.
     pub(super) fn models(&self) -> Vec<ModelInfo> {
         models(&self.state, self.first_model.as_ref())
     }
 
-    /// All options.
+    /// Returns all options.
     pub(super) fn options(&self) -> Vec<SessionConfigOption> {
         modes::options(&self.state.settings, &self.models())
     }

@@ -23,7 +23,7 @@ impl EditorConnection {
         Self { session_id, connection, link }
     }
 
-    /// The id under which the editor knows the session.
+    /// Returns the id under which the editor knows the session.
     pub(crate) fn session_id(&self) -> SessionId {
         self.session_id.clone()
     }

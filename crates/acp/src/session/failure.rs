@@ -5,7 +5,7 @@ use musher::wire::RpcError;
 
 use crate::registry::{explained, no_session};
 
-/// The error of a session that cannot be opened.
+/// Returns the error of a session that cannot be opened.
 pub(super) fn opening_error(error: &musher::Error) -> Error {
     if let musher::ErrorKind::SessionNotFound { session_id } = error.kind() {
         return no_session(session_id, "the agent does not have it");
@@ -36,7 +36,7 @@ pub(super) fn internal(error: &musher::Error) -> Error {
     explained(&Error::internal_error(), failure_text(error))
 }
 
-/// The error of a request to a session that was closed meanwhile.
+/// Returns the error of a request to a session that was closed meanwhile.
 pub(super) fn session_closed() -> Error {
     explained(&Error::internal_error(), "the session is closed")
 }
@@ -57,7 +57,7 @@ fn failure_text(error: &musher::Error) -> String {
     }
 }
 
-/// The reason of an error in plain words: what the agent said, without the method that failed and its code.
+/// Returns the reason of an error in plain words: what the agent said, without the method that failed and its code.
 fn plain(error: &musher::Error) -> String {
     let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
     let refusal = causes.filter_map(|cause| cause.downcast_ref::<RpcError>()).last();

@@ -127,7 +127,7 @@ impl PromptTask {
         }
     }
 
-    /// A failure of the agent, after which it may have to be started again.
+    /// Returns a failure of the agent, after which it may have to be started again.
     async fn failed(&self, error: &musher::Error) -> Error {
         if error.is_connection() {
             self.port.send(Command::AgentLost).await;

@@ -95,7 +95,7 @@ impl PromptQueue {
     }
 }
 
-/// The answer to a cancelled prompt.
+/// Returns the answer to a cancelled prompt.
 pub(super) fn cancelled() -> PromptResponse {
     PromptResponse::new(StopReason::Cancelled)
 }

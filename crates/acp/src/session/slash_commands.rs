@@ -93,7 +93,7 @@ impl PromptTask {
         ))
     }
 
-    /// A line for each MCP server that needs a login.
+    /// Returns a line for each MCP server that needs a login.
     async fn missing_logins(&self, agent: &musher::Session) -> String {
         // an old agent has no such list
         let servers = agent.client().list_mcp_servers().await.map(|list| list.servers).unwrap_or_default();

@@ -32,7 +32,7 @@ pub(super) async fn attach(editor: &EditorConnection, parts: &mut Parts) {
     }
 }
 
-/// The name under which an unsaved text is attached.
+/// Returns the name under which an unsaved text is attached.
 fn unsaved(path: &Path) -> String {
     format!("{} (not saved yet)", path.display())
 }

@@ -97,7 +97,7 @@ pub(crate) fn query_result(id: &str, session_id: &str, outcome: Result<Json, Str
     frame("query.result", id, session_id, &payload)
 }
 
-/// A message of the agent, in parts: it is not parsed again, is JSON on one line, and stays unchanged.
+/// Returns a message of the agent, in parts: it is not parsed again, is JSON on one line, and stays unchanged.
 pub(crate) fn sdk_message<'a>(session_id: &'a str, message: &'a str) -> [&'a str; 5] {
     // session ids of the bridge need no escaping
     ["{\"type\":\"sdk.message\",\"session_id\":\"", session_id, "\",\"payload\":", message, "}"]
@@ -117,7 +117,7 @@ fn frame<P: Serialize>(kind: &str, id: &str, session_id: &str, payload: &P) -> S
     print(&Frame { r#type: kind, id: Some(id), session_id: Some(session_id), payload })
 }
 
-/// The types above have string keys only and contain valid JSON, so serializing cannot fail.
+/// Prints a message. The types above have string keys only and contain valid JSON, so serializing cannot fail.
 fn print<T: Serialize>(line: &T) -> String {
     serde_json::to_string(line).unwrap_or_default()
 }

@@ -193,7 +193,7 @@ impl Options {
         (!servers.is_empty()).then(|| print(&Config { mcp_servers: &servers }))
     }
 
-    /// Whether MCP servers are passed in a private file: every process can read arguments, and servers have keys.
+    /// Returns whether MCP servers are passed in a private file: every process can read arguments, and servers have keys.
     fn needs_mcp_file(&self, config: &str) -> bool {
         !self.mcp_servers.is_empty() || config.len() > MAX_ARGUMENT_BYTES
     }

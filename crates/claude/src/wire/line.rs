@@ -157,7 +157,7 @@ fn word(value: &serde_json::value::RawValue) -> Option<Cow<'_, str>> {
     serde_json::from_str::<Text<'_>>(value.get()).ok().map(|text| text.0)
 }
 
-/// The names in almost all messages, which then need no allocation.
+/// Returns the word. The names in almost all messages need no allocation.
 fn known(word: &str) -> Word {
     const WORDS: [&str; 8] =
         ["stream_event", "assistant", "user", "system", "result", "init", "success", "status"];

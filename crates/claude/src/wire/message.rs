@@ -44,7 +44,7 @@ impl Message {
         self.subtype.as_deref()
     }
 
-    /// Whether this message ends a turn.
+    /// Returns whether this message ends a turn.
     pub fn is_result(&self) -> bool {
         self.kind() == "result"
     }

@@ -15,7 +15,7 @@ pub(crate) struct BudgetArgs {
 }
 
 impl BudgetArgs {
-    /// The budget for the engine, if one is set.
+    /// Returns the budget for the engine, if one is set.
     pub(crate) fn budget(self) -> Option<Budget> {
         if self.budget_tokens.is_none() && self.budget_usd.is_none() {
             return None;

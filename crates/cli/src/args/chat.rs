@@ -67,7 +67,7 @@ pub(crate) struct ChatOptions {
 }
 
 impl ChatOptions {
-    /// Whether any option was given.
+    /// Returns whether any option was given.
     pub(crate) fn is_any(&self) -> bool {
         let Self { agent, continue_session, session, auto, use_spec, cwd, daemon, daemon_args } = self;
         let AgentArgs { agent, model } = agent;

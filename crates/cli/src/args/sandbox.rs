@@ -68,7 +68,7 @@ impl SandboxArgs {
         self.is_any().then(|| serde_json::Value::Object(fields.collect()))
     }
 
-    /// Whether any of them is given.
+    /// Returns whether any of them is given.
     pub(crate) fn is_any(self) -> bool {
         self.settings() != SandboxSettings::default()
     }

@@ -226,7 +226,7 @@ impl App {
         self.width = width;
     }
 
-    /// Whether something on the screen moves by itself.
+    /// Returns whether something on the screen moves by itself.
     pub(crate) fn is_animated(&self) -> bool {
         self.busy.is_some() || self.working.is_some() || self.notice.is_some() || self.arming.is_pending()
     }
@@ -235,12 +235,12 @@ impl App {
         self.busy.is_some()
     }
 
-    /// Whether keys and pastes go to the prompt.
+    /// Returns whether keys and pastes go to the prompt.
     pub(crate) fn is_writing(&self) -> bool {
         self.words.is_none() && !matches!(self.overlay, Some(Overlay::Picker { .. }))
     }
 
-    /// The text that was typed and not sent.
+    /// Returns the text that was typed and not sent.
     pub(crate) fn draft(&self) -> String {
         self.editor.expanded()
     }
@@ -288,7 +288,7 @@ impl App {
         self.told.push(text);
     }
 
-    /// The prompt, with what the model gets to know. That comes last: a command of the agent begins its prompt.
+    /// Returns the prompt, with what the model gets to know. That comes last: a command of the agent begins its prompt.
     pub(crate) fn with_told(&mut self, prompt: &str) -> String {
         let told = std::mem::take(&mut self.told);
         let parts = std::iter::once(prompt.to_owned()).chain(told);

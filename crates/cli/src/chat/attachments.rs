@@ -10,7 +10,7 @@ const MAX_PASTED: usize = 4096;
 /// Maximum size of a file that is attached, in bytes.
 const MAX_SIZE: u64 = 32 * 1024 * 1024;
 
-/// The files that a prompt mentions, in order.
+/// Returns the files that a prompt mentions, in order.
 pub(super) fn mentioned(prompt: &str) -> Vec<&str> {
     let mut out = Vec::new();
     let mut rest = prompt;
@@ -40,12 +40,12 @@ pub(super) fn mentioned(prompt: &str) -> Vec<&str> {
     out
 }
 
-/// The mention of a file.
+/// Returns the mention of a file.
 pub(in crate::chat) fn mention(path: &str) -> String {
     if path.contains(char::is_whitespace) { format!("@\"{path}\"") } else { format!("@{path}") }
 }
 
-/// The mentions that stand for a paste, if it is nothing but paths of files that exist, as a file manager or a shell writes them.
+/// Returns the mentions that stand for a paste, if it is nothing but paths of files that exist, as a file manager or a shell writes them.
 pub(super) fn pasted(text: &str, cwd: &Path) -> Option<String> {
     let text = text.trim();
     if text.is_empty() || text.len() > MAX_PASTED {
@@ -58,7 +58,7 @@ pub(super) fn pasted(text: &str, cwd: &Path) -> Option<String> {
     Some(mentions.join(" ") + " ")
 }
 
-/// The file that this names, if it exists and the text can only be a path.
+/// Returns the file that this names, if it exists and the text can only be a path.
 fn file(word: &str, cwd: &Path) -> Option<String> {
     if word.contains(['\n', '"', '\0']) {
         return None;
@@ -78,7 +78,7 @@ fn file(word: &str, cwd: &Path) -> Option<String> {
     shown.to_str().filter(|shown| !shown.contains('"')).map(str::to_owned)
 }
 
-/// The words of a line, with the quotes and backslashes of a shell taken away; `None` if a quote is open.
+/// Returns the words of a line, with the quotes and backslashes of a shell taken away; `None` if a quote is open.
 fn words(text: &str) -> Option<Vec<String>> {
     let mut out: Vec<String> = Vec::new();
     let mut word: Option<String> = None;
@@ -104,7 +104,7 @@ fn words(text: &str) -> Option<Vec<String>> {
     Some(out)
 }
 
-/// A path of a `file:` address.
+/// Returns a path of a `file:` address.
 fn decoded(text: &str) -> Option<String> {
     let mut out = Vec::new();
     let mut bytes = text.bytes();
@@ -126,7 +126,7 @@ enum Kind {
     Pdf,
 }
 
-/// What models get as a picture or a document. Text files are read by the agent itself.
+/// Returns what models get as a picture or a document. Text files are read by the agent itself.
 fn kind(path: &Path) -> Option<Kind> {
     let ending = path.extension()?.to_str()?.to_ascii_lowercase();
     match ending.as_str() {

@@ -53,12 +53,12 @@ impl Editor {
         self.text.is_empty()
     }
 
-    /// The mode of vi, for the status line.
+    /// Returns the mode of vi, for the status line.
     pub(crate) fn mode(&self) -> Option<&'static str> {
         self.vi.as_ref().map(|vi| if vi.is_normal { "NORMAL" } else { "INSERT" })
     }
 
-    /// Whether Escape has a meaning here.
+    /// Returns whether Escape has a meaning here.
     pub(crate) fn wants_escape(&self) -> bool {
         self.vi.as_ref().is_some_and(|vi| !vi.is_normal)
     }
@@ -67,7 +67,7 @@ impl Editor {
         self.vi = is_vi.then(vi::Vi::default);
     }
 
-    /// The text with all pastes.
+    /// Returns the text with all pastes.
     pub(crate) fn expanded(&self) -> String {
         let mut text = self.text.clone();
         for (index, paste) in self.pastes.iter().enumerate() {
@@ -254,7 +254,7 @@ fn is_long(text: &str) -> bool {
     text.len() > MAX_SHOWN_PASTE || text.lines().count() > MAX_SHOWN_LINES
 }
 
-/// What stands in the text for a long paste.
+/// Returns what stands in the text for a long paste.
 fn mark(index: usize, paste: &str) -> String {
     format!("[paste {}: {} lines, {} bytes]", index + 1, paste.lines().count(), paste.len())
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 /// Maximum number of files.
 const MAX_FILES: usize = 50_000;
 
-/// The paths below a directory, relative to it. Blocks.
+/// Returns the paths below a directory, relative to it. Blocks.
 pub(crate) fn list(folder: &Path) -> Vec<String> {
     let walk = ignore::WalkBuilder::new(folder).hidden(true).follow_links(false).require_git(false).build();
     let files =

@@ -1,6 +1,6 @@
 //! Finds what was meant by a few characters: they must occur in order; beginnings of words and runs count more. Pure.
 
-/// The indices of the texts that fit, best first; all in their order if nothing was typed.
+/// Returns the indices of the texts that fit, best first; all in their order if nothing was typed.
 pub(crate) fn ranked(typed: &str, texts: impl Iterator<Item = String>) -> Vec<usize> {
     let mut found: Vec<(i64, usize)> =
         texts.enumerate().filter_map(|(index, text)| Some((score(typed, &text)?, index))).collect();
@@ -8,7 +8,7 @@ pub(crate) fn ranked(typed: &str, texts: impl Iterator<Item = String>) -> Vec<us
     found.into_iter().map(|(_, index)| index).collect()
 }
 
-/// How well a text fits; `None` if it does not.
+/// Returns how well a text fits; `None` if it does not.
 pub(crate) fn score(typed: &str, text: &str) -> Option<i64> {
     let is_exact = typed.chars().any(char::is_uppercase);
     let same = |a: char, b: char| if is_exact { a == b } else { a.to_lowercase().eq(b.to_lowercase()) };

@@ -79,7 +79,7 @@ impl History {
         }
     }
 
-    /// The prompt before the one that is shown.
+    /// Returns the prompt before the one that is shown.
     pub(crate) fn previous(&mut self, typed: &str) -> Option<String> {
         if self.back == 0 {
             typed.clone_into(&mut self.draft);
@@ -90,7 +90,7 @@ impl History {
         Some(prompt.clone())
     }
 
-    /// The prompt after the one that is shown, at last what was being typed.
+    /// Returns the prompt after the one that is shown, at last what was being typed.
     pub(crate) fn next(&mut self) -> Option<String> {
         self.back = self.back.checked_sub(1)?;
         if self.back == 0 {
@@ -99,7 +99,7 @@ impl History {
         self.prompts.get(self.prompts.len() - self.back).cloned()
     }
 
-    /// All prompts, newest first, each once.
+    /// Returns all prompts, newest first, each once.
     pub(crate) fn newest_first(&self) -> Vec<String> {
         let mut seen = std::collections::HashSet::new();
         self.prompts.iter().rev().filter(|it| seen.insert(it.as_str())).cloned().collect()
@@ -114,7 +114,7 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// The draft of this directory.
+    /// Returns the draft of this directory.
     pub(crate) fn of(folder: &Path, cwd: &Path) -> Self {
         // the name of a file for the path, the same in every process
         let hash = cwd.to_string_lossy().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
@@ -129,7 +129,7 @@ impl Draft {
         (!self.saved.trim().is_empty()).then(|| self.saved.clone())
     }
 
-    /// Whether the text is another one than that on disk.
+    /// Returns whether the text is another one than that on disk.
     pub(crate) fn differs(&self, text: &str) -> bool {
         text != self.saved
     }

@@ -161,7 +161,7 @@ pub(crate) async fn command(scene: JobContext, name: &'static str, argument: Str
     }
 }
 
-/// The user has chosen from a list.
+/// Does what the user has chosen from a list.
 pub(crate) async fn chosen(scene: JobContext, purpose: Purpose, item: Item) -> Outcome {
     match purpose {
         Purpose::Model => command(scene, "model", item.value).await,
@@ -220,7 +220,7 @@ async fn next_mode(session: &Session) -> Outcome {
     .await
 }
 
-/// The prompts of the session: those before it was resumed, and those of this chat.
+/// Returns the prompts of the session: those before it was resumed, and those of this chat.
 fn prompts(scene: &JobContext) -> Vec<(String, String)> {
     let history = scene.session.state().history;
     let earlier = history

@@ -49,7 +49,7 @@ impl Jobs {
         self.calls.is_empty() && self.commands.is_empty()
     }
 
-    /// What runs for the user.
+    /// Returns what runs for the user.
     pub(super) fn label(&self) -> Option<&str> {
         let mut labels = self.commands.iter().chain(&self.calls).map(|job| job.label.as_deref());
         labels.find_map(|label| label)

@@ -104,7 +104,7 @@ impl Keymap {
         self.keys.get(&key).copied()
     }
 
-    /// The keys, for the help.
+    /// Returns the keys, for the help.
     pub(crate) fn help(&self, width: usize) -> Vec<Line> {
         let fixed = FIXED.iter().map(|(key, about)| ((*key).to_owned(), *about));
         let mut lines = vec![Line::new("Keys", Face::STRONG)];

@@ -65,7 +65,7 @@ impl Key {
         Self { alt: true, ..Self::plain(code) }
     }
 
-    /// The character that this key types, if it types one.
+    /// Returns the character that this key types, if it types one.
     pub(crate) fn typed(self) -> Option<char> {
         match self.code {
             Code::Char(character) if !self.ctrl && !self.alt => Some(character),
@@ -97,7 +97,7 @@ impl Parser {
         self.parse(false)
     }
 
-    /// Whether bytes wait for the rest of their sequence. Escape alone is the beginning of one.
+    /// Returns whether bytes wait for the rest of their sequence. Escape alone is the beginning of one.
     pub(crate) fn is_waiting(&self) -> bool {
         !self.bytes.is_empty() && self.paste.is_none()
     }
@@ -151,7 +151,7 @@ impl Parser {
         Some((at + until + PASTE_END.len(), text.replace("\r\n", "\n").replace('\r', "\n")))
     }
 
-    /// How many of the last bytes may be the beginning of the end of a paste.
+    /// Returns how many of the last bytes may be the beginning of the end of a paste.
     fn kept_for_end(&self, at: usize) -> usize {
         let rest = &self.bytes[at..];
         let longest = rest.len().min(PASTE_END.len() - 1);
@@ -259,7 +259,7 @@ fn application_key(byte: u8) -> Option<Code> {
     })
 }
 
-/// A sequence that begins with `ESC [`.
+/// Returns a sequence that begins with `ESC [`.
 fn sequence(bytes: &[u8], is_all: bool) -> Parsed {
     let end = bytes.iter().skip(2).position(|byte| (0x40..=0x7e).contains(byte)).map(|at| at + 2);
     let Some(end) = end else {
@@ -327,7 +327,7 @@ fn from_tilde(number: u32) -> Option<Code> {
     })
 }
 
-/// A key by the number of its character.
+/// Returns a key by the number of its character.
 fn from_number(number: u32) -> Option<Code> {
     Some(match number {
         9 => Code::Tab,

@@ -33,13 +33,13 @@ impl Paint {
         Self(commands.into())
     }
 
-    /// The title of the window, and whether the terminal shows that something runs.
+    /// Returns the title of the window, and whether the terminal shows that something runs.
     pub(super) fn title(title: &str, is_busy: bool) -> Self {
         let progress = if is_busy { "3" } else { "0" };
         Self(format!("\u{1b}]0;{}\u{1b}\\\u{1b}]9;4;{progress}\u{1b}\\", sanitized(title, 80)))
     }
 
-    /// A notification: for terminals that show one, and the bell for the others.
+    /// Creates a notification: for terminals that show one, and the bell for the others.
     pub(super) fn notification(text: &str) -> Self {
         let text = sanitized(text, 80).replace(';', ",");
         Self(format!("\u{1b}]9;{text}\u{1b}\\\u{1b}]777;notify;musher;{text}\u{1b}\\\u{7}"))
@@ -141,7 +141,7 @@ impl Painter {
         out.push('\r');
     }
 
-    /// How many rows of the screen are between the first live line and the cursor, now that the screen may have another width.
+    /// Returns how many rows of the screen are between the first live line and the cursor, now that the screen may have another width.
     fn rows_above_cursor(&self, columns: usize) -> usize {
         let (row, column) = self.cursor;
         if !self.reflows || columns >= self.columns || columns == 0 {
@@ -174,7 +174,7 @@ mod tests {
         Frame { finished: lines(finished), live: lines(live), cursor }
     }
 
-    /// The rows of a screen and of its scrollback after these frames.
+    /// Returns the rows of a screen and of its scrollback after these frames.
     fn rows(frames: &[Frame], columns: u16, lines: u16) -> (Vec<String>, (u16, u16)) {
         let mut painter = Painter::new(Style::PLAIN, false);
         let mut screen = vt100::Parser::new(nonzero(lines), nonzero(columns), 10_000);

@@ -47,7 +47,7 @@ pub(crate) struct Panel {
 }
 
 impl Panel {
-    /// The choices of a request.
+    /// Returns the choices of a request.
     pub(crate) fn new(request: &PermissionRequest, grant: Option<SessionGrant>) -> Self {
         let mut choices: Vec<Choice> = Vec::new();
         let mut spare = "123456789".chars();
@@ -113,7 +113,7 @@ impl Panel {
         None
     }
 
-    /// The lines of the choices, and the row of the selected one.
+    /// Returns the lines of the choices, and the row of the selected one.
     pub(crate) fn lines(&self, width: usize, is_armed: bool) -> (Vec<Line>, usize) {
         let mut out = Vec::new();
         let mut row = 0;
@@ -138,7 +138,7 @@ impl Panel {
     }
 }
 
-/// Whether the user can change what runs: one command, one change of a file, or a plan.
+/// Returns whether the user can change what runs: one command, one change of a file, or a plan.
 fn is_editable(request: &PermissionRequest) -> bool {
     let [one] = request.tool_uses.as_slice() else { return false };
     match &one.details {
@@ -156,7 +156,7 @@ mod tests {
 
     use super::*;
 
-    /// A request for one call of this tool with these details, with the options that agents offer.
+    /// Returns a request for one call of this tool with these details, with the options that agents offer.
     fn request(tool: &str, details: &Value, options: &[&str]) -> PermissionRequest {
         let options: Vec<_> = options
             .iter()

@@ -90,7 +90,7 @@ impl Picker {
         self.selected = 0;
     }
 
-    /// The lines of the list; the cursor stands after the filter, in the first one.
+    /// Returns the lines of the list; the cursor stands after the filter, in the first one.
     pub(crate) fn lines(&self, width: usize, rows: usize) -> (Vec<Line>, usize) {
         let head = Line::new(&format!("{} ", self.title), Face::STRONG)
             .with(&self.filter, Face::PLAIN)

@@ -31,7 +31,7 @@ impl Questions {
         Self { all: questions, answers: Vec::new(), selected: 0, chosen: Vec::new() }
     }
 
-    /// Whether nothing was answered or chosen yet.
+    /// Returns whether nothing was answered or chosen yet.
     pub(crate) fn is_untouched(&self) -> bool {
         self.answers.is_empty() && self.chosen.is_empty()
     }
@@ -48,12 +48,12 @@ impl Questions {
         self.current().is_some_and(|it| it.multi_select == Some(true))
     }
 
-    /// Whether there is nothing to choose, so that the answer is typed.
+    /// Returns whether there is nothing to choose, so that the answer is typed.
     pub(crate) fn wants_words(&self) -> bool {
         self.options().is_empty()
     }
 
-    /// The text of the current question.
+    /// Returns the text of the current question.
     pub(crate) fn text(&self) -> String {
         let of = if self.all.len() > 1 {
             format!(" ({} of {})", self.answers.len() + 1, self.all.len())
@@ -122,7 +122,7 @@ impl Questions {
         KeyOutcome::Done(std::mem::take(&mut self.answers))
     }
 
-    /// The lines of the options, and the row of the selected one.
+    /// Returns the lines of the options, and the row of the selected one.
     pub(crate) fn lines(&self, width: usize, is_armed: bool) -> (Vec<Line>, usize) {
         let mut out = Vec::new();
         let mut row = 0;

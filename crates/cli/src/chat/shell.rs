@@ -55,13 +55,13 @@ type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// Opens sessions for a chat.
 pub(crate) trait Opener: fmt::Debug + Send + Sync {
-    /// A new session in the same directory.
+    /// Opens a new session in the same directory.
     fn new_session(&self) -> Boxed<anyhow::Result<Session>>;
-    /// An existing session.
+    /// Opens an existing session.
     fn resume(&self, id: String) -> Boxed<anyhow::Result<Session>>;
-    /// The sessions of the directory, newest first.
+    /// Returns the sessions of the directory, newest first.
     fn sessions(&self) -> Boxed<anyhow::Result<Vec<Item>>>;
-    /// A session as Markdown.
+    /// Returns a session as Markdown.
     fn markdown(&self, id: &str) -> anyhow::Result<String>;
 }
 
@@ -740,7 +740,7 @@ impl Shell {
     }
 }
 
-/// Whether the terminal wraps its lines again when its width changes. Nearly all do; these few set a variable of their own.
+/// Returns whether the terminal wraps its lines again when its width changes. Nearly all do; these few set a variable of their own.
 fn reflows() -> bool {
     let is = |name: &str, start: &str| std::env::var(name).is_ok_and(|value| value.starts_with(start));
     let is_screen = is("TERM", "screen") && std::env::var_os("TMUX").is_none();
@@ -751,12 +751,12 @@ fn reflows() -> bool {
         && !is_screen
 }
 
-/// Whether nothing happened in a turn: it was over before it was followed.
+/// Returns whether nothing happened in a turn: it was over before it was followed.
 fn is_empty(result: &TurnResult) -> bool {
     result.messages.is_empty() && result.errors.is_empty()
 }
 
-/// The error with its causes that say more.
+/// Returns the error with its causes that say more.
 fn explained(error: &musher::Error) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);

@@ -42,7 +42,7 @@ pub(crate) const COMMANDS: [Command; 27] = [
     command("quit", "Leave the chat; the session stays"),
 ];
 
-/// Whether a command changes the session, so that no turn may run.
+/// Returns whether a command changes the session, so that no turn may run.
 pub(crate) fn needs_idle(name: &str) -> bool {
     matches!(name, "new" | "resume" | "fork" | "rewind" | "compact" | "review")
 }

@@ -87,12 +87,12 @@ impl Transcript {
         self.shows_thinking
     }
 
-    /// The last thought of the model.
+    /// Returns the last thought of the model.
     pub(crate) fn last_thought(&self) -> &str {
         &self.last_thought
     }
 
-    /// What happens, in a few words.
+    /// Returns what happens, in a few words.
     pub(crate) fn doing(&self, now: Instant) -> String {
         if let Some(retry) = &self.retry {
             let reason = &retry.reason;
@@ -348,7 +348,7 @@ impl Transcript {
         self.last_thought = thought.text;
     }
 
-    /// The live lines, of which the last ones matter most.
+    /// Returns the live lines, of which the last ones matter most.
     pub(crate) fn live(&self, now: Instant, width: usize, rows: usize) -> Vec<Line> {
         let mut lines = Vec::new();
         if let Some((_, markdown)) = &self.answer {
@@ -372,7 +372,7 @@ impl Transcript {
     }
 }
 
-/// A time in a few characters.
+/// Returns a time in a few characters.
 pub(super) fn seconds(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {

@@ -38,12 +38,12 @@ pub(crate) struct Tty {
     wake: PipeWriter,
 }
 
-/// Whether stdin and stdout are a terminal.
+/// Returns whether stdin and stdout are a terminal.
 pub(crate) fn is_terminal() -> bool {
     isatty(rustix::stdio::stdin()) && isatty(rustix::stdio::stdout())
 }
 
-/// The columns and rows of the screen.
+/// Returns the columns and rows of the screen.
 pub(crate) fn size() -> (usize, usize) {
     let size = tcgetwinsize(rustix::stdio::stdout()).ok();
     let (columns, rows) = size.map_or((0, 0), |size| (usize::from(size.ws_col), usize::from(size.ws_row)));

@@ -69,7 +69,7 @@ fn with_engine(args: Acp) -> Result<Config, Failure> {
     Ok(config)
 }
 
-/// The usual authentication: the user configures a model, or has a key for one. Some keys need the name of a model as well.
+/// Returns the usual authentication method: the user configures a model, or has a key for one. Some keys need the name of a model as well.
 fn own_model(environment: Arc<Environment>, requested: Option<String>) -> Login {
     let settings = environment.home().join("settings.json");
     let what_to_do = match models::unlisted(&environment, environment.home()).as_slice() {
@@ -101,7 +101,7 @@ fn own_model(environment: Arc<Environment>, requested: Option<String>) -> Login 
     })
 }
 
-/// An authentication method for the scripted model, to try everything without an account.
+/// Returns an authentication method for the scripted model, to try everything without an account.
 fn rehearsal(sandbox: SandboxArgs) -> Result<Login, Failure> {
     let environment = embedded::environment(Some(REHEARSAL), None)?.with_sandbox(sandbox.settings());
     let scripted = embedded::agent(Arc::new(environment));

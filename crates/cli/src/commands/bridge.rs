@@ -54,7 +54,7 @@ pub(crate) async fn run(args: Bridge, engine: Engine, printer: Printer) -> Resul
     Ok(Exit::Done)
 }
 
-/// The engine in this process, made when the first session asks for it: most front ends never do.
+/// Returns the engine in this process, made when the first session asks for it: most front ends never do.
 pub(crate) fn own_engine() -> Engine {
     let made = OnceLock::new();
     Engine::Embedded(Arc::new(move || {
@@ -71,7 +71,7 @@ pub(crate) fn own_engine() -> Engine {
     }))
 }
 
-/// The engine of another program: of this one, else of `musher` beside us, else of the one in `PATH`.
+/// Returns the engine of another program: of this one, else of `musher` beside us, else of the one in `PATH`.
 pub(crate) fn engine_beside(requested: Option<PathBuf>) -> Engine {
     let neighbour = || {
         let path = with_exe(std::env::current_exe().ok()?.with_file_name("musher"));
@@ -82,7 +82,7 @@ pub(crate) fn engine_beside(requested: Option<PathBuf>) -> Engine {
     )
 }
 
-/// The path in a variable.
+/// Returns the path in a variable.
 fn named(variable: &str) -> Option<PathBuf> {
     variables::value(variable).map(PathBuf::from)
 }

@@ -183,7 +183,7 @@ pub(super) fn is_dumb() -> bool {
     std::env::var_os("TERM").is_none_or(|term| term == "dumb" || term.is_empty())
 }
 
-/// A chat without commands to the terminal: lines in, lines out.
+/// Returns a chat without commands to the terminal: lines in, lines out.
 async fn plain(
     session: Session,
     first: Option<String>,
@@ -274,7 +274,7 @@ impl Sessions {
         Ok(list.await?)
     }
 
-    /// The id that begins so, if it is only one of this directory.
+    /// Returns the id that begins so, if it is only one of this directory.
     async fn whole_id(&self, start: &str) -> Result<String, Failure> {
         if let Some(daemon) = &self.daemon {
             return daemon_client::find(daemon, Some(start)).await;

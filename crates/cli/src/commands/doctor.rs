@@ -60,7 +60,7 @@ pub(crate) async fn run(args: Doctor, printer: Printer) -> Result<Exit, Failure>
     Ok(if is_broken { Exit::Failed } else { Exit::Done })
 }
 
-/// The limits of a session of the engine.
+/// Returns the limits of a session of the engine.
 fn limits(limits: Limits) -> Check {
     let Limits { queued_prompts, waiting_events, parallel_calls, identical_calls, model_calls, .. } = limits;
     let text = format!(

@@ -114,7 +114,7 @@ fn list(items: &[InboxItem], is_json: bool, printer: Printer) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-/// The lines about one request: where it comes from, and what is asked.
+/// Returns the lines about one request: where it comes from, and what is asked.
 fn lines(item: &InboxItem, all: &[InboxItem], style: Style, now: SystemTime) -> Vec<Styled> {
     let age = item.created_at.map(|at| timestamp::ago(at, now)).unwrap_or_default();
     let place = item.cwd.as_ref().map(|cwd| sanitized(&cwd.to_string_lossy(), MAX_TITLE_LENGTH));

@@ -83,7 +83,7 @@ fn models(catalog: &Catalog, all: bool, query: Option<&str>) -> Vec<ModelRow> {
     shown
 }
 
-/// The name with its vendor.
+/// Returns the name with its vendor.
 fn full_name(entry: &ModelEntry) -> String {
     format!("{}/{}", entry.vendor, entry.model)
 }
@@ -115,7 +115,7 @@ fn row(model: &ModelRow) -> Value {
     })
 }
 
-/// What a model reads. Nothing but text is certain if it is not in the catalog.
+/// Returns what a model reads. Nothing but text is certain if it is not in the catalog.
 fn reads(entry: &ModelEntry) -> Vec<&str> {
     match entry.input.as_slice() {
         [] if entry.endpoint.takes_images && matches!(entry.origin, Origin::Settings { .. }) => {

@@ -185,7 +185,7 @@ fn end(
     }
 }
 
-/// The output format for programs, if one is requested.
+/// Returns the output format for programs, if one is requested.
 fn form(args: &Run) -> Option<OutputFormat> {
     match args.output_format {
         _ if args.json => Some(OutputFormat::Json),

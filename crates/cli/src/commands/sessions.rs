@@ -36,7 +36,7 @@ pub(crate) async fn run(args: Sessions, printer: Printer) -> Result<Exit, Failur
     }
 }
 
-/// A session as Markdown, whole.
+/// Returns a session as Markdown, whole.
 pub(crate) fn markdown(id: &str) -> Result<String, Failure> {
     let stores = SessionStores::of_user()?;
     let found = stores.find(id)?;
@@ -45,7 +45,7 @@ pub(crate) fn markdown(id: &str) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// How long ago a moment was, as people say it.
+/// Returns how long ago a moment was, as people say it.
 pub(crate) fn ago(at: std::time::SystemTime) -> String {
     timestamp::ago(at, std::time::SystemTime::now())
 }

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &args::Trust, printer: Printer) -> Result<Exit, Failure>
     Ok(Exit::Done)
 }
 
-/// The fields that trust would enable, with the commands and servers in them.
+/// Returns the fields that trust would enable, with the commands and servers in them.
 fn enabled_by_trust(config: &Config) -> Vec<String> {
     let Trust::Untrusted { ignored } = &config.trust else { return Vec::new() };
     let line = |file: &std::path::Path, what: &str| {

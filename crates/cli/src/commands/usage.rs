@@ -62,7 +62,7 @@ fn groups(store: &Store, by: &[GroupBy], first: Option<&str>) -> Groups {
     groups
 }
 
-/// The date of a moment in UTC.
+/// Returns the date of a moment in UTC.
 fn day(at: SystemTime) -> String {
     Timestamp::try_from(at).map(|at| at.to_string().chars().take(10).collect()).unwrap_or_default()
 }
@@ -99,7 +99,7 @@ pub(super) fn figures(spending: &Spending) -> Map<String, Value> {
     if let Value::Object(object) = object { object } else { Map::new() }
 }
 
-/// All input tokens, cached or not.
+/// Returns all input tokens, cached or not.
 fn input(spending: &Spending) -> u64 {
     let usage = spending.usage;
     usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write)
@@ -142,7 +142,7 @@ fn table(groups: &Groups, by: &[GroupBy], style: Style) -> Vec<Styled> {
     [style.dim(&line(&heads))].into_iter().chain(body).collect()
 }
 
-/// What it cost: `$1.20`, `$1.20 +` if a part has no known price, or `unknown`.
+/// Returns what it cost: `$1.20`, `$1.20 +` if a part has no known price, or `unknown`.
 pub(super) fn cost(spending: &Spending) -> String {
     match (spending.cost.usd(), spending.cost.unpriced_tokens()) {
         (None, _) => "unknown".to_owned(),

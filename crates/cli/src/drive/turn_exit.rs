@@ -31,13 +31,13 @@ pub(crate) fn turn_exit(result: &TurnResult, refused: &[String], was_stopped: bo
     turn_exit
 }
 
-/// Whether a turn has failed because the model could not be asked, so that its address and key matter.
+/// Returns whether a turn has failed because the model could not be asked, so that its address and key matter.
 pub(crate) fn is_of_model(end: &TurnEnd) -> bool {
     let TurnEnd::Failed(FailureKind::Execution(reason)) = end else { return false };
     reason.as_str().starts_with("model_")
 }
 
-/// Whether a turn has completed without an answer.
+/// Returns whether a turn has completed without an answer.
 pub(crate) fn has_no_answer(result: &TurnResult) -> bool {
     result.end == TurnEnd::Completed && result.text.trim().is_empty() && result.structured_output.is_none()
 }

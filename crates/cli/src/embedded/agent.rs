@@ -8,7 +8,7 @@ use std::sync::Arc;
 use musher::{Agent, Connection, Connector};
 use musher_engine::Environment;
 
-/// The agent in this process.
+/// Returns the agent in this process.
 pub(crate) fn agent(environment: Arc<Environment>) -> Agent {
     Agent::connector(InProcess(environment))
 }

@@ -16,12 +16,12 @@ use serde_json::Value;
 pub(super) struct Scripted(Arc<Rehearsal>);
 
 impl Scripted {
-    /// The built-in tour.
+    /// Returns the built-in tour.
     pub(super) fn tour() -> Result<Self, musher_rehearse::Error> {
         Ok(Self::of(Script::tour()?))
     }
 
-    /// A given script.
+    /// Creates a model with a given script.
     pub(super) fn of(script: Script) -> Self {
         Self(Arc::new(Rehearsal::new(script)))
     }

@@ -50,7 +50,7 @@ impl Write for LineWriter {
     }
 }
 
-/// The event as one line: without secrets, and with nothing a terminal would obey.
+/// Returns the event as one line: without secrets, and with nothing a terminal would obey.
 fn line(event: &str, secrets: &Secrets) -> String {
     let text = secrets.masked(event.trim_end_matches('\n'));
     let mut line = sanitized_text(&text).replace('\n', "\\n");

@@ -78,7 +78,7 @@ fn serve(mut keyboard: Keyboard, requests: &blocking::Receiver<()>, lines: &mpsc
     }
 }
 
-/// The terminal itself, if stdin is something else.
+/// Returns the terminal itself, if stdin is something else.
 fn device() -> Option<File> {
     File::open("/dev/tty").ok()
 }

@@ -8,7 +8,7 @@ fn page() -> String {
     fs_err::read_to_string(path).unwrap()
 }
 
-/// The rows of the table that follows a heading.
+/// Returns the rows of the table that follows a heading.
 fn table_below(page: &str, heading: &str) -> String {
     let (_, rest) = page.split_once(&format!("## {heading}\n")).unwrap();
     let rows =

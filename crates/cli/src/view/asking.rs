@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(read_decision(&asked, "4"), Parsed::Invalid);
     }
 
-    /// What is shown of a call.
+    /// Returns what is shown of a call.
     fn lines_of(name: &str, input: &serde_json::Value, details: &serde_json::Value) -> Vec<String> {
         let asked: PermissionToolUse = serde_json::from_value(json!({
             "toolUse": {"type": "tool_use", "id": "t", "name": name, "input": input},

@@ -99,7 +99,7 @@ fn list(value: &Value) -> Option<String> {
     Some(value.as_array()?.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "))
 }
 
-/// The files of a patch.
+/// Returns the files of a patch.
 pub(crate) fn patched(patch: &str) -> String {
     let files = patch.lines().filter_map(|line| {
         let line = line.strip_prefix("*** ")?;

@@ -32,7 +32,7 @@ pub(super) fn of_result(text: &str, style: Style, width: usize) -> Vec<Styled> {
     styled(&reported(text, width), style)
 }
 
-/// The same, as lines that are not styled yet.
+/// Returns the same, as lines that are not styled yet.
 pub(crate) fn reported(text: &str, width: usize) -> Vec<Line> {
     let Ok(report) = serde_json::from_str::<Value>(text) else { return Vec::new() };
     let Some(lines) = report["diffLines"].as_array() else { return Vec::new() };
@@ -63,7 +63,7 @@ pub(crate) fn between(old: &str, new: &str, style: Style) -> Vec<Styled> {
     styled(&changes(old, new), style)
 }
 
-/// The same, as lines that are not styled yet.
+/// Returns the same, as lines that are not styled yet.
 pub(crate) fn changes(old: &str, new: &str) -> Vec<Line> {
     let diff = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(old, new);
     let number = |index: Option<usize>| index.and_then(|index| u64::try_from(index + 1).ok());
@@ -136,7 +136,7 @@ fn counterparts(lines: &[Changed]) -> Vec<Option<usize>> {
     out
 }
 
-/// The words of a line, each with whether the other line does not have it; `None` if the lines have little in common.
+/// Returns the words of a line, each with whether the other line does not have it; `None` if the lines have little in common.
 fn changed_words(text: &str, other: &str) -> Option<Vec<(String, bool)>> {
     let diff = TextDiff::configure().timeout(WORDS_TIMEOUT).diff_words(other, text);
     if diff.ratio() < 0.5 {

@@ -46,7 +46,7 @@ impl Markdown {
         out
     }
 
-    /// The text ends here: everything is final.
+    /// Ends the text, and returns the rest of the lines, which are final.
     pub(crate) fn finish(&mut self, width: usize) -> Vec<Line> {
         if !self.pending.is_empty() && !self.pending.ends_with('\n') {
             self.pending.push('\n');
@@ -61,7 +61,7 @@ impl Markdown {
         out
     }
 
-    /// The lines that are not final, as they are so far.
+    /// Returns the lines that are not final, as they are so far.
     pub(crate) fn rest(&self, width: usize) -> Vec<Line> {
         if self.pending.trim().is_empty() {
             return Vec::new();
@@ -128,7 +128,7 @@ impl Markdown {
         true
     }
 
-    /// A blank line ends a block, unless the next line belongs to an item of a list.
+    /// Handles a blank line: it ends a block, unless the next line belongs to an item of a list.
     fn blank(&mut self, next: usize, width: usize, out: &mut Vec<Line>) -> bool {
         if self.scanned == 0 {
             self.is_gap = self.is_gap || self.has_lines;
@@ -193,7 +193,7 @@ impl Markdown {
     }
 }
 
-/// The greatest boundary of a character up to there.
+/// Returns the greatest boundary of a character up to there.
 fn floor(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
@@ -216,7 +216,7 @@ fn is_item_at_start(text: &str) -> bool {
     text.lines().next().is_some_and(is_item)
 }
 
-/// Whether the line begins an item of a list that is not inside another one.
+/// Returns whether the line begins an item of a list that is not inside another one.
 fn is_item(line: &str) -> bool {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let rest = match digits {

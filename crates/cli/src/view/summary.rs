@@ -47,17 +47,17 @@ fn priced(cost: Cost) -> String {
     dollars(cost.usd) + &beside
 }
 
-/// An amount of money: `$12.30`, `$0.0042`.
+/// Returns an amount of money: `$12.30`, `$0.0042`.
 pub(crate) fn dollars(usd: f64) -> String {
     if usd == 0.0 || usd >= 1.0 { format!("${usd:.2}") } else { format!("${usd:.4}") }
 }
 
-/// The part in percent, rounded down.
+/// Returns the part in percent, rounded down.
 pub(crate) fn percent(part: u64, of: u64) -> u64 {
     part.saturating_mul(100).checked_div(of).unwrap_or(0)
 }
 
-/// A number with a comma between thousands.
+/// Returns a number with a comma between thousands.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);

@@ -28,7 +28,7 @@ fn result(id: &str, text: &str, is_error: bool) -> Event {
     Event::ToolResult(ToolOutcome::new(id, text, is_error))
 }
 
-/// The pieces as on a screen: text unchanged, notes as lines.
+/// Returns the pieces as on a screen: text unchanged, notes as lines.
 fn screen(view: &mut View, events: &[Event]) -> String {
     let pieces = events.iter().flat_map(|event| view.event(event, 40));
     let texts = pieces.map(|piece| match piece {

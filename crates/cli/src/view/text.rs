@@ -127,18 +127,18 @@ impl Line {
         self.spans.is_empty()
     }
 
-    /// The number of columns.
+    /// Returns the number of columns.
     pub(crate) fn width(&self) -> usize {
         self.spans.iter().map(|span| width(&span.text)).sum()
     }
 
-    /// The text without its faces.
+    /// Returns the text without its faces.
     #[cfg(test)]
     pub(crate) fn text(&self) -> String {
         self.spans.iter().map(|span| span.text.as_str()).collect()
     }
 
-    /// The line as it is written.
+    /// Returns the line as it is written.
     pub(crate) fn styled(&self, style: Style) -> Styled {
         self.spans
             .iter()
@@ -241,7 +241,7 @@ impl Line {
     }
 }
 
-/// The number of columns of a text.
+/// Returns the number of columns of a text.
 pub(crate) fn width(text: &str) -> usize {
     text.width()
 }

@@ -124,7 +124,7 @@ impl Droid {
         self.level.map_or("builtin", super::skill::location)
     }
 
-    /// Whether the subagent may use a tool, by the name that the model sees. `mcp_server` names the server of an MCP tool.
+    /// Returns whether the subagent may use a tool, by the name that the model sees. `mcp_server` names the server of an MCP tool.
     pub fn may_use(&self, tool: &str, mcp_server: Option<&str>) -> bool {
         let is_named = |names: &[String]| names.iter().any(|name| name == tool);
         match (&self.tools, mcp_server) {
@@ -163,7 +163,7 @@ fn group(name: &str) -> impl Iterator<Item = &'static str> + use<'_> {
     GROUPS.iter().filter(move |(group, _)| *group == name).flat_map(|(_, tools)| tools.iter().copied())
 }
 
-/// Whether a file can define a subagent.
+/// Returns whether a file can define a subagent.
 pub(super) fn is_droid(path: &Path) -> bool {
     path.extension().is_some_and(|it| it == "md")
 }

@@ -90,7 +90,7 @@ impl<'a> Document<'a> {
         words.map(Some).ok_or_else(|| "expected a list of names".to_owned())
     }
 
-    /// Whether a list stands in lines below its name, in invalid YAML: those lines were not read.
+    /// Returns whether a list stands in lines below its name, in invalid YAML: those lines were not read.
     fn is_lost(&self, name: &str) -> bool {
         !self.is_yaml && self.fields.get(name).is_some_and(|value| value.as_str() == Some(""))
     }

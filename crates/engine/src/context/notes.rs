@@ -106,7 +106,7 @@ impl FolderNotes {
     }
 }
 
-/// The notes of one directory.
+/// Returns the notes of one directory.
 fn of_folder(folder: &Path, within: &Path) -> Vec<Note> {
     let note = |name: &&str| read(&folder.join(name), within);
     let notes: Vec<Note> = NAMES.iter().filter_map(note).collect();
@@ -132,7 +132,7 @@ fn distinct(notes: impl Iterator<Item = Note>) -> Vec<Note> {
     kept
 }
 
-/// Whether a file consists of references such as `@AGENTS.md` to files that are known.
+/// Returns whether a file consists of references such as `@AGENTS.md` to files that are known.
 fn refers_to_others(note: &Note, known: &[Note]) -> bool {
     let folder = note.path.parent().unwrap_or(Path::new(""));
     let is_known = |line: &str| {

@@ -58,7 +58,7 @@ pub fn reminders(facts: &Facts, lists: &Lists<'_>) -> Vec<String> {
 /// How the block of an instruction file begins.
 const NOTE_INTRO: &str = "Instructions";
 
-/// Whether a block is that of an instruction file.
+/// Returns whether a block is that of an instruction file.
 pub fn is_note_reminder(block: &str) -> bool {
     block.strip_prefix("<system-reminder>\n").is_some_and(|text| text.starts_with(NOTE_INTRO))
 }

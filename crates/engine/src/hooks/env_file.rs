@@ -45,7 +45,7 @@ pub(crate) fn place(folder: &Path) -> io::Result<PathBuf> {
     Ok(folder.join(format!("{}.env", Uuid::new_v4())))
 }
 
-/// The variables with what the file adds to them, if there is such a file. It is removed.
+/// Returns the variables with what the file adds to them, if there is such a file. It is removed.
 pub(crate) async fn read(
     file: &Path,
     cwd: &Path,
@@ -73,7 +73,7 @@ pub(crate) async fn read(
     }
 }
 
-/// The variables with those of a listing, in which each is followed by a zero.
+/// Returns the variables with those of a listing, in which each is followed by a zero.
 fn added(variables: &Variables, listing: &str) -> Variables {
     let mut all = variables.clone();
     // what does not end with a zero was cut off

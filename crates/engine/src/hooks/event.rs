@@ -57,7 +57,7 @@ pub struct About<'a> {
 }
 
 impl HookEvent<'_> {
-    /// The name in the configuration.
+    /// Returns the name in the configuration.
     pub fn name(&self) -> &'static str {
         match self {
             Self::PreToolUse { .. } => "PreToolUse",
@@ -72,7 +72,7 @@ impl HookEvent<'_> {
         }
     }
 
-    /// The text that patterns are matched against; `None` if every group matches.
+    /// Returns the text that patterns are matched against; `None` if every group matches.
     pub(super) fn subject(&self) -> Option<&str> {
         match self {
             Self::PreToolUse { tool_name, .. } | Self::PostToolUse { tool_name, .. } => Some(tool_name),
@@ -84,7 +84,7 @@ impl HookEvent<'_> {
         }
     }
 
-    /// What clients see as the matcher: like droid, the tool, or how the session began.
+    /// Returns what clients see as the matcher: like droid, the tool, or how the session began.
     pub(super) fn shown_matcher(&self) -> Option<&str> {
         match self {
             Self::PreToolUse { .. } | Self::PostToolUse { .. } | Self::SessionStart { .. } => self.subject(),

@@ -113,7 +113,7 @@ fn of_json(event: &str, json: &Map<String, Value>, command: &str) -> HookOutcome
     wants
 }
 
-/// Whether hooks can block at an event. After the others there is nothing left to block.
+/// Returns whether hooks can block at an event. After the others there is nothing left to block.
 fn can_block(event: &str) -> bool {
     matches!(
         event,
@@ -145,7 +145,7 @@ impl HookOutcome {
         }
     }
 
-    /// Whether hooks prevent something.
+    /// Returns whether hooks prevent something.
     pub fn prevents(&self) -> bool {
         self.block.is_some() || self.stop.is_some()
     }

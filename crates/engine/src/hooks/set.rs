@@ -77,7 +77,7 @@ impl Hooks {
         (Self { hooks }, problems)
     }
 
-    /// Whether any hook runs at an event. Check it before collecting the input of hooks.
+    /// Returns whether any hook runs at an event. Check it before collecting the input of hooks.
     pub fn has_match(&self, event: &HookEvent<'_>) -> bool {
         self.hooks.iter().any(|hook| hook.matches(event))
     }

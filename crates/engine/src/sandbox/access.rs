@@ -40,13 +40,13 @@ fn is_proven_read_only(line: &str, policy: &Policy, workspace: &Workspace) -> bo
     !matches!(judge(&strict, line, workspace), Verdict::Refuse(_))
 }
 
-/// Whether these rules cover every command of a line that changes something.
+/// Returns whether these rules cover every command of a line that changes something.
 fn is_covered(line: &str, allow: Vec<Rule>, policy: &Policy, workspace: &Workspace) -> bool {
     let policy = Policy { allow, ..plain(policy) };
     !policy.allow.is_empty() && matches!(judge(&policy, line, workspace), Verdict::Run(_))
 }
 
-/// Whether git is the only command of a line that changes something.
+/// Returns whether git is the only command of a line that changes something.
 fn writes_with_git(line: &str, policy: &Policy, workspace: &Workspace) -> bool {
     line.contains("git") && is_covered(line, vec![Rule::parse("git")], policy, workspace)
 }

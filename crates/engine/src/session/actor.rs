@@ -157,7 +157,7 @@ impl Actor {
         self.emit(Event::Reply { command_id, outcome });
     }
 
-    /// The running turn with everything its steps need, if a turn runs.
+    /// Returns the running turn with everything its steps need, if a turn runs.
     pub(super) fn active(&mut self) -> Option<ActiveTurn<'_>> {
         Some(ActiveTurn {
             environment: &self.environment,

@@ -210,7 +210,7 @@ fn judge_change(
     }
 }
 
-/// Whether the model may read all of these files without asking.
+/// Returns whether the model may read all of these files without asking.
 fn may_read(tool: &str, paths: &[PathBuf], policy: &Policy, context: &Context) -> bool {
     paths.iter().all(|path| {
         let path = path.to_string_lossy();

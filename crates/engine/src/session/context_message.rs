@@ -40,7 +40,7 @@ pub(super) fn context_message(environment: &Environment, session: &Session, user
     message(format!("context-{user_message}"), Role::User, content, Visibility::LlmOnly)
 }
 
-/// The tools the model has to search for.
+/// Returns the tools the model has to search for.
 fn deferred<'a>(registry: &'a Registry, session: &Session) -> Vec<Listed<'a>> {
     let deferred = registry.infos().filter(|info| info.offer == Offer::OnSearch);
     let known = deferred.filter(|info| tool_selection::known(info.name, registry, session).is_ok());

@@ -28,7 +28,7 @@ fn prompt<'a>(mut messages: impl DoubleEndedIterator<Item = &'a Message>) -> Opt
     messages.rfind(|message| message.role == Role::User && message.visibility != Visibility::LlmOnly)
 }
 
-/// Whether the last turn of these messages is one that is to continue.
+/// Returns whether the last turn of these messages is one that is to continue.
 pub(super) fn is_for(which: &ContinueTurn, messages: &[Message]) -> bool {
     match which {
         ContinueTurn::No => false,

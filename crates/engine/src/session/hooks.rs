@@ -84,7 +84,7 @@ impl HookRunner {
     }
 }
 
-/// The ids of a hook run about a message.
+/// Returns the ids of a hook run about a message.
 pub(super) fn about_message(id: &str) -> HookRun {
     HookRun { parent_id: Some(id.to_owned()), ..HookRun::default() }
 }
@@ -125,7 +125,7 @@ impl Session {
         }
     }
 
-    /// Whether `UserPromptSubmit` hooks may refuse prompts. They run before a prompt becomes part of the conversation.
+    /// Returns whether `UserPromptSubmit` hooks may refuse prompts. They run before a prompt becomes part of the conversation.
     pub(super) fn has_prompt_hooks(&self) -> bool {
         let event = HookEvent::UserPromptSubmit { message_id: "", prompt: "", has_images: false };
         // the prompt of a subagent comes from a model
@@ -231,7 +231,7 @@ impl ActiveTurn<'_> {
     }
 }
 
-/// The event that announces the progress of hooks.
+/// Returns the event that announces the progress of hooks.
 pub(super) fn hook_event(progress: HookProgress) -> Event {
     match progress {
         HookProgress::Started(run) => Event::HookStarted(Box::new(run)),
@@ -256,7 +256,7 @@ pub(super) fn millis(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// A hook run as it is logged, with droid's field names.
+/// Returns a hook run as it is logged, with droid's field names.
 pub(super) fn hook_message(run: &HookRun) -> Message {
     let mut kept = message(run.id.clone(), Role::System, Vec::new(), Visibility::UserOnly);
     let begun = i64::try_from(run.order / 1000).unwrap_or(kept.created_at_ms);
@@ -288,7 +288,7 @@ pub(super) fn hook_message(run: &HookRun) -> Message {
     kept
 }
 
-/// The permission mode as hooks read it.
+/// Returns the permission mode as hooks read it.
 fn permission_mode(settings: &Settings) -> &'static str {
     match (settings.mode, settings.autonomy) {
         (Mode::Spec, _) => "spec",

@@ -19,17 +19,17 @@ pub(crate) enum Journal {
 }
 
 impl Journal {
-    /// Whether this process owns the session, and may write its log.
+    /// Returns whether this process owns the session, and may write its log.
     pub(crate) fn is_owned(&self) -> bool {
         matches!(self, Self::Owned(_))
     }
 
-    /// Whether there is no file yet.
+    /// Returns whether there is no file yet.
     pub(crate) fn is_new(&self) -> bool {
         matches!(self, Self::New(..))
     }
 
-    /// The path of the file, also if there is none yet.
+    /// Returns the path of the file, also if there is none yet.
     pub(crate) fn path(&self) -> PathBuf {
         match self {
             Self::New(store, new) => store.place(&new.id, &new.cwd),
@@ -56,7 +56,7 @@ impl Journal {
         }
     }
 
-    /// The log, created if there is none yet. Fails if this process does not own the session.
+    /// Returns the log, created if there is none yet. Fails if this process does not own the session.
     pub(crate) fn open(
         &mut self,
         settings: impl FnOnce() -> Map<String, Value>,

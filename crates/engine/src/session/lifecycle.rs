@@ -34,17 +34,17 @@ enum Ending {
 }
 
 impl Lifecycle {
-    /// Whether commands are taken.
+    /// Returns whether commands are taken.
     pub(super) fn takes_commands(&self) -> bool {
         self.ending == Ending::No
     }
 
-    /// Whether a turn may still run but no client can answer requests.
+    /// Returns whether a turn may still run but no client can answer requests.
     pub(super) fn is_unattended(&self) -> bool {
         matches!(self.ending, Ending::Drain(_))
     }
 
-    /// Whether the next turn may begin: not while hooks of a session that opens or closes run.
+    /// Returns whether the next turn may begin: not while hooks of a session that opens or closes run.
     pub(super) fn takes_prompts(&self) -> bool {
         !self.is_delayed() && matches!(self.ending, Ending::No | Ending::Drain(_))
     }
@@ -53,7 +53,7 @@ impl Lifecycle {
         self.starting.is_some() || self.is_closing
     }
 
-    /// The input has ended. Returns whether that is new.
+    /// Notes that the input has ended. Returns whether that is new.
     pub(super) fn drain(&mut self, until: Instant) -> bool {
         let is_new = self.ending == Ending::No;
         if is_new {
@@ -62,7 +62,7 @@ impl Lifecycle {
         is_new
     }
 
-    /// The agent stops. Returns whether that is new.
+    /// Notes that the agent stops. Returns whether that is new.
     pub(super) fn stop(&mut self, until: Instant) -> bool {
         let is_new = !matches!(self.ending, Ending::Stop(_) | Ending::Now);
         if is_new {
@@ -83,7 +83,7 @@ impl Lifecycle {
         }
     }
 
-    /// A deadline has passed. Returns whether the turn must be stopped.
+    /// Handles a deadline that has passed. Returns whether the turn must be stopped.
     pub(super) fn is_late(&mut self, now: Instant) -> bool {
         match self.ending {
             Ending::Drain(until) => now >= until,
@@ -95,7 +95,7 @@ impl Lifecycle {
         }
     }
 
-    /// Whether the agent's task returns. `is_done`: no turn runs, and no event waits.
+    /// Returns whether the agent's task returns. `is_done`: no turn runs, and no event waits.
     pub(super) fn is_at_end(&self, is_done: bool) -> bool {
         match self.ending {
             Ending::Now => true,
@@ -104,7 +104,7 @@ impl Lifecycle {
         }
     }
 
-    /// When [`is_late`](Self::is_late) has to be called.
+    /// Returns when [`is_late`](Self::is_late) has to be called.
     pub(super) fn deadline(&self) -> Option<Instant> {
         match self.ending {
             Ending::No | Ending::Now => None,
@@ -123,7 +123,7 @@ impl Lifecycle {
         self.starting = Some(starting);
     }
 
-    /// Whether `SessionStart` hooks run.
+    /// Returns whether `SessionStart` hooks run.
     pub(super) fn is_starting(&self) -> bool {
         self.starting.is_some()
     }
@@ -135,7 +135,7 @@ impl Lifecycle {
         }
     }
 
-    /// The `SessionStart` hooks have ended, or are not awaited any longer. Returns the delayed reply.
+    /// Notes that the `SessionStart` hooks have ended, or are not awaited any longer. Returns the delayed reply.
     pub(super) fn started(&mut self) -> Option<(CommandId, Reply)> {
         let starting = self.starting.take()?;
         starting.cancel.cancel();

@@ -129,7 +129,7 @@ impl Session {
         }
     }
 
-    /// What is wrong with the tool names in a change of settings; `None` if nothing is.
+    /// Returns what is wrong with the tool names in a change of settings; `None` if nothing is.
     pub(super) fn unmatched_tools(&self, change: &SettingsChange, registry: &Registry) -> Option<String> {
         let servers: Vec<String> = self.mcp().servers().into_iter().map(|server| server.name).collect();
         Unmatched::of(change, None, registry, &servers).problem()
@@ -224,7 +224,7 @@ fn droid_tokens(droid: &Droid) -> u64 {
     tokens(droid.name.len() + droid.description.len())
 }
 
-/// The texts of context messages.
+/// Returns the texts of context messages.
 fn hidden_texts<'a>(hidden: &'a [&Arc<Message>]) -> impl Iterator<Item = &'a str> {
     hidden.iter().flat_map(|message| &message.content).filter_map(|content| match content {
         Content::Text(text) => Some(text.as_str()),
@@ -241,7 +241,7 @@ pub(super) fn message_tokens(message: &Message) -> u64 {
     to_model(message).map_or(0, |message| budget::message_tokens(&message))
 }
 
-/// The size of the context beyond which the conversation is compacted, in tokens.
+/// Returns the size of the context beyond which the conversation is compacted, in tokens.
 pub(super) fn limit(session: &Session) -> u64 {
     let config = &session.config().settings;
     let of_model = config.compaction_token_limit_per_model.get(session.model_id()).copied();
@@ -249,7 +249,7 @@ pub(super) fn limit(session: &Session) -> u64 {
     session.settings().compaction_token_limit.or(of_model).unwrap_or_else(window)
 }
 
-/// The repository a session works in, if it has a remote.
+/// Returns the repository a session works in, if it has a remote.
 pub(super) fn repository(session: &Session) -> Option<Repository> {
     Git::read(&session.config().root)?.remote
 }

@@ -75,7 +75,7 @@ pub(crate) struct ModelResponse {
 }
 
 impl ModelResponse {
-    /// The text of the response, without thinking.
+    /// Returns the text of the response, without thinking.
     pub(crate) fn text(&self) -> String {
         let texts = self.content.iter().filter_map(|content| match content {
             Content::Text(text) => Some(text.as_str()),
@@ -84,7 +84,7 @@ impl ModelResponse {
         texts.collect::<Vec<_>>().join("\n")
     }
 
-    /// Whether it has text, calls or parts of the vendor's own tools: more than thinking.
+    /// Returns whether it has text, calls or parts of the vendor's own tools: more than thinking.
     pub(crate) fn has_answer(&self) -> bool {
         self.content.iter().any(|content| match content {
             Content::Text(text) => !text.trim().is_empty(),
@@ -194,7 +194,7 @@ impl Draft {
         Progress::More
     }
 
-    /// Whether clients have got any part of it.
+    /// Returns whether clients have got any part of it.
     pub(crate) fn has_shown(&self) -> bool {
         self.is_streaming || !self.content.is_empty()
     }

@@ -20,7 +20,7 @@ pub(crate) fn edit_style(model: &str) -> EditStyle {
     if is_trained { EditStyle::Patch } else { EditStyle::Replace }
 }
 
-/// Whether a model reads PDFs through an API format.
+/// Returns whether a model reads PDFs through an API format.
 ///
 /// Claude reads them as `document` blocks, in tool results too (Anthropic, "PDF support"). The vision models of `OpenAI` read `input_file` parts
 /// through the responses format ("File inputs"). Chat completions cannot hold them in a tool result. Both as documented in November 2026.
@@ -40,7 +40,8 @@ pub(crate) fn reads_documents(format: Format, model: &str) -> bool {
     }
 }
 
-/// Whether a model rejects reasoning that is sent back after another beginning of the conversation: see [`thinking`](super::thinking).
+/// Returns whether a model rejects reasoning that is sent back after another beginning of the conversation: see
+/// [`thinking`](super::thinking).
 ///
 /// Claude Fable and Mythos since 5.1, Opus, Sonnet and Haiku since 5.5; Anthropic, "Preserved thinking", "Change tools or instructions
 /// without failing the prefix check", November 2026.

@@ -50,7 +50,7 @@ impl Outbox {
         self.waiting.push_back(SessionEvent { session: Some(session), event });
     }
 
-    /// The working state as clients know it.
+    /// Returns the working state as clients know it.
     pub(crate) fn state(&self) -> WorkingState {
         self.state
     }
@@ -64,7 +64,7 @@ impl Outbox {
         self.waiting.is_empty()
     }
 
-    /// Whether there is room for more events. Events that answer controls are added in any case; they are few.
+    /// Returns whether there is room for more events. Events that answer controls are added in any case; they are few.
     pub(crate) fn has_room(&self) -> bool {
         self.waiting.len() < self.limit
     }

@@ -161,7 +161,7 @@ pub(super) fn answer(reply: Reply, output: ToolOutput) {
     reply.send(output).ok();
 }
 
-/// The autonomy level of the new session that carries out a plan, or `None` if this session does.
+/// Returns the autonomy level of the new session that carries out a plan, or `None` if this session does.
 fn new_session_level(choice: Choice) -> Option<Autonomy> {
     match choice {
         Choice::ProceedNewSession => Some(Autonomy::Off),

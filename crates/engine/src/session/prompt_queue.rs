@@ -20,7 +20,7 @@ impl Prompts {
         self.waiting.is_empty()
     }
 
-    /// Whether the queue takes no more prompts of clients.
+    /// Returns whether the queue takes no more prompts of clients.
     pub(super) fn is_full(&self) -> bool {
         self.waiting.len() >= self.max
     }

@@ -98,7 +98,7 @@ fn omit_unreadable(message: &mut ModelMessage, model: &Model) {
     }
 }
 
-/// The summary as the model reads it.
+/// Returns the summary as the model reads it.
 fn summary_reminder(summary: &str) -> String {
     format!(
         "<system-reminder>\nThe beginning of this conversation was replaced by this summary:\n\n{summary}\n</system-reminder>"
@@ -134,7 +134,7 @@ fn block(content: &Content) -> Option<Block> {
     })
 }
 
-/// Whether a part is the call of a tool that the vendor runs itself, or its result.
+/// Returns whether a part is the call of a tool that the vendor runs itself, or its result.
 fn is_of_vendor(part: &serde_json::Value) -> bool {
     let kind = part.get("type").and_then(serde_json::Value::as_str).unwrap_or_default();
     kind == "server_tool_use" || kind.ends_with("_tool_result") && part.get("tool_use_id").is_some()

@@ -20,7 +20,7 @@ const MIN_CHARS: usize = 500;
 const MIN_TOTAL_CHARS: usize = 20_000;
 
 impl ResultLimit {
-    /// The limit for a message to a model that reads this many tokens: a quarter of them, at about three characters each.
+    /// Returns the limit for a message to a model that reads this many tokens: a quarter of them, at about three characters each.
     pub(super) fn new(input_tokens: u64, scratch: PathBuf) -> Self {
         let chars = usize::try_from(input_tokens / 4 * 3).unwrap_or(usize::MAX);
         let left = Arc::new(Mutex::new(chars.clamp(MIN_TOTAL_CHARS, MAX_RESULTS_CHARS)));

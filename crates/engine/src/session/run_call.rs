@@ -81,7 +81,7 @@ impl ActiveTurn<'_> {
         });
     }
 
-    /// The limit that the results of the current message share.
+    /// Returns the limit that the results of the current message share.
     fn result_limit(&mut self, model: Option<&Model>) -> ResultLimit {
         let tokens = model.and_then(|model| model.input_limit).unwrap_or(Limits::UNKNOWN_WINDOW);
         let scratch = self.session.tools().scratch.clone();
@@ -102,7 +102,7 @@ impl ActiveTurn<'_> {
     }
 }
 
-/// Whether the paths of a call lead elsewhere than when it was judged: another process has put links there since.
+/// Returns whether the paths of a call lead elsewhere than when it was judged: another process has put links there since.
 async fn lead_elsewhere(paths: Vec<PathBuf>, context: &Context) -> bool {
     if paths.is_empty() {
         return false;

@@ -33,22 +33,22 @@ impl Turns {
         self.running = Some(Running::new(self.begun, turn));
     }
 
-    /// The running turn.
+    /// Returns the running turn.
     pub(super) fn running(&self) -> Option<&Running> {
         self.running.as_ref()
     }
 
-    /// The running turn, to change it.
+    /// Returns the running turn, to change it.
     pub(super) fn running_mut(&mut self) -> Option<&mut Running> {
         self.running.as_mut()
     }
 
-    /// The running turn, if it has this number.
+    /// Returns the running turn, if it has this number.
     pub(super) fn numbered(&mut self, number: u64) -> Option<&mut Running> {
         self.running.as_mut().filter(|running| running.number == number)
     }
 
-    /// Whether a turn runs.
+    /// Returns whether a turn runs.
     pub(super) fn is_running(&self) -> bool {
         self.running.is_some()
     }
@@ -144,7 +144,7 @@ impl Running {
         }
     }
 
-    /// The number of the turn, counted by the agent.
+    /// Returns the number of the turn, counted by the agent.
     pub(super) fn number(&self) -> u64 {
         self.number
     }
@@ -208,7 +208,7 @@ impl Running {
         self.cancel.cancel();
     }
 
-    /// The deadline of the tasks of a turn that ends.
+    /// Returns the deadline of the tasks of a turn that ends.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.finish.map(|(_, until)| until)
     }
@@ -233,7 +233,7 @@ impl Running {
         if self.turn.is_over() { None } else { self.after_compaction.take() }
     }
 
-    /// Whether no compaction has failed in this turn.
+    /// Returns whether no compaction has failed in this turn.
     pub(super) fn can_compact(&self) -> bool {
         !self.has_compaction_failed
     }
@@ -248,12 +248,12 @@ impl Running {
         self.schema = schema;
     }
 
-    /// The schema of the answer, for vendors that enforce it.
+    /// Returns the schema of the answer, for vendors that enforce it.
     pub(super) fn schema(&self) -> Option<&Value> {
         self.schema.as_ref()
     }
 
-    /// The limit that the results of the current message share.
+    /// Returns the limit that the results of the current message share.
     pub(super) fn result_limit(&mut self, new: impl FnOnce() -> ResultLimit) -> ResultLimit {
         let message = self.turn.model_calls();
         match &self.result_limit {

@@ -66,7 +66,7 @@ fn cut(messages: &[Arc<Message>], compacted: usize, budget: u64) -> usize {
     at
 }
 
-/// Whether a cut at this index separates a call from its result.
+/// Returns whether a cut at this index separates a call from its result.
 fn is_torn(messages: &[Arc<Message>], at: usize) -> bool {
     let before = messages.get(..at).unwrap_or_default().iter().flat_map(|message| &message.content);
     let calls: HashSet<&str> = before
@@ -216,7 +216,7 @@ impl Work {
     }
 }
 
-/// The last line of a result that says something.
+/// Returns the last line of a result that says something.
 fn last_line(result: &[Part]) -> String {
     let text = result.iter().find_map(|part| match part {
         Part::Text(text) => Some(text.as_str()),
@@ -273,7 +273,7 @@ fn show(part: &Content, all: &mut String) {
     };
 }
 
-/// A text with its middle left out, if it is too long.
+/// Returns a text with its middle left out, if it is too long.
 fn shortened(text: &str, max_length: usize) -> std::borrow::Cow<'_, str> {
     if text.len() <= max_length {
         return text.into();

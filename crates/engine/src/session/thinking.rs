@@ -156,7 +156,7 @@ pub(crate) fn set_labels(message: &mut Message, labels: &[PlacedLabel]) {
     store(message, LABELS, labels);
 }
 
-/// Whether a part may be bound to its prefix.
+/// Returns whether a part may be bound to its prefix.
 fn is_bound(content: &Content) -> bool {
     let proof = match content {
         Content::Thinking(Thinking { proof, .. }) => proof.as_ref(),

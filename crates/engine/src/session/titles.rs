@@ -118,18 +118,18 @@ struct MadeTitle {
 }
 
 impl TitleCall {
-    /// Whether the model is asked. If not, it will not be.
+    /// Returns whether the model is asked. If not, it will not be.
     fn has_begun(&self) -> bool {
         self.is_settled.swap(true, Ordering::AcqRel)
     }
 }
 
-/// Whether the user wrote the message.
+/// Returns whether the user wrote the message.
 pub(super) fn is_from_user(message: &crate::Message) -> bool {
     message.role == crate::Role::User && message.visibility == crate::Visibility::Both
 }
 
-/// The request for a title, with as little thinking as the model can do.
+/// Returns the request for a title, with as little thinking as the model can do.
 fn request(model: &str, efforts: &[Effort], text: &str) -> Request {
     let prompt = format!(
         "Title the task below in three to seven words, in its language. Reply with the title only.\n\n{text}"

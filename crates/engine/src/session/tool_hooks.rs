@@ -12,7 +12,7 @@ use crate::hooks::{HookDecision, HookEvent, HookOutcome};
 use crate::permission::{Grants, Policy, Refusal};
 use crate::{Autonomy, HookRun};
 
-/// The ids of a hook run about a call.
+/// Returns the ids of a hook run about a call.
 fn about_call(call: &ToolUse) -> HookRun {
     HookRun { tool_call_id: Some(call.id.clone()), ..HookRun::default() }
 }

@@ -19,7 +19,7 @@ const OF_DROID: [(&str, &str); 11] = [
     ("web_search", "WebSearch"),
 ];
 
-/// Whether a list names a tool. As in droid, the case does not matter.
+/// Returns whether a list names a tool. As in droid, the case does not matter.
 pub(super) fn are_naming(list: &[String], info: &ToolInfo) -> bool {
     list.iter().any(|text| is_name(text, info.id, info.name))
 }
@@ -74,7 +74,7 @@ impl Unmatched {
         unmatched
     }
 
-    /// What is wrong, in one text; `None` if nothing is.
+    /// Returns what is wrong, in one text; `None` if nothing is.
     pub(crate) fn problem(&self) -> Option<String> {
         let quoted =
             |list: &[String]| list.iter().map(|text| format!("`{text}`")).collect::<Vec<_>>().join(", ");

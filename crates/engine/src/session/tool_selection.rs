@@ -49,12 +49,12 @@ pub(super) fn mcp_entry(tool: &McpTool, has_schema: bool) -> ToolEntry {
     }
 }
 
-/// Whether a client has requested a tool, which is offered without a search then.
+/// Returns whether a client has requested a tool, which is offered without a search then.
 fn is_requested(info: &ToolInfo, selection: &ToolSelection) -> bool {
     are_naming(&selection.enabled, info) || are_naming(&selection.additional, info)
 }
 
-/// Whether a tool is for models that edit files in this way.
+/// Returns whether a tool is for models that edit files in this way.
 fn is_for_style(info: &ToolInfo, style: EditStyle) -> bool {
     info.edit_style.is_none_or(|of_tool| of_tool == style)
 }
@@ -70,12 +70,12 @@ pub(super) fn style_for(settings: &Settings, models: &Models) -> EditStyle {
     model_traits::edit_style(model.as_ref().map_or("", |model| model.name.as_str()))
 }
 
-/// Whether a session can have a tool at all.
+/// Returns whether a session can have a tool at all.
 fn is_there(info: &ToolInfo, selection: &ToolSelection) -> bool {
     info.offer != Offer::OnRequest || is_requested(info, selection)
 }
 
-/// Whether the session's selection has a tool.
+/// Returns whether the session's selection has a tool.
 fn is_selected(info: &ToolInfo, selection: &ToolSelection) -> bool {
     let named = |list: &[String]| are_naming(list, info);
     is_there(info, selection)
@@ -141,7 +141,7 @@ fn deferred_mcp(session: &Session) -> Vec<McpTool> {
     theirs.filter(|tool| !direct.contains(&tool.model_name)).collect()
 }
 
-/// Whether a session has a tool of an MCP server.
+/// Returns whether a session has a tool of an MCP server.
 pub(crate) fn is_offered(tool: &McpTool, session: &Session) -> bool {
     let may_use = |droid: &Droid| droid.may_use(&tool.model_name, Some(&tool.server));
     mcp::is_selected(tool, &session.settings().tools)
@@ -167,7 +167,7 @@ fn fixed(registry: &Registry, selection: &ToolSelection, style: EditStyle) -> Ve
     infos.into_iter().map(spec).collect()
 }
 
-/// Whether a session has a tool that provides this.
+/// Returns whether a session has a tool that provides this.
 pub(crate) fn provides(feature: Feature, registry: &Registry, session: &Session) -> bool {
     let selection = &session.settings().tools;
     registry.infos().any(|info| info.provides == Some(feature) && is_selected(info, selection))
@@ -266,7 +266,7 @@ pub(super) fn filtered(settings: &Settings, filter: &ToolFilter, max: Option<Aut
     settings
 }
 
-/// Whether a tool may run without permission, in lists for clients: by its kind, not by a call.
+/// Returns whether a tool may run without permission, in lists for clients: by its kind, not by a call.
 fn is_allowed(info: &ToolInfo, settings: &Settings, skips: bool) -> bool {
     if settings.mode == Mode::Spec {
         return info.listed_from == ListedFrom::Off || info.is_for_spec_mode;

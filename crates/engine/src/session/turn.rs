@@ -145,22 +145,22 @@ impl Turn {
         }
     }
 
-    /// The id of the turn: that of the user's message.
+    /// Returns the id of the turn: that of the user's message.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
 
-    /// When the turn began.
+    /// Returns when the turn began.
     pub(crate) fn started(&self) -> Instant {
         self.started
     }
 
-    /// The number of calls that were run.
+    /// Returns the number of calls that were run.
     pub(crate) fn tool_count(&self) -> usize {
         self.tool_count
     }
 
-    /// Whether hooks have made the model continue.
+    /// Returns whether hooks have made the model continue.
     pub(crate) fn was_held(&self) -> bool {
         self.holds > 0
     }
@@ -170,7 +170,7 @@ impl Turn {
         self.shape = Some(shape);
     }
 
-    /// Whether the final response must have a shape.
+    /// Returns whether the final response must have a shape.
     pub(crate) fn expects_shape(&self) -> bool {
         self.shape.is_some()
     }
@@ -185,12 +185,12 @@ impl Turn {
         self.subagent_usage = sum(self.subagent_usage, usage);
     }
 
-    /// The number of model calls: events of an earlier call are stale.
+    /// Returns the number of model calls: events of an earlier call are stale.
     pub(crate) fn model_calls(&self) -> usize {
         self.model_calls
     }
 
-    /// The request that waits for a response of the user.
+    /// Returns the request that waits for a response of the user.
     pub(crate) fn open_request(&self) -> Option<&UserRequest> {
         match &self.phase {
             Phase::Tools(batch) => batch.open_request(),
@@ -198,7 +198,7 @@ impl Turn {
         }
     }
 
-    /// Whether everything is decided and only tasks have to end.
+    /// Returns whether everything is decided and only tasks have to end.
     pub(crate) fn is_over(&self) -> bool {
         matches!(self.phase, Phase::Over)
     }
@@ -277,7 +277,7 @@ impl Turn {
         out.push(Effect::StepDone(Next::Stop { message_id: message_id.to_string(), is_question }));
     }
 
-    /// Whether the model may be reminded of open steps of its to-do list.
+    /// Returns whether the model may be reminded of open steps of its to-do list.
     pub(crate) fn can_remind(&self) -> bool {
         !self.was_reminded && matches!(self.phase, Phase::Stopping)
     }

@@ -144,17 +144,17 @@ impl Auth {
         }
     }
 
-    /// What the server said when it refused the last request, if it did.
+    /// Returns what the server said when it refused the last request, if it did.
     pub(crate) fn challenge(&self) -> Option<Challenge> {
         self.lock().challenge.clone()
     }
 
-    /// Whether there are tokens.
+    /// Returns whether there are tokens.
     pub(crate) fn has_tokens(&self) -> bool {
         self.usable().is_some_and(|stored| stored.access_token.is_some())
     }
 
-    /// Whether the user has logged in elsewhere since the server has refused a request. Reads the file.
+    /// Returns whether the user has logged in elsewhere since the server has refused a request. Reads the file.
     pub(crate) fn has_new_login(&self) -> bool {
         let Some(stored) = tokens::read(&self.home, &self.url) else { return false };
         let known = self.lock();
@@ -168,12 +168,12 @@ impl Auth {
         *self.lock() = Known { stored, challenge: None };
     }
 
-    /// The registration of an earlier login.
+    /// Returns the registration of an earlier login.
     pub(super) fn registration(&self) -> Option<(Option<String>, endpoint::Registration)> {
         self.usable().and_then(|stored| Some((stored.issuer, stored.client?)))
     }
 
-    /// The scopes of the login.
+    /// Returns the scopes of the login.
     pub(super) fn scope(&self) -> Option<String> {
         self.usable().and_then(|stored| stored.scope)
     }

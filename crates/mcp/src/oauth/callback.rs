@@ -40,7 +40,7 @@ impl Callback {
         Self::listen(port).await.ok()
     }
 
-    /// The URL of the listener.
+    /// Returns the URL of the listener.
     pub(super) fn redirect(&self) -> &str {
         &self.redirect
     }

@@ -26,7 +26,7 @@ impl Challenge {
         challenge
     }
 
-    /// Whether a new login with more scopes would help.
+    /// Returns whether a new login with more scopes would help.
     pub(crate) fn lacks_scope(&self) -> bool {
         self.error.as_deref() == Some("insufficient_scope")
     }

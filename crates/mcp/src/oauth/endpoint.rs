@@ -61,7 +61,7 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    /// Whether the tokens are void: only a new login helps.
+    /// Returns whether the tokens are void: only a new login helps.
     pub(super) fn is_final(&self) -> bool {
         match self {
             Self::Code { code, .. } => {

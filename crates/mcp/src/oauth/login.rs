@@ -224,7 +224,7 @@ impl Login {
     }
 }
 
-/// How a client with a secret authenticates. The standard's default is `client_secret_basic`.
+/// Returns how a client with a secret authenticates. The standard's default is `client_secret_basic`.
 fn secret_method(supported: Option<&[String]>) -> &'static str {
     let has_post = supported.is_some_and(|all| all.iter().any(|method| method == "client_secret_post"));
     if has_post { "client_secret_post" } else { "client_secret_basic" }

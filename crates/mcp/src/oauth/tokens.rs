@@ -49,7 +49,7 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// Whether the access token has expired, or will in a moment.
+    /// Returns whether the access token has expired, or will in a moment.
     pub(super) fn is_expired(&self) -> bool {
         self.expires_at.is_some_and(|at| at <= now() + MARGIN)
     }

@@ -41,7 +41,7 @@ pub(super) fn origin(url: &Uri) -> String {
     format!("{}://{host}", url.scheme_str().unwrap_or_default()).to_ascii_lowercase()
 }
 
-/// Whether a URL leads to this machine.
+/// Returns whether a URL leads to this machine.
 pub(super) fn is_loopback(url: &Uri) -> bool {
     match url.host() {
         Some("localhost" | "[::1]") => true,
@@ -61,7 +61,7 @@ pub(super) fn checked(url: &str, server: &Uri) -> Result<Uri, String> {
     }
 }
 
-/// Whether a server at `url` belongs to `resource`: the same origin, and a path below it.
+/// Returns whether a server at `url` belongs to `resource`: the same origin, and a path below it.
 pub(super) fn is_of_resource(url: &Uri, resource: &str) -> bool {
     let Ok(resource) = resource.parse::<Uri>() else { return false };
     let (path, top) = (url.path(), resource.path().trim_end_matches('/'));

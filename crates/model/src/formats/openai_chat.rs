@@ -98,7 +98,7 @@ fn reason(body: &mut Value, effort: Effort, reasoning: Reasoning, model: &str) {
     }
 }
 
-/// The budget of Gemini 2.5 for an effort, as Google's compatible API maps them ("`OpenAI` compatibility", November 2026).
+/// Returns the budget of Gemini 2.5 for an effort, as Google's compatible API maps them ("`OpenAI` compatibility", November 2026).
 fn budget(effort: Effort) -> u64 {
     match effort {
         Effort::Off => 0,
@@ -167,7 +167,7 @@ fn google(signature: &str) -> Value {
     json!({"google": {"thought_signature": signature}})
 }
 
-/// Whether a model is Gemini 3 or later: it rejects the first call of an answer without a signature, and has thinking levels.
+/// Returns whether a model is Gemini 3 or later: it rejects the first call of an answer without a signature, and has thinking levels.
 fn requires_signature(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model);
     if name.starts_with("gemini-") && name.ends_with("-latest") {

@@ -64,7 +64,7 @@ impl Judged {
         rules.iter().find(|rule| self.all().any(|words| rule.catches(words)))
     }
 
-    /// Whether the rules cover every command that changes something.
+    /// Returns whether the rules cover every command that changes something.
     pub(super) fn is_covered_by(&self, rules: &[Rule]) -> bool {
         let is_named = |(words, _): &&(Vec<Word>, Finding)| rules.iter().any(|rule| rule.covers(words));
         let is_covered = |command| is_named(&command) || command.1.risk == Risk::None;

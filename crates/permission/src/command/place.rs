@@ -97,7 +97,7 @@ impl<'a> Place<'a> {
         if self.has_new_files { finding.at_least(Risk::Medium) } else { finding }
     }
 
-    /// Whether moving or copying what a word names may put a link in another place.
+    /// Returns whether moving or copying what a word names may put a link in another place.
     pub(super) fn may_be_link(&self, word: &Word) -> bool {
         let Some(paths) = word.literal().and_then(|path| self.paths(path)) else { return true };
         paths.iter().any(|path| secrets::has_links(path))
@@ -153,7 +153,7 @@ impl<'a> Place<'a> {
         found.fold(Finding::NOTHING, Finding::and)
     }
 
-    /// The same for each file that a pattern stands for.
+    /// Returns the same for each file that a pattern stands for.
     pub(super) fn named_pattern(&self, pattern: &str) -> Finding {
         let found = self.read_pattern(pattern, Extent::File);
         Finding { risk: Risk::None, always_ask: found.always_ask }
@@ -173,7 +173,7 @@ impl<'a> Place<'a> {
         kinds.all(|kind| kind == Some(first)).then_some(first)
     }
 
-    /// Whether a path is the home directory or one above it.
+    /// Returns whether a path is the home directory or one above it.
     pub(super) fn is_home(&self, path: &str) -> bool {
         let home = &self.policy.home;
         let paths = self.paths(path).unwrap_or_default();
@@ -183,7 +183,7 @@ impl<'a> Place<'a> {
             })
     }
 
-    /// Whether a path is `/`, the home directory or the workspace, or a directory above one of these.
+    /// Returns whether a path is `/`, the home directory or the workspace, or a directory above one of these.
     pub(super) fn is_precious(&self, path: &str) -> bool {
         let Some(paths) = self.paths(path) else { return false };
         paths.iter().any(|path| {

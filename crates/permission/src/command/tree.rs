@@ -76,7 +76,7 @@ fn in_ascii(source: &str) -> Vec<u8> {
     source.bytes().map(|byte| if byte.is_ascii() { byte } else { b'%' }).collect()
 }
 
-/// Whether brackets nest deeper than in any real line, quoted or not. Deep nesting makes the parser slow.
+/// Returns whether brackets nest deeper than in any real line, quoted or not. Deep nesting makes the parser slow.
 fn is_deep(source: &str) -> bool {
     let mut depth: usize = 0;
     source.bytes().any(|byte| {
@@ -237,7 +237,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether the text between two words does not separate them.
+/// Returns whether the text between two words does not separate them.
 fn is_joined(gap: &str) -> bool {
     gap.replace("\\\n", "").is_empty() && !gap.contains('\n') || {
         let gap = gap.replace("\\\n", "");

@@ -176,12 +176,12 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Whether a character continues a name, or may continue it after a line continuation.
+/// Returns whether a character continues a name, or may continue it after a line continuation.
 fn is_of_name(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '_' | '\\' | '[')
 }
 
-/// Whether an unquoted character is safe: old shells treat some bytes of multi-byte characters as blanks.
+/// Returns whether an unquoted character is safe: old shells treat some bytes of multi-byte characters as blanks.
 fn is_plain(character: char) -> bool {
     character.is_ascii() && !character.is_ascii_control()
 }

@@ -57,7 +57,7 @@ const OF_SYSTEM: &str = "\
     /etc/NetworkManager/system-connections /etc/krb5.keytab /etc/kubernetes /etc/rancher /run/secrets /var/run/secrets \
     /var/lib/kubelet /etc/docker/key.json /etc/openvpn /etc/ppp/chap-secrets /etc/ppp/pap-secrets /etc/security/opasswd";
 
-/// Whether a real path usually holds secrets, for a user with this home directory.
+/// Returns whether a real path usually holds secrets, for a user with this home directory.
 pub(super) fn holds_credentials(path: &Path, home: &Path) -> bool {
     let is_below = |home: &Path| words(IN_HOME).any(|place| path.starts_with(home.join(place)));
     is_below(home)
@@ -70,7 +70,7 @@ fn words(list: &str) -> impl Iterator<Item = &str> {
     list.split_ascii_whitespace()
 }
 
-/// The home directory that a path is in, by the usual places of homes.
+/// Returns the home directory that a path is in, by the usual places of homes.
 fn other_home(path: &Path) -> Option<&Path> {
     let depth = match path.components().nth(1)?.as_os_str().to_str()? {
         "root" => 2,

@@ -144,12 +144,12 @@ impl Sensitive {
     }
 }
 
-/// Whether two names are equal on a case-insensitive file system.
+/// Returns whether two names are equal on a case-insensitive file system.
 fn is_named(name: &OsStr, other: &str) -> bool {
     name.eq_ignore_ascii_case(other)
 }
 
-/// Whether a path contains these components, one after the other.
+/// Returns whether a path contains these components, one after the other.
 fn has_run(names: &[&OsStr], place: &str) -> bool {
     let wanted: Vec<&str> = place.split('/').collect();
     names

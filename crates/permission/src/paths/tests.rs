@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// A workspace `in` beside a directory `out`.
+/// Returns a workspace `in` beside a directory `out`.
 fn scene() -> (TempDir, Workspace) {
     let folder = tempfile::tempdir().unwrap();
     for name in ["in/sub", "out"] {

@@ -174,7 +174,7 @@ fn line() -> impl Strategy<Value = String> {
     })
 }
 
-/// A repository with a commit.
+/// Returns a repository with a commit.
 pub(super) fn repository() -> TestWorkspace {
     let scene = TestWorkspace::new();
     let setup =

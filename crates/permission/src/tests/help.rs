@@ -23,7 +23,7 @@ const NOT_READERS: &[&str] = &[
 /// What follows an option. `{}` is the option.
 const FORMS: &[&str] = &["{}", "{} x", "{} 1", "{}=x", "{}x", "{} touch", "{} --output=x"];
 
-/// The words of a command around its options, so that it does its work.
+/// Returns the words of a command around its options, so that it does its work.
 fn around(program: &str) -> (&'static str, &'static str) {
     match program {
         "grep" | "egrep" | "fgrep" | "rg" => ("", " one a.txt src"),

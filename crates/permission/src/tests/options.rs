@@ -166,7 +166,7 @@ fn complaint(program: &[&str], arguments: &[&str], scene: &TestWorkspace) -> Opt
     Some(reader.join().unwrap())
 }
 
-/// Whether a complaint calls the canary an unknown option.
+/// Returns whether a complaint calls the canary an unknown option.
 fn is_about_canary(program: &[&str], complaint: &str) -> bool {
     const MARKS: &[&str] = &[
         "unrecognized option",

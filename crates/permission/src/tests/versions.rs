@@ -74,7 +74,7 @@ fn all_rows_of_versions_are_about_programs_of_the_tables() {
     }
 }
 
-/// Whether a text has this version, and not only a longer one.
+/// Returns whether a text has this version, and not only a longer one.
 fn has_version(text: &str, version: &str) -> bool {
     text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.')
         .any(|word| word.trim_start_matches(|letter: char| letter.is_ascii_alphabetic()) == version)

@@ -21,32 +21,33 @@ impl Layers {
         *AVAILABLE.get_or_init(Self::probe)
     }
 
-    /// Whether writing outside of the writable paths is denied.
+    /// Returns whether writing outside of the writable paths is denied.
     pub fn restricts_writes(self) -> bool {
         self.landlock.is_some() || self.namespaces
     }
 
-    /// Whether files outside of the writable paths cannot be emptied. Landlock alone does that from version 3, seccomp helps older ones.
+    /// Returns whether files outside of the writable paths cannot be emptied. Landlock alone does that from version 3, seccomp helps
+    /// older ones.
     pub fn restricts_truncation(self) -> bool {
         self.namespaces || self.landlock.is_some_and(|version| version >= 3 || self.seccomp)
     }
 
-    /// Whether modes, owners and times of files outside of the writable paths cannot be changed by programs that may write.
+    /// Returns whether modes, owners and times of files outside of the writable paths cannot be changed by programs that may write.
     pub fn restricts_attributes(self) -> bool {
         self.namespaces
     }
 
-    /// Whether connections are denied.
+    /// Returns whether connections are denied.
     pub fn restricts_network(self) -> bool {
         self.seccomp
     }
 
-    /// Whether paths inside writable ones can be kept read-only.
+    /// Returns whether paths inside writable ones can be kept read-only.
     pub fn protects_paths(self) -> bool {
         self.namespaces
     }
 
-    /// Whether all layers are there.
+    /// Returns whether all layers are there.
     pub fn is_complete(self) -> bool {
         self.landlock.is_some() && self.seccomp && self.namespaces
     }

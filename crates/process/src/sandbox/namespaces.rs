@@ -131,7 +131,7 @@ impl Ids {
     }
 }
 
-/// Whether this process may mount without a user namespace.
+/// Returns whether this process may mount without a user namespace.
 fn may_mount() -> bool {
     const SYS_ADMIN: u32 = 21;
     let status = fs_err::read_to_string("/proc/self/status").unwrap_or_default();
@@ -270,7 +270,7 @@ fn drop_capabilities() -> io::Result<()> {
     }
 }
 
-/// Whether this process may make such namespaces: tried with a program that does nothing.
+/// Returns whether this process may make such namespaces: tried with a program that does nothing.
 pub(super) fn is_available() -> bool {
     let sandbox = Sandbox::unprobed();
     let Ok(Some(namespaces)) = Namespaces::new(&sandbox, None) else { return false };

@@ -143,7 +143,7 @@ impl Filter {
     }
 }
 
-/// Whether the other layers would let a program empty files that it may not write to: Landlock handles that from version 3.
+/// Returns whether the other layers would let a program empty files that it may not write to: Landlock handles that from version 3.
 fn can_truncate(sandbox: &Sandbox) -> bool {
     !sandbox.layers.namespaces && sandbox.layers.landlock.is_none_or(|version| version < 3)
 }
@@ -192,7 +192,7 @@ fn denied_sockets(allowed: Sockets) -> io::Result<Option<Vec<SeccompRule>>> {
     Ok(Some(vec![SeccompRule::new(conditions).map_err(io::Error::other)?]))
 }
 
-/// Whether the kernel filters system calls.
+/// Returns whether the kernel filters system calls.
 pub(super) fn is_available() -> bool {
     const GET_ACTION_AVAILABLE: libc::c_uint = 2;
     let action: u32 = libc::SECCOMP_RET_ERRNO;

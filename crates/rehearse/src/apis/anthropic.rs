@@ -197,7 +197,7 @@ fn stop_reason(finish: Finish) -> &'static str {
     }
 }
 
-/// The token counts of a complete message.
+/// Returns the token counts of a complete message.
 fn usage(usage: &Usage, output: u64) -> Value {
     let mut counts = counts(usage, output);
     let written = usage.cache_creation.unwrap_or_default();
@@ -206,7 +206,7 @@ fn usage(usage: &Usage, output: u64) -> Value {
     counts
 }
 
-/// The token counts of a `message_delta`: cumulative, so the last ones are those of the whole message.
+/// Returns the token counts of a `message_delta`: cumulative, so the last ones are those of the whole message.
 fn counts(usage: &Usage, output: u64) -> Value {
     // At the start of a stream there are almost no thinking tokens.
     let thinking = usage.reasoning.unwrap_or_default().min(output);

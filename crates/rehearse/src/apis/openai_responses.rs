@@ -253,7 +253,7 @@ fn summary_part(text: &str) -> Value {
     json!({"type": "summary_text", "text": text})
 }
 
-/// The last item of an answer that broke off is incomplete, like the answer.
+/// Marks the last item of an answer that broke off as incomplete, like the answer.
 fn item_status(answer: &Answer, index: usize) -> &'static str {
     let is_last = index + 1 == answer.blocks().len();
     match answer.finish() {

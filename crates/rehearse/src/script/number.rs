@@ -18,7 +18,7 @@ where
     Ok(number)
 }
 
-/// The same for an optional number.
+/// Returns the same for an optional number.
 pub(super) fn some_positive<'de, D, N>(deserializer: D) -> Result<Option<N>, D::Error>
 where
     D: Deserializer<'de>,

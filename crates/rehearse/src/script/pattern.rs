@@ -42,7 +42,7 @@ impl Pattern {
         }
     }
 
-    /// Whether the pattern is found in `text`.
+    /// Returns whether the pattern is found in `text`.
     pub fn matches(&self, text: &str) -> bool {
         match &self.matcher {
             Matcher::Regex(regex) => regex.is_match(text),
@@ -108,7 +108,7 @@ impl JsonSchema for Pattern {
     }
 }
 
-/// The regex crate points at the mistake over several lines; the last line is the message.
+/// Returns the last line of an error of the regex crate, which points at the mistake over several lines.
 fn last_line(message: &str) -> String {
     let line = message.lines().last().unwrap_or_default();
     line.strip_prefix("error: ").unwrap_or(line).to_owned()

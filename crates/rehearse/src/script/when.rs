@@ -131,7 +131,7 @@ impl When {
         Self { api: Some(api), ..self }
     }
 
-    /// Whether the call matches.
+    /// Returns whether the call matches.
     pub fn matches(&self, call: &Call) -> bool {
         self.mismatch(call).is_none()
     }

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use hyper::header::{HOST, HeaderValue, ORIGIN};
 use hyper::{HeaderMap, Uri};
 
-/// Whether a request may be answered, by its `Host`, unless any is allowed, and its `Origin`.
+/// Returns whether a request may be answered, by its `Host`, unless any is allowed, and its `Origin`.
 pub(super) fn is_trusted(headers: &HeaderMap, uri: &Uri, is_any_host_allowed: bool) -> bool {
     // an absolute target overrides the header; HTTP/1.0 has neither
     let is_host_trusted = match (uri.authority(), one(headers.get_all(HOST).iter())) {
@@ -34,7 +34,7 @@ fn one<'a>(mut values: impl Iterator<Item = &'a HeaderValue>) -> Option<Option<&
     }
 }
 
-/// Whether a host, with or without a port, is this machine.
+/// Returns whether a host, with or without a port, is this machine.
 fn is_loopback(host: &str) -> bool {
     let without_port = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.ends_with(':') => name,

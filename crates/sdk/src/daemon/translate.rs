@@ -105,13 +105,13 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// A notification of a session as exec mode has it, made on this side.
+/// Returns a notification of a session as exec mode has it, made on this side.
 pub(super) fn notification(session: &str, content: &Value) -> Frame {
     let params = json!({"sessionId": session, "notification": content});
     Frame::Notification(Notification::new("droid.session_notification", Json::from(params)))
 }
 
-/// The message that notifications are missing.
+/// Returns the message that notifications are missing.
 pub(super) fn gap(session: &str, reason: &str) -> Frame {
     Frame::Notification(Notification::new(GAP, Json::from(json!({"sessionId": session, "reason": reason}))))
 }

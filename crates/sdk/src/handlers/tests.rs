@@ -24,7 +24,7 @@ where
     Handlers { permission: Some(Arc::new(FromFn(handler))), ..Handlers::default() }
 }
 
-/// A plain function as the future that a handler returns.
+/// Wraps the result of a plain function in the future that a handler returns.
 fn sync<A, R>(function: impl Fn(A) -> R + Send + Sync + 'static) -> impl Fn(A) -> std::future::Ready<R> {
     move |request| std::future::ready(function(request))
 }

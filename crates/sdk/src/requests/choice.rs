@@ -103,7 +103,7 @@ impl PermissionRequest {
     }
 }
 
-/// Whether a label says what the decision does, and nothing else.
+/// Returns whether a label says what the decision does, and nothing else.
 fn is_honest(label: &str, outcome: &Outcome) -> bool {
     let is_plain = !label.contains(char::is_control) && !label.contains("  ");
     if !is_plain || label.chars().count() > MAX_LABEL {

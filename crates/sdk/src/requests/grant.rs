@@ -197,7 +197,7 @@ impl Scope {
     }
 }
 
-/// Whether the agent lets a user allow later calls, and describes the call itself.
+/// Returns whether the agent lets a user allow later calls, and describes the call itself.
 fn may_grant(request: &PermissionRequest) -> bool {
     request.offers(&Outcome::ProceedAlways) && request.mismatches().is_empty()
 }

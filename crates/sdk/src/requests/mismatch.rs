@@ -194,7 +194,7 @@ fn apply(edits: &[(String, String)], text: &str, all: bool) -> Option<String> {
     })
 }
 
-/// Whether a notebook has these lines of a cell, which are strings of JSON in it.
+/// Returns whether a notebook has these lines of a cell, which are strings of JSON in it.
 fn has_lines(notebook: &str, cell: &str) -> bool {
     cell.lines().filter(|line| !line.starts_with("<cell ") && *line != "</cell>").all(|line| {
         let quoted = serde_json::to_string(line.trim()).unwrap_or_default();
@@ -206,7 +206,7 @@ fn patch_text(input: &Value) -> Option<&str> {
     input.as_str().or_else(|| ["input", "patch", "patch_content"].iter().find_map(|key| input[*key].as_str()))
 }
 
-/// Whether a description shows the text of a call.
+/// Returns whether a description shows the text of a call.
 fn is_same(described: &str, called: &str) -> bool {
     let (described, called) = (as_written(Some(described)), as_written(Some(called)));
     let blank = [' ', '\t', '\n'];
@@ -241,7 +241,7 @@ fn hidden(text: &str) -> Option<(char, &str)> {
     (character.is_control() || !character.is_ascii()).then_some((character, behind))
 }
 
-/// Whether a described path, which is absolute, is that of a call.
+/// Returns whether a described path, which is absolute, is that of a call.
 fn is_same_file(described: &str, called: &str) -> bool {
     let (described, called) = (as_written(Some(described)), as_written(Some(called)));
     let (described, called) = (Path::new(&described), Path::new(&called));

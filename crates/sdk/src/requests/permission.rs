@@ -147,7 +147,7 @@ impl Decision {
         Err(format!("`{}` was not offered (offered: {})", self.outcome, offered.join(", ")))
     }
 
-    /// Whether the decision ends the turn.
+    /// Returns whether the decision ends the turn.
     pub(crate) fn is_denial(&self) -> bool {
         self.outcome == Outcome::Cancel && !self.continues && self.rewritten_input.is_none()
     }

@@ -419,7 +419,7 @@ impl Tracker {
         }
     }
 
-    /// Whether the last error says that the model refused. The reason of a turn has no name for that.
+    /// Returns whether the last error says that the model refused. The reason of a turn has no name for that.
     fn is_refusal(&self) -> bool {
         let cause = self.result.errors.last().and_then(|error| error.error.as_ref());
         cause.and_then(|cause| cause.name.as_deref()) == Some("ModelRefusal")

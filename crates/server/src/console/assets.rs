@@ -14,7 +14,7 @@ pub(super) fn find(name: &str) -> Option<&'static Asset> {
 }
 
 impl Asset {
-    /// The media type, from the ending of the name.
+    /// Returns the media type, from the ending of the name.
     pub(super) fn kind(&self) -> &'static str {
         match self.name.rsplit('.').next() {
             Some("html") => "text/html; charset=utf-8",

@@ -55,7 +55,7 @@ fn create_login(hub: &Arc<Hub>, port: Option<u16>) -> Result<Json, RpcError> {
     Ok(Json::from(json!({"url": format!("http://{address}/console/"), "ticket": hub.console.ticket()})))
 }
 
-/// All sessions, newest first, with everything that the overview shows.
+/// Returns all sessions, newest first, with everything that the overview shows.
 fn sessions(hub: &Hub) -> Value {
     let opened: HashMap<_, _> = hub.registry.opened().into_iter().collect();
     let mut branches = HashMap::new();
@@ -142,7 +142,7 @@ fn milliseconds(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// The branch of a working directory, from the file that git keeps it in.
+/// Returns the branch of a working directory, from the file that git keeps it in.
 fn branch_of(cwd: &Path, known: &mut HashMap<PathBuf, Option<String>>) -> Option<String> {
     if let Some(branch) = known.get(cwd) {
         return branch.clone();
@@ -168,7 +168,7 @@ fn head_of(folder: &Path) -> Option<String> {
     fs_err::read_to_string(folder.join(target).join("HEAD")).ok()
 }
 
-/// The sessions with a text in a prompt or an answer, newest first, each with its first place.
+/// Returns the sessions with a text in a prompt or an answer, newest first, each with its first place.
 fn search(hub: &Hub, query: &str) -> Result<Json, RpcError> {
     let wanted = query.trim().to_lowercase();
     if wanted.is_empty() {
@@ -197,7 +197,7 @@ fn search(hub: &Hub, query: &str) -> Result<Json, RpcError> {
     Ok(Json::from(json!({"hits": hits, "isComplete": is_complete})))
 }
 
-/// The line of a text with what is searched for, shortened.
+/// Returns the line of a text with what is searched for, shortened.
 fn snippet(text: &str, wanted: &str) -> Option<String> {
     let line = text.lines().find(|line| line.to_lowercase().contains(wanted))?;
     let at = line
@@ -207,7 +207,7 @@ fn snippet(text: &str, wanted: &str) -> Option<String> {
     Some(line.chars().skip(at.saturating_sub(MAX_SNIPPET / 4)).take(MAX_SNIPPET).collect())
 }
 
-/// What all sessions have spent, by day, model and project.
+/// Returns what all sessions have spent, by day, model and project.
 fn usage(hub: &Hub) -> Value {
     let mut rows: Vec<Value> = Vec::new();
     for session in hub.options.store.list_with_archived(None, usize::MAX) {
@@ -232,7 +232,7 @@ fn usage(hub: &Hub) -> Value {
     json!({"rows": rows})
 }
 
-/// How the turns of an open session have ended, oldest first: their reasons, times, tokens and costs, from the journal.
+/// Returns how the turns of an open session have ended, oldest first: their reasons, times, tokens and costs, from the journal.
 fn turns(hub: &Hub, session: &str) -> Result<Json, RpcError> {
     let id =
         SessionId::parse(session).ok_or_else(|| error::invalid_value("sessionId", "not a session id"))?;

@@ -66,7 +66,7 @@ async fn top(cwd: &Path) -> Result<Option<PathBuf>, RpcError> {
     Ok(top.map(|top| PathBuf::from(top.trim_end_matches('\n'))))
 }
 
-/// What is not accepted, what is, and new files.
+/// Returns what is not accepted, what is, and new files.
 async fn changes(cwd: &Path) -> Result<Json, RpcError> {
     let Some(top) = top(cwd).await? else {
         return Ok(Json::from(json!({"isRepository": false})));
@@ -99,7 +99,7 @@ async fn changes(cwd: &Path) -> Result<Json, RpcError> {
     })))
 }
 
-/// A file that git does not know, as a patch that creates it.
+/// Returns a file that git does not know, as a patch that creates it.
 fn new_file(top: &Path, name: &str) -> Option<String> {
     let path = top.join(name);
     let metadata = fs_err::symlink_metadata(&path).ok()?;
@@ -127,7 +127,7 @@ fn new_file(top: &Path, name: &str) -> Option<String> {
     Some(patch)
 }
 
-/// A path as git writes it: in quotes and with escapes, if it has to be.
+/// Returns a path as git writes it: in quotes and with escapes, if it has to be.
 fn quoted(path: &str) -> String {
     if !path.contains(|it: char| it.is_ascii_control() || it == '"' || it == '\\') {
         return path.to_owned();
@@ -155,7 +155,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// What git has printed, if it was successful.
+    /// Returns what git has printed, if it was successful.
     pub(crate) fn succeeded(self) -> Result<String, RpcError> {
         if self.is_success || self.is_truncated {
             return Ok(self.stdout);

@@ -41,7 +41,7 @@ pub(crate) fn kind(console: &Console, head: &Head) -> Option<Kind> {
     })
 }
 
-/// The name of the cookie: browsers send cookies of one port to all ports of a host.
+/// Returns the name of the cookie: browsers send cookies of one port to all ports of a host.
 fn cookie_name(head: &Head) -> String {
     let port = head.one("host").and_then(|host| host.rsplit_once(':')).map_or("", |(_, port)| port);
     let digits: String = port.chars().filter(char::is_ascii_digit).collect();

@@ -28,7 +28,7 @@ pub(crate) use calls::handle;
 pub(crate) use git::{handle as handle_git, is_known as is_git};
 pub(crate) use http::{Kind, answer, kind};
 
-/// Whether a call is for the console.
+/// Returns whether a call is for the console.
 pub(crate) fn is_known(method: &str) -> bool {
     calls::is_known(method) || git::is_known(method)
 }
@@ -107,7 +107,7 @@ impl Console {
         tickets.take(ticket, login::now()).then(|| self.key.cookie(login::now()))
     }
 
-    /// Whether a cookie was made by a daemon with this token, and is still valid.
+    /// Returns whether a cookie was made by a daemon with this token, and is still valid.
     fn knows(&self, cookie: &str) -> bool {
         self.key.verify(cookie, login::now())
     }

@@ -191,7 +191,7 @@ pub(crate) fn answer(asked: &QuestionKind, outcome: &Result<Json, RpcError>) -> 
     }
 }
 
-/// The answer to use when a response cannot be read.
+/// Returns the answer to use when a response cannot be read.
 pub(crate) fn broken_answer(why: &str) -> UserResponse {
     UserResponse::Denied { reason: Some(format!("Invalid permission response format: {why}")) }
 }
@@ -212,7 +212,7 @@ fn permission(result: &Json) -> UserResponse {
     }
 }
 
-/// The new input of a call; anything but an object is none.
+/// Returns the new input of a call; anything but an object is none.
 fn rewritten(input: Option<&Json>) -> Option<serde_json::Map<String, Value>> {
     match input?.to_value().ok()? {
         Value::Object(input) => Some(input),

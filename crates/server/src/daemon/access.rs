@@ -31,7 +31,7 @@ impl Token {
         &self.0
     }
 
-    /// Whether a client has sent the token. Takes the same time for every text of a length.
+    /// Returns whether a client has sent the token. Takes the same time for every text of a length.
     pub(crate) fn matches(&self, candidate: &str) -> bool {
         let (ours, theirs) = (self.0.as_bytes(), candidate.as_bytes());
         let mut difference = usize::from(ours.len() != theirs.len());
@@ -70,7 +70,7 @@ impl Origins {
         self
     }
 
-    /// Whether an upgrade with these headers is accepted. `is_local`: over a Unix socket, which no page can reach.
+    /// Returns whether an upgrade with these headers is accepted. `is_local`: over a Unix socket, which no page can reach.
     pub(crate) fn admits(&self, host: Option<&str>, origin: &[&str], is_local: bool) -> bool {
         let is_known_host = is_local || host.is_some_and(|host| self.knows_host(host));
         let is_known_origin = match origin {
@@ -81,7 +81,7 @@ impl Origins {
         is_known_host && is_known_origin
     }
 
-    /// Whether a request comes from a page that this daemon has served.
+    /// Returns whether a request comes from a page that this daemon has served.
     pub(crate) fn admits_own(&self, host: Option<&str>, origin: &[&str]) -> bool {
         let Some(host) = host.filter(|host| self.knows_host(host)) else { return false };
         match origin {

@@ -31,12 +31,12 @@ impl AgentSource {
 }
 
 impl AgentSource {
-    /// Whether an agent can continue a turn that was interrupted. A program that cannot would never ask again.
+    /// Returns whether an agent can continue a turn that was interrupted. A program that cannot would never ask again.
     pub(crate) fn continues_turns(&self) -> bool {
         matches!(self, Self::Engine(_))
     }
 
-    /// Whether an agent may know a session that is not among ours.
+    /// Returns whether an agent may know a session that is not among ours.
     pub(crate) fn finds(&self, session: &SessionId) -> bool {
         match self {
             // sessions of droid, which the engine imports

@@ -43,7 +43,7 @@ pub(crate) fn busy(what: &str) -> RpcError {
     RpcError::new(RpcError::INTERNAL, format!("{what}; try again"))
 }
 
-/// A field is missing or has the wrong type.
+/// Returns the error for a field that is missing or has the wrong type.
 pub(crate) fn invalid(field: &str, expected: &str, received: &str) -> RpcError {
     let message = if received == "undefined" {
         "Required".to_owned()
@@ -57,12 +57,12 @@ pub(crate) fn invalid(field: &str, expected: &str, received: &str) -> RpcError {
     }))
 }
 
-/// A field has a value that is not allowed.
+/// Returns the error for a field with a value that is not allowed.
 pub(crate) fn invalid_value(field: &str, message: &str) -> RpcError {
     invalid_params(&json!({"code": "custom", "path": ["params", field], "message": message}))
 }
 
-/// The params do not have the shape of the method.
+/// Returns the error for params that do not have the shape of the method.
 pub(crate) fn shape(error: &ShapeError) -> RpcError {
     let text = error.source.to_string();
     let text = text.split(" at line ").next().unwrap_or_default();

@@ -46,7 +46,7 @@ pub struct SpendingLimits {
 }
 
 impl SpendingLimits {
-    /// Whether there is no limit.
+    /// Returns whether there is no limit.
     pub fn is_unlimited(&self) -> bool {
         let limits = [self.session, self.day];
         limits.iter().all(|limit| limit.tokens.is_none() && limit.nanos.is_none())

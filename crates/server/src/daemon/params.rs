@@ -4,7 +4,7 @@ use musher_wire::{Extra, Json, Request, RpcError, Side, inspect};
 
 use super::error;
 
-/// The fields of a request, checked against the type of its method.
+/// Returns the fields of a request, checked against the type of its method.
 pub(crate) fn checked(request: &Request) -> Result<Extra, RpcError> {
     let fields = fields(request)?;
     let params = request.params.clone().unwrap_or_else(Json::empty_object);
@@ -14,13 +14,13 @@ pub(crate) fn checked(request: &Request) -> Result<Extra, RpcError> {
     }
 }
 
-/// The fields of a request.
+/// Returns the fields of a request.
 pub(crate) fn fields(request: &Request) -> Result<Extra, RpcError> {
     let Some(params) = &request.params else { return Ok(Extra::default()) };
     params.to().map_err(|_invalid| error::invalid("", "object", "other"))
 }
 
-/// A text field that must be there.
+/// Returns a text field that must be there.
 pub(crate) fn text(fields: &Extra, name: &str) -> Result<String, RpcError> {
     match fields.get(name) {
         None => Err(error::invalid(name, "string", "undefined")),
@@ -28,7 +28,7 @@ pub(crate) fn text(fields: &Extra, name: &str) -> Result<String, RpcError> {
     }
 }
 
-/// A field that may be absent or null. A value of another type is an error.
+/// Returns a field that may be absent or null. A value of another type is an error.
 pub(crate) fn optional<T: serde::de::DeserializeOwned>(
     fields: &Extra,
     name: &str,

@@ -91,14 +91,14 @@ impl Registry {
         true
     }
 
-    /// The sessions with an agent, and what is known of them.
+    /// Returns the sessions with an agent, and what is known of them.
     pub(crate) fn opened(&self) -> Vec<(SessionId, Info)> {
         let sessions = self.lock();
         let infos = sessions.iter().map(|(id, entry)| (id.clone(), entry.shared.info()));
         infos.filter(|(_, info)| info.has_agent).collect()
     }
 
-    /// The number of prompts that have not begun, and of sessions that wait for the right to run a turn.
+    /// Returns the number of prompts that have not begun, and of sessions that wait for the right to run a turn.
     pub(crate) fn waiting(&self) -> (u64, u64) {
         let sessions = self.lock();
         sessions.values().fold((0, 0), |(prompts, turns), entry| {
@@ -111,12 +111,12 @@ impl Registry {
         self.lock().get(session).map(|entry| entry.shared.info())
     }
 
-    /// The events of a session that is open.
+    /// Returns the events of a session that is open.
     pub(crate) fn topic(&self, session: &SessionId) -> Option<Arc<Topic>> {
         self.lock().get(session).map(|entry| Arc::clone(&entry.shared.topic))
     }
 
-    /// Whether a client follows a session.
+    /// Returns whether a client follows a session.
     pub(crate) fn follows(&self, session: &SessionId, client: u64) -> bool {
         self.lock().get(session).is_some_and(|entry| entry.shared.follows(client))
     }

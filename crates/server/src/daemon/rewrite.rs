@@ -6,7 +6,7 @@ use musher_wire::{Extra, Frame, Json, Notification, Request};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// The notification of a session for clients, with its sequence if they follow the session.
+/// Returns the notification of a session for clients, with its sequence if they follow the session.
 pub(crate) fn notification(session: &str, payload: &str, sequence: Option<u64>) -> Frame {
     let mut params = String::with_capacity(payload.len() + session.len() + 64);
     // ids are plain text: nothing in them needs an escape
@@ -24,7 +24,7 @@ pub(crate) fn notification(session: &str, payload: &str, sequence: Option<u64>) 
     Frame::Notification(Notification::new("daemon.session_notification", params))
 }
 
-/// The notification in the params of an agent's message, as one line.
+/// Returns the notification in the params of an agent's message, as one line.
 pub(crate) fn payload(params: &Json) -> Option<Payload<'_>> {
     #[derive(Deserialize)]
     struct Params<'a> {
@@ -64,7 +64,7 @@ pub(crate) struct Head<'a> {
     pub(crate) title: Option<Cow<'a, str>>,
 }
 
-/// The request of an agent, for clients.
+/// Returns the request of an agent, for clients.
 pub(crate) fn question(session: &str, request: &Request) -> Frame {
     let method = request.method.strip_prefix("droid.").unwrap_or(&request.method);
     let mut params: Extra = request.params.as_ref().and_then(|params| params.to().ok()).unwrap_or_default();
@@ -87,7 +87,8 @@ const OURS: [&str; 10] = [
     "worktreeBase",
 ];
 
-/// The call of a client, for the agent: under its method, with its `_meta`, without the fields of the daemon. The session id stays where
+/// Returns the call of a client, for the agent: under its method, with its `_meta`, without the fields of the daemon. The session id
+/// stays where
 /// `keeps_id` says so.
 pub(crate) fn call(id: &str, method: &str, fields: &Extra, keeps_id: bool, meta: Option<Json>) -> Frame {
     let mut fields = fields.clone();

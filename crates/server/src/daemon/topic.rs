@@ -89,7 +89,7 @@ impl Topic {
         *self.last.borrow()
     }
 
-    /// The sequence of the oldest event that is kept.
+    /// Returns the sequence of the oldest event that is kept.
     pub(crate) fn first(&self) -> u64 {
         self.log.first()
     }

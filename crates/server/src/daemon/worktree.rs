@@ -58,7 +58,7 @@ pub(crate) struct Worktree {
 }
 
 impl Worktree {
-    /// The working directory of the session.
+    /// Returns the working directory of the session.
     pub(crate) fn cwd(&self) -> PathBuf {
         self.path.join(&self.prefix)
     }
@@ -72,7 +72,7 @@ impl Worktree {
         info.is_some_and(|info| info.has_agent)
     }
 
-    /// The worktree for clients.
+    /// Returns the worktree for clients.
     pub(crate) fn value(&self) -> Value {
         json!({
             "name": self.name, "path": self.path, "branch": self.branch, "base": self.base, "repository": self.repository,
@@ -327,7 +327,7 @@ pub(crate) async fn clean_up(hub: &Hub) {
     }
 }
 
-/// The directory of the notes, and of worktrees without another one.
+/// Returns the directory of the notes, and of worktrees without another one.
 fn root(hub: &Hub) -> Result<PathBuf, RpcError> {
     let root = hub.options.worktrees.clone();
     root.ok_or_else(|| error::invalid_value("worktree", "this daemon has no directory for worktrees"))
@@ -352,7 +352,7 @@ fn write_note(root: &Path, note: &Path, worktree: &Worktree) -> Result<(), RpcEr
     std::io::Write::write_all(&mut file, text.as_bytes()).map_err(failed)
 }
 
-/// All worktrees that have a note, by name.
+/// Returns all worktrees that have a note, by name.
 fn all(root: &Path) -> Vec<Worktree> {
     let Ok(entries) = fs_err::read_dir(root) else { return Vec::new() };
     let mut all = Vec::new();
@@ -374,7 +374,7 @@ fn all(root: &Path) -> Vec<Worktree> {
     all
 }
 
-/// The size of all files in bytes. Follows no links.
+/// Returns the size of all files in bytes. Follows no links.
 fn size(path: &Path) -> u64 {
     let (mut folders, mut bytes, mut files) = (vec![path.to_owned()], 0_u64, 0);
     while let Some(folder) = folders.pop() {

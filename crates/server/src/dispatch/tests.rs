@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// The recording: each line of the client, with the errors that came before its next line.
+/// Returns the recording: each line of the client, with the errors that came before its next line.
 fn recorded() -> Vec<(String, Vec<Value>)> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/wire/droid-0.225.2/bad_input.jsonl");
     let mut lines: Vec<(String, Vec<Value>)> = Vec::new();

@@ -65,19 +65,19 @@ pub(crate) fn request(request: &Request, pending: &Pending) -> Handled {
     }
 }
 
-/// A method without parameters.
+/// Returns a method without parameters.
 fn plain<M: Method>(request: &Request, command: Command) -> Handled {
     params::read::<M>(request)?;
     asks(command)
 }
 
-/// A command whose reply determines the whole result.
+/// Returns a command whose reply determines the whole result.
 #[expect(clippy::unnecessary_wraps, reason = "the last call of every method handler")]
 fn asks(command: Command) -> Handled {
     Ok(MethodOutcome::Command(command, ReplyShape::Plain))
 }
 
-/// A command whose result is whether it succeeded.
+/// Returns a command whose result is whether it succeeded.
 #[expect(clippy::unnecessary_wraps, reason = "the last call of every method handler")]
 fn succeeds(command: Command) -> Handled {
     Ok(MethodOutcome::Command(command, ReplyShape::Success))

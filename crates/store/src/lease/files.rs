@@ -167,7 +167,7 @@ impl Note {
     }
 }
 
-/// Whether a path still names this file.
+/// Returns whether a path still names this file.
 fn is_at(file: &File, path: &Path) -> bool {
     let (Ok(ours), Ok(theirs)) = (file.metadata(), fs_err::symlink_metadata(path)) else { return false };
     (ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino())

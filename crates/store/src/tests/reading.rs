@@ -10,7 +10,7 @@ use crate::record::Record;
 use crate::{Log, Store};
 use musher_message::{Content, Message, Part, Role, ToolUse, Visibility};
 
-/// A record of a log that may be odd: ids, parents, calls and results from small sets.
+/// Returns a record of a log that may be odd: ids, parents, calls and results from small sets.
 fn records() -> impl Strategy<Value = Vec<Record>> {
     let role = prop_oneof![Just(Role::User), Just(Role::Assistant), Just(Role::Tool), Just(Role::System)];
     let part = (0..4_u8, 0..6_u8);

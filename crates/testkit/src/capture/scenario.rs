@@ -92,7 +92,7 @@ pub enum Step {
     CloseInput,
 }
 
-/// Whether `part` is contained in `message`: objects by key, lists item by item, everything else equal.
+/// Returns whether `part` is contained in `message`: objects by key, lists item by item, everything else equal.
 ///
 /// ```
 /// use serde_json::json;

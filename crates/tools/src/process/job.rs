@@ -53,7 +53,7 @@ impl Job {
         self.process.child.mark()
     }
 
-    /// Whether the command itself still runs.
+    /// Returns whether the command itself still runs.
     pub(super) fn is_running(&self) -> bool {
         self.handle().ended().is_none()
     }
@@ -84,7 +84,7 @@ impl Job {
 pub(super) struct Handle(Arc<Process>);
 
 impl Handle {
-    /// How the command has ended; `None` while it runs.
+    /// Returns how the command has ended; `None` while it runs.
     pub(super) fn ended(&self) -> Option<Ended> {
         *self.0.ended.borrow()
     }

@@ -69,7 +69,7 @@ fn commands(environment: &[(OsString, OsString)], mark: &Mark) -> Vec<u8> {
     script
 }
 
-/// Whether a shell can set a variable of this name, and does not set it by itself.
+/// Returns whether a shell can set a variable of this name, and does not set it by itself.
 fn is_settable(name: &OsStr) -> bool {
     const SET_BY_SHELL: [&str; 9] =
         ["BASHOPTS", "BASH_VERSINFO", "EUID", "OLDPWD", "PPID", "PWD", "SHELLOPTS", "SHLVL", "UID"];

@@ -21,7 +21,7 @@ pub(super) struct ToolCall {
     pub(super) id: String,
 }
 
-/// The tool call of a permission request.
+/// Returns the tool call of a permission request.
 pub(super) fn told(asked: &PermissionToolUse) -> ToolCall {
     let call = &asked.tool_use;
     ToolCall { name: tools::told_name(&call.name), input: call.input.clone(), id: call.id.clone() }
@@ -147,7 +147,7 @@ pub(super) enum Update {
     Unknown(String),
 }
 
-/// The answer to a permission request with these options, for its tool call `asked`.
+/// Returns the answer to a permission request with these options, for its tool call `asked`.
 pub(super) fn ruling(options: &[PermissionOption], asked: &PermissionToolUse, verdict: &Verdict) -> Ruling {
     let no = |complaint: Option<String>| Ruling {
         decision: Decision::deny(),
@@ -235,7 +235,7 @@ fn read_updates(given: &Json) -> Vec<Update> {
     all
 }
 
-/// The answers to questions: those in `answers` of the input, by the text of the question.
+/// Returns the answers to questions: those in `answers` of the input, by the text of the question.
 pub(super) fn reply(asked: &[Question], verdict: &Verdict) -> Answers {
     let Verdict::Allow { updated_input: Some(input), .. } = verdict else { return Answers::Declined };
     let input = input.to_value().unwrap_or_default();

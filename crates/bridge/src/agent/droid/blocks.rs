@@ -3,7 +3,7 @@
 use musher::wire::{ContentBlock, Source, ToolResultContent};
 use serde_json::{Value, json};
 
-/// A message of the assistant. The agent counts tokens per turn only, so the counts here are 0.
+/// Returns a message of the assistant. The agent counts tokens per turn only, so the counts here are 0.
 pub(super) fn message(id: &str, model: &str, content: &[Value]) -> Value {
     json!({
         "id": id,
@@ -20,7 +20,7 @@ pub(super) fn message(id: &str, model: &str, content: &[Value]) -> Value {
     })
 }
 
-/// One block.
+/// Returns one block.
 pub(super) fn block(block: &ContentBlock) -> Value {
     match block {
         ContentBlock::Text(it) => json!({"type": "text", "text": it.text}),
@@ -43,7 +43,7 @@ pub(super) fn block(block: &ContentBlock) -> Value {
     }
 }
 
-/// The result of a tool call.
+/// Returns the result of a tool call.
 pub(super) fn tool_result(tool_use_id: &str, content: &ToolResultContent, is_error: bool) -> Value {
     let content = match content {
         ToolResultContent::Text(text) => json!(text),

@@ -4,7 +4,7 @@ use musher::Session;
 use musher::wire::{CommandInfo, McpServerConfig, McpServerInfo, McpServerStatus, McpToolInfo};
 use serde_json::{Value, json};
 
-/// The MCP servers and how they stand. Those given to the session are not in the agent's list; their tools are.
+/// Returns the MCP servers and how they stand. Those given to the session are not in the agent's list; their tools are.
 pub(super) async fn servers(session: &Session, given: &[McpServerConfig]) -> musher::Result<Value> {
     let configured = session.client().list_mcp_servers().await?.servers;
     let tools = session.client().list_mcp_tools().await?.tools;
@@ -40,13 +40,13 @@ fn list(configured: &[McpServerInfo], tools: &[McpToolInfo], given: &[McpServerC
     configured.chain(given).collect()
 }
 
-/// The short form of [`servers`].
+/// Returns the short form of [`servers`].
 pub(super) fn names_and_states(servers: &Value) -> Value {
     let servers = servers.as_array().into_iter().flatten();
     servers.map(|server| json!({"name": server["name"], "status": server["status"]})).collect()
 }
 
-/// The slash commands.
+/// Returns the slash commands.
 pub(super) fn commands(commands: &[CommandInfo]) -> Value {
     let commands = commands.iter().map(|command| {
         json!({

@@ -138,7 +138,7 @@ impl Agent for Droid {
     }
 }
 
-/// An error of the SDK in one line, with all its causes.
+/// Returns an error of the SDK in one line, with all its causes.
 fn describe(error: &musher::Error) -> String {
     error.with_causes().to_string()
 }

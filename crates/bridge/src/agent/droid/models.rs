@@ -16,7 +16,7 @@ use crate::config::HasModel;
 pub(crate) struct ModelNames(Option<HasModel>);
 
 impl ModelNames {
-    /// The names of an agent that can be asked for any of them.
+    /// Returns the names of an agent that can be asked for any of them.
     pub(crate) fn of(has_model: HasModel) -> Self {
         Self(Some(has_model))
     }
@@ -69,7 +69,7 @@ pub(super) async fn set(session: &Session, names: &ModelNames, wanted: &str) -> 
     Err(unknown(wanted, &listed.models))
 }
 
-/// The reason why a model cannot be used, with those that can.
+/// Returns the reason why a model cannot be used, with those that can.
 pub(super) fn unknown(wanted: &str, models: &[ModelInfo]) -> String {
     let ids: Vec<_> = models.iter().map(|model| model.id.as_str()).collect();
     let available =

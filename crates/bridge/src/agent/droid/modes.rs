@@ -35,7 +35,7 @@ pub(super) fn levels(mode: Mode) -> (InteractionMode, Autonomy) {
     }
 }
 
-/// The change of settings that makes a mode.
+/// Returns the change of settings that makes a mode.
 pub(super) fn change_to(mode: Mode) -> UpdateSessionSettingsParams {
     let (interaction, autonomy) = levels(mode);
     UpdateSessionSettingsParams {
@@ -45,7 +45,7 @@ pub(super) fn change_to(mode: Mode) -> UpdateSessionSettingsParams {
     }
 }
 
-/// The mode that settings amount to.
+/// Returns the mode that settings amount to.
 pub(super) fn current(settings: &SessionSettings, standing: Standing) -> Mode {
     if settings.interaction_mode == Some(InteractionMode::Spec) {
         return Mode::Plan;

@@ -95,7 +95,7 @@ async fn check_model(session: &Session, plan: &SessionPlan) -> Result<(), String
     }
 }
 
-/// A model as the Claude Code CLI lists its own.
+/// Returns a model as the Claude Code CLI lists its own.
 fn model_info(model: &ModelInfo) -> Value {
     let name = model.display_name.as_deref().unwrap_or(&model.id);
     let efforts = model.supported_reasoning_efforts.clone().unwrap_or_default();

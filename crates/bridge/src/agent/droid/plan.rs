@@ -116,7 +116,7 @@ impl SessionPlan {
         })
     }
 
-    /// Whether the session asks for a sandbox.
+    /// Returns whether the session asks for a sandbox.
     pub(crate) fn has_sandbox(&self) -> bool {
         self.sandbox.is_some()
     }
@@ -133,12 +133,12 @@ impl SessionPlan {
         self.model_names = names;
     }
 
-    /// The folder a program for this session starts in.
+    /// Returns the folder a program for this session starts in.
     pub(crate) fn cwd(&self) -> &Path {
         &self.cwd
     }
 
-    /// The options of a new session.
+    /// Returns the options of a new session.
     pub(super) fn builder(&self, system_prompt: Option<&SystemPrompt>) -> SessionBuilder {
         let (interaction, autonomy) = modes::levels(self.mode.unwrap_or(Mode::Default));
         let mut builder = Session::builder().cwd(&self.cwd).interaction_mode(interaction).autonomy(autonomy);
@@ -164,7 +164,7 @@ impl SessionPlan {
         self.servers.iter().cloned().fold(builder, SessionBuilder::mcp_server)
     }
 
-    /// The options of a resumed session.
+    /// Returns the options of a resumed session.
     pub(super) fn resume_builder(&self, id: &str) -> ResumeBuilder {
         let mut builder = Session::resume(id);
         builder.params_mut().sandbox = self.sandbox.clone().map(musher::wire::Json::from);
@@ -174,7 +174,7 @@ impl SessionPlan {
         self.servers.iter().cloned().fold(builder, ResumeBuilder::mcp_server)
     }
 
-    /// The settings to change after a session was resumed, besides the model.
+    /// Returns the settings to change after a session was resumed, besides the model.
     pub(super) fn changes(&self) -> Option<UpdateSessionSettingsParams> {
         if self.mode.is_none() && self.only.is_none() {
             return None;
@@ -199,7 +199,7 @@ fn refuse_unsupported_restrictions(it: &SessionOptions) -> Result<(), String> {
     Ok(())
 }
 
-/// A line for each option that has no meaning here.
+/// Returns a line for each option that has no meaning here.
 fn notes(it: &SessionOptions) -> Vec<String> {
     let without_meaning = [
         ("max_thinking_tokens", it.max_thinking_tokens.is_some()),

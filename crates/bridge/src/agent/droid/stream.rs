@@ -37,7 +37,7 @@ pub(super) enum Kind {
 }
 
 impl Stream {
-    /// A piece of a message.
+    /// Returns a piece of a message.
     pub(super) fn piece(
         &mut self,
         kind: Kind,

@@ -17,7 +17,7 @@ const LISTS: [(&str, &str); 5] = [
     ("list_mcp_tools", r#"{"tools":[]}"#),
 ];
 
-/// A capture of droid 0.225.2 with the lists in it.
+/// Returns a capture of droid 0.225.2 with the lists in it.
 fn capture(name: &str) -> Replay {
     let path = format!("{}/../../fixtures/wire/droid-0.225.2/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
     let text = fs_err::read_to_string(path).unwrap();
@@ -54,7 +54,7 @@ fn go() -> PromptContent {
     PromptContent::Text("Go.".to_owned())
 }
 
-/// The next message that is of this type; what comes before is dropped.
+/// Returns the next message that is of this type; what comes before is dropped.
 async fn message(droid: &mut Droid, kind: &str) -> Value {
     loop {
         if let Event::Message(text) = droid.next().await.unwrap() {

@@ -47,7 +47,7 @@ const IDS: [(&str, &str); 21] = [
 pub(super) const ASK_USER: &str = "AskUser";
 pub(super) const EXIT_SPEC_MODE: &str = "ExitSpecMode";
 
-/// The agent's name for a tool.
+/// Returns the agent's name for a tool.
 pub(super) fn name(theirs: &str) -> String {
     if let Some(rest) = theirs.strip_prefix("mcp__") {
         let (server, tool) = rest.split_once("__").unwrap_or((rest, ""));
@@ -57,7 +57,7 @@ pub(super) fn name(theirs: &str) -> String {
     NAMES.iter().find(|(claude, _)| *claude == theirs).map_or(theirs, |(_, ours)| ours).to_owned()
 }
 
-/// The name for a tool in the front end's protocol, where that has one.
+/// Returns the name for a tool in the front end's protocol, where that has one.
 pub(super) fn told_name(ours: &str) -> String {
     match ours {
         ASK_USER => "AskUserQuestion".to_owned(),
@@ -69,7 +69,7 @@ pub(super) fn told_name(ours: &str) -> String {
     }
 }
 
-/// The ids of a tool in settings; none if there is no such tool.
+/// Returns the ids of a tool in settings; none if there is no such tool.
 pub(super) fn ids(theirs: &str) -> Vec<String> {
     let name = name(theirs);
     let ids =
@@ -79,7 +79,7 @@ pub(super) fn ids(theirs: &str) -> Vec<String> {
     ids
 }
 
-/// The ids of all tools that are known.
+/// Returns the ids of all tools that are known.
 pub(super) fn all_ids() -> Vec<String> {
     let mut ids: Vec<_> = IDS.iter().map(|(_, id)| (*id).to_owned()).collect();
     ids.sort_unstable();
@@ -139,7 +139,7 @@ impl Rules {
         self.0.push(Rule { tool: name(tool), what: What::Command(command.to_owned()) });
     }
 
-    /// Whether one of them allows this call.
+    /// Returns whether one of them allows this call.
     pub(super) fn allow(&self, asked: &PermissionToolUse) -> bool {
         self.0.iter().any(|rule| rule.allows(asked))
     }

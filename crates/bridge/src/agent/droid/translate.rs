@@ -158,7 +158,7 @@ impl Translator {
         self.turn.stopped.get_or_insert(why);
     }
 
-    /// Whether the turn reached its maximum number of answers, with all tool results, and would continue.
+    /// Returns whether the turn reached its maximum number of answers, with all tool results, and would continue.
     pub(super) fn is_spent(&self) -> bool {
         let turn = &self.turn;
         self.options.max_turns.is_some_and(|max| turn.steps >= max)
@@ -167,12 +167,12 @@ impl Translator {
             && turn.stopped.is_none()
     }
 
-    /// Whether the front end knows this tool call.
+    /// Returns whether the front end knows this tool call.
     pub(super) fn knows_call(&self, id: &str) -> bool {
         self.turn.calls.iter().any(|known| known == id)
     }
 
-    /// The open call of a tool, by the agent's name for it.
+    /// Returns the open call of a tool, by the agent's name for it.
     pub(super) fn open_call(&self, name: &str) -> Option<&str> {
         self.turn.open_calls.iter().find(|(_, tool)| tool == name).map(|(id, _)| id.as_str())
     }

@@ -102,7 +102,7 @@ impl App {
         self.grants = SessionGrants::default();
     }
 
-    /// How many requests wait behind the open one.
+    /// Returns how many requests wait behind the open one.
     pub(super) fn waiting_requests(&self) -> usize {
         self.waiting.len()
     }
@@ -296,7 +296,7 @@ impl App {
         true
     }
 
-    /// The requests that wait, if there are several.
+    /// Returns the requests that wait, if there are several.
     pub(super) fn request_list(&self, columns: usize) -> Vec<Line> {
         let open = match &self.overlay {
             Some(Overlay::Permission { pending, .. }) => permission_subject(pending),
@@ -425,7 +425,7 @@ fn question_subject(pending: &PendingQuestion) -> String {
     pending.request().questions.first().map(|it| it.question.clone()).unwrap_or_default()
 }
 
-/// What an editor gets of a request.
+/// Returns what an editor gets of a request.
 fn editable(pending: &PendingPermission) -> String {
     let request = pending.request();
     if let Some(plan) = request.plan() {
@@ -441,7 +441,7 @@ fn editable(pending: &PendingPermission) -> String {
     input[field].as_str().unwrap_or_default().to_owned()
 }
 
-/// The comments in an edited plan, each with the line that it is about.
+/// Returns the comments in an edited plan, each with the line that it is about.
 fn comments(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut about = "";
@@ -457,7 +457,7 @@ fn comments(text: &str) -> Vec<String> {
     out
 }
 
-/// What a request is about, whole.
+/// Returns what a request is about, whole.
 fn details(pending: &PendingPermission, width: usize) -> Vec<Line> {
     let request = pending.request();
     let mut out = Vec::new();

@@ -16,7 +16,7 @@ const MAX_PROMPT_ROWS: usize = 10;
 const MAX_SHOWN_QUEUE: usize = 3;
 
 impl App {
-    /// What to show on a screen of this size.
+    /// Returns what to show on a screen of this size.
     pub(crate) fn frame(&mut self, columns: usize, rows: usize) -> Frame {
         self.width = columns;
         let finished = self.transcript.take();
@@ -30,7 +30,7 @@ impl App {
         Frame { finished, live, cursor: (cursor.0 + above, cursor.1.min(columns.saturating_sub(1))) }
     }
 
-    /// The lines below the transcript, and where the cursor is in them.
+    /// Returns the lines below the transcript, and where the cursor is in them.
     fn bottom(&self, columns: usize, rows: usize) -> (Vec<Line>, (usize, usize)) {
         let mut out = Vec::new();
         out.extend(self.queued(columns));
@@ -101,7 +101,7 @@ impl App {
         out
     }
 
-    /// What happens, since when, and how it is stopped.
+    /// Returns what happens, since when, and how it is stopped.
     fn activity(&self, columns: usize) -> Option<Line> {
         let waiting = self.waiting_requests();
         if self.is_asking() {

@@ -117,7 +117,7 @@ impl App {
     }
 }
 
-/// The command of this program in a line; `None` if it is one of the agent, or a path.
+/// Returns the command of this program in a line; `None` if it is one of the agent, or a path.
 fn own_command(line: &str) -> Option<(&'static str, String)> {
     let (name, argument) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let command = slash::COMMANDS.iter().find(|it| it.name == name)?;

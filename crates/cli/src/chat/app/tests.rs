@@ -15,7 +15,7 @@ impl Stage {
         Self { app: App::new(Transcript::new(None), History::default(), keymap, now, 60), now }
     }
 
-    /// What a terminal sends, after some milliseconds.
+    /// Returns the keys in what a terminal sends, after some milliseconds.
     fn keys(&mut self, after: u64, bytes: &str) -> Vec<Action> {
         self.now += Duration::from_millis(after);
         self.app.at(self.now);
@@ -253,7 +253,7 @@ fn call(id: &str, name: &str, input: serde_json::Value) -> Event {
     Event::ToolCall(Box::new(musher::ToolCall::new(id, name, input)))
 }
 
-/// What each state shows on a screen of this size: the lines that became finished, and the live ones.
+/// Returns what each state shows on a screen of this size: the lines that became finished, and the live ones.
 fn screens(columns: usize, rows: usize) -> String {
     use serde_json::json;
 

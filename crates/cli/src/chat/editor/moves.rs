@@ -24,7 +24,7 @@ impl Editor {
         words.next().map_or(self.text.len(), |(at, word)| self.cursor + at + word.len())
     }
 
-    /// The beginning of what stands before the cursor up to a blank.
+    /// Returns the beginning of what stands before the cursor up to a blank.
     pub(super) fn blank_left(&self) -> usize {
         let before = self.text[..self.cursor].trim_end();
         before

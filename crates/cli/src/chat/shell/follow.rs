@@ -56,7 +56,7 @@ impl Following {
         self.at = Some(Instant::now() + SETTLE);
     }
 
-    /// Whether the clock is needed.
+    /// Returns whether the clock is needed.
     pub(super) fn is_waiting(&self) -> bool {
         self.at.is_some()
     }
@@ -107,7 +107,7 @@ async fn started(starting: &mut Option<Boxed<musher::Result<Option<Turn>>>>) -> 
     }
 }
 
-/// The prompt in a notification, if it is one.
+/// Returns the prompt in a notification, if it is one.
 fn prompt(notification: &Notification) -> Option<(String, String)> {
     let params: SessionNotificationParams = notification.params.as_ref()?.to().ok()?;
     let SessionNotification::CreateMessage(created) = params.notification else { return None };

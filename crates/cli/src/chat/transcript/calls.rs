@@ -128,7 +128,7 @@ impl Calls {
         }
     }
 
-    /// The block of a call that ended; `None` if it ended before.
+    /// Returns the block of a call that ended; `None` if it ended before.
     pub(super) fn end(&mut self, outcome: &ToolOutcome, now: Instant, width: usize) -> Option<Vec<Line>> {
         let at = self.running.iter().position(|it| it.id == outcome.tool_use_id);
         let call = at.map(|at| self.running.remove(at))?;
@@ -185,7 +185,7 @@ impl Calls {
         self.running.drain(..).map(line).collect()
     }
 
-    /// The calls that run, each with its own time and the end of its output.
+    /// Returns the calls that run, each with its own time and the end of its output.
     pub(super) fn live(&self, now: Instant, width: usize, rows: usize) -> Vec<Line> {
         let mut out = Vec::new();
         let per_call = (rows / self.running.len().max(1)).saturating_sub(1);
@@ -212,7 +212,7 @@ impl Calls {
     }
 }
 
-/// The last lines of an output.
+/// Returns the last lines of an output.
 fn tail(text: &str, count: usize, width: usize) -> Vec<Line> {
     let lines: Vec<&str> = text.trim_end().lines().collect();
     let from = lines.len().saturating_sub(count);

@@ -16,7 +16,7 @@ impl Stage {
         Self { transcript: Transcript::new(Some("/work".into())), now: Instant::now() }
     }
 
-    /// The event, after some milliseconds; the lines that became finished.
+    /// Handles the event, after some milliseconds; returns the lines that became finished.
     fn event(&mut self, after: u64, event: &Event) -> Vec<String> {
         self.now += Duration::from_millis(after);
         self.transcript.event(event, self.now, 60);

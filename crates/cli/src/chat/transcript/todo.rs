@@ -51,7 +51,7 @@ pub(super) fn steps(input: &Value) -> Vec<Step> {
     }
 }
 
-/// The block of the list.
+/// Returns the block of the list.
 pub(super) fn lines(steps: &[Step], width: usize) -> Vec<Line> {
     let done = steps.iter().filter(|step| step.status == Status::Done).count();
     let mut out =

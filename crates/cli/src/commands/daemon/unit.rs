@@ -26,7 +26,7 @@ pub(super) fn print(args: &Daemon, printer: Printer) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The command line of the service: the arguments of this one, without `--unit`, and with a log.
+/// Returns the command line of the service: the arguments of this one, without `--unit`, and with a log.
 fn command(
     program: &Path,
     home: &Path,
@@ -43,7 +43,7 @@ fn text(path: &Path) -> Result<String, Failure> {
     Ok(path.to_str().map(str::to_owned).with_context(|| format!("`{}` is not UTF-8", path.display()))?)
 }
 
-/// A systemd user unit.
+/// Returns a systemd user unit.
 fn systemd(words: &[String], home: &Path) -> String {
     // `%` and `$` begin specifiers and variables
     let quoted = |word: &str| {
@@ -73,7 +73,7 @@ fn systemd(words: &[String], home: &Path) -> String {
     )
 }
 
-/// A launchd agent.
+/// Returns a launchd agent.
 fn launchd(words: &[String], home: &Path) -> String {
     let escaped = |word: &str| word.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let command = words

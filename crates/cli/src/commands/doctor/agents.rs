@@ -85,7 +85,7 @@ fn chosen(agent: &OsStr, droid: Option<OsString>, path: Option<&OsStr>) -> Check
     Check::error(AREA, name, "program not found").advice(advice)
 }
 
-/// The first line that `--version` prints.
+/// Returns the first line that `--version` prints.
 async fn version(program: &Path) -> Result<String, String> {
     let launch =
         Launch::new(program).arg("--version").grace(Duration::ZERO).grace_after_term(Duration::from_secs(1));

@@ -41,7 +41,7 @@ pub(super) fn run(
     Ok(exit)
 }
 
-/// The settings by name; for each its sources, highest precedence first.
+/// Returns the settings by name; for each its sources, highest precedence first.
 fn report(sources: &[Source], variables: &[&Variable], style: Style) -> Vec<Styled> {
     let mut by_setting: BTreeMap<&str, Vec<&Source>> = BTreeMap::new();
     for source in sources.iter().rev() {

@@ -32,7 +32,7 @@ pub(super) fn checks(
     [enforced(layers), asked_for(config, missing)].into_iter().chain(features).collect()
 }
 
-/// What the sandbox of a command does on this machine.
+/// Returns what the sandbox of a command does on this machine.
 fn enforced(layers: Layers) -> Check {
     let word = |is_enforced: bool| if is_enforced { "enforced" } else { "not enforced" };
     let text = format!(

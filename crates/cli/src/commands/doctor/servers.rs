@@ -33,7 +33,7 @@ pub(super) fn checks(environment: &Environment, config: &Config, problems: &[Pro
     checks
 }
 
-/// Whether the problem belongs to this area.
+/// Returns whether the problem belongs to this area.
 pub(super) fn is_of_servers(problem: &Problem) -> bool {
     problem.file.file_name() == Some(OsStr::new("mcp.json"))
 }

@@ -112,7 +112,7 @@ async fn resume(args: &Exec, agent: Agent, id: &str) -> Result<Session, Failure>
     })
 }
 
-/// The settings of the arguments.
+/// Returns the settings of the arguments.
 fn changed(args: &Exec) -> Result<UpdateSessionSettingsParams, Failure> {
     let tags: Vec<_> = args.tags.iter().map(|text| tag(text)).collect::<Result<_, _>>()?;
     let mut settings = task::settings(&args.mode, args.model.as_deref(), args.auto)?;
@@ -126,7 +126,7 @@ fn disabled(args: &Exec) -> Vec<String> {
     removed.chain([NO_QUESTIONS]).map(str::to_owned).collect()
 }
 
-/// A name, or a JSON object.
+/// Returns a name, or a JSON object.
 fn tag(text: &str) -> Result<Tag, Failure> {
     if text.starts_with('{') {
         let tag = serde_json::from_str(text).with_context(|| format!("invalid tag `{text}`"));

@@ -100,7 +100,7 @@ async fn many(
     Ok(exit)
 }
 
-/// The text of a line, in each of the forms clients write.
+/// Returns the text of a line, in each of the forms clients write.
 fn said(line: &str) -> Option<String> {
     let value: Value = serde_json::from_str(line).ok()?;
     let content = value.get("content").or_else(|| value.get("message")?.get("content"));

@@ -93,7 +93,7 @@ impl Row<'_> {
     }
 }
 
-/// The state of a server: as the connection says, or else as the stored login does.
+/// Returns the state of a server: as the connection says, or else as the stored login does.
 fn state(server: &McpServer, view: Option<&ServerView>, login: LoginState) -> &'static str {
     match view {
         _ if server.is_disabled => "disabled",
@@ -108,7 +108,7 @@ fn state(server: &McpServer, view: Option<&ServerView>, login: LoginState) -> &'
     }
 }
 
-/// How a server is reached, without what may be secret: user information, the query, and the arguments of a program.
+/// Returns how a server is reached, without what may be secret: user information, the query, and the arguments of a program.
 fn target(transport: &Transport) -> String {
     match transport {
         Transport::Stdio { command, .. } => command.clone(),

@@ -42,7 +42,7 @@ pub(super) fn read(args: &Run) -> Result<Attached, Failure> {
 }
 
 impl Attached {
-    /// The prompt with all of it.
+    /// Returns the prompt with all of it.
     pub(super) fn with(self, prompt: Prompt) -> Prompt {
         let prompt = self.images.into_iter().fold(prompt, Prompt::image);
         let prompt = self.documents.into_iter().fold(prompt, Prompt::document);

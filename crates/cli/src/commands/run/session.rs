@@ -46,7 +46,7 @@ pub(super) async fn open(args: &Run, choice: &Choice, printer: Printer) -> Resul
     models::checked(requested, session, engine(args, choice)?.as_ref()).await
 }
 
-/// The engine, if it is the agent.
+/// Returns the engine, if it is the agent.
 pub(super) fn engine(args: &Run, choice: &Choice) -> Result<Option<Environment>, Failure> {
     let is_engine = *choice == Choice::Engine;
     is_engine.then(|| embedded::environment(args.agent.model.as_deref(), None)).transpose()

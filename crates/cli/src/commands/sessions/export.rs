@@ -103,7 +103,7 @@ fn create(file: &Path, log: &Path, is_forced: bool) -> Result<File, Failure> {
     Ok(options.open(file).with_context(|| format!("cannot write `{}`", file.display()))?)
 }
 
-/// Whether both are one file.
+/// Returns whether both are one file.
 fn is_same(one: &Path, other: &Path) -> bool {
     let file = |path: &Path| fs_err::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
     file(one).is_some_and(|one| Some(one) == file(other))

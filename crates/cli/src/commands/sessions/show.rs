@@ -32,7 +32,7 @@ pub(super) fn run(stores: &SessionStores, args: &Show, printer: Printer) -> Resu
     Ok(Exit::Done)
 }
 
-/// All of a session.
+/// Returns all of a session.
 pub(super) fn transcript(stores: &SessionStores, found: Found) -> Result<Transcript, Failure> {
     let reading = stores.store(&found).read_messages(&found.summary.id).map_err(explained)?;
     Ok(Transcript::new(found, reading))

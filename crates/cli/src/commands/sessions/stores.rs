@@ -47,7 +47,7 @@ impl SessionStores {
         Ok(Self { ours: Store::open(home), droids: droids.map(|home| (home.clone(), Store::open(home))) })
     }
 
-    /// The store that has the session.
+    /// Returns the store that has the session.
     pub(super) fn store(&self, found: &Found) -> &Store {
         match (&self.droids, found.owner) {
             (Some((_, store)), Owner::Droid) => store,
@@ -69,7 +69,7 @@ impl SessionStores {
             )))
     }
 
-    /// All sessions, newest first. A session imported from droid counts as ours.
+    /// Returns all sessions, newest first. A session imported from droid counts as ours.
     pub(super) fn all(&self, cwd: Option<&Path>, of: Option<Owner>, with_archived: bool) -> Vec<Found> {
         let list = |store: &Store, owner| {
             let sessions = if with_archived {
@@ -145,7 +145,7 @@ impl Found {
         self.summary.session_title.as_deref().unwrap_or(&self.summary.title)
     }
 
-    /// The session in a hint.
+    /// Returns the session in a hint.
     fn line(&self) -> String {
         format!("{}  {}", self.summary.id, sanitized(self.title(), 60))
     }

@@ -10,7 +10,7 @@ pub(crate) fn utc(at: SystemTime) -> Option<String> {
     Timestamp::try_from(at).ok().map(|at| format!("{at:.3}"))
 }
 
-/// The same for milliseconds since 1970.
+/// Returns the same for milliseconds since 1970.
 pub(super) fn utc_of_ms(at: i64) -> Option<String> {
     Timestamp::from_millisecond(at).ok().map(|at| format!("{at:.3}"))
 }

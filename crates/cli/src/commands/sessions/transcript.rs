@@ -155,7 +155,7 @@ pub(super) fn is_visible(message: &Message) -> bool {
     message.visibility != Visibility::LlmOnly
 }
 
-/// The text of a result.
+/// Returns the text of a result.
 pub(super) fn text_of(parts: &[Part]) -> String {
     let texts = parts.iter().map(|part| match part {
         Part::Text(text) => text.clone(),
@@ -188,7 +188,7 @@ pub(super) fn call_line(call: &ToolUse) -> (String, String) {
     (sanitized(&call.name, 60), sanitized(&about, MAX_CALL_LENGTH))
 }
 
-/// The files of a patch.
+/// Returns the files of a patch.
 fn patched_files(call: &ToolUse) -> Option<String> {
     let patch = call.input.get("input")?.as_str().filter(|text| text.starts_with("*** Begin Patch"))?;
     Some(view::patched(patch))
@@ -206,7 +206,7 @@ fn readable(call: &ToolUse, text: &str, is_error: bool) -> String {
     if lines.is_empty() { text.to_owned() } else { lines }
 }
 
-/// The steps of a to-do list in its older form, one per line.
+/// Returns the steps of a to-do list in its older form, one per line.
 fn steps(todos: &Value) -> String {
     let lines = todos.as_array().into_iter().flatten().map(|step| {
         let text = |key: &str| step.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -215,7 +215,7 @@ fn steps(todos: &Value) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// All tokens, cached or not.
+/// Returns all tokens, cached or not.
 fn tokens(spending: &Spending) -> u64 {
     let usage = spending.usage;
     [usage.input, usage.cache_read, usage.cache_write, usage.output].into_iter().fold(0, u64::saturating_add)

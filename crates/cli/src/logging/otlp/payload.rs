@@ -11,7 +11,7 @@ use super::span::{Span, SpanEvent, Value};
 const KIND_INTERNAL: u8 = 1;
 const STATUS_ERROR: u8 = 2;
 
-/// The body of one export.
+/// Returns the body of one export.
 pub(super) fn body(resource: &[(String, String)], spans: &[Span]) -> Json {
     let resource: Vec<Json> =
         resource.iter().map(|(name, value)| json!({"key": name, "value": {"stringValue": value}})).collect();

@@ -265,7 +265,7 @@ impl Writer {
         }
     }
 
-    /// What stands before the text of a line.
+    /// Returns what stands before the text of a line.
     fn prefix(&mut self) -> Line {
         let mut line = Line::new(&"│ ".repeat(self.quotes), Face::DIM);
         let hang: usize = self.hangs.iter().sum();

@@ -98,7 +98,7 @@ impl Highlighter {
         Self { language: language(name), is_diff, is_in_comment: false }
     }
 
-    /// The next line.
+    /// Returns the next line.
     pub(super) fn line(&mut self, text: &str) -> Line {
         if self.is_diff {
             let face = match text.as_bytes().first() {
@@ -121,7 +121,7 @@ impl Highlighter {
         line
     }
 
-    /// The length of the next token, and its face.
+    /// Returns the length of the next token, and its face.
     fn token(&mut self, language: &Language, text: &str) -> (usize, Face) {
         if let Some((open, close)) = language.block_comment {
             let skipped = if self.is_in_comment { 0 } else { open.len() };
@@ -162,7 +162,7 @@ impl Highlighter {
     }
 }
 
-/// The length of a string that may end at the end of the line.
+/// Returns the length of a string that may end at the end of the line.
 fn string(text: &str, quote: char) -> usize {
     let mut is_escaped = false;
     for (at, character) in text.char_indices().skip(1) {

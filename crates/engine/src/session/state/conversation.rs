@@ -77,7 +77,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// The log, created if needed with these settings.
+    /// Returns the log, created if needed with these settings.
     pub(super) fn log(
         &mut self,
         settings: impl FnOnce() -> Map<String, Value>,
@@ -85,12 +85,12 @@ impl Conversation {
         self.journal.open(settings)
     }
 
-    /// Whether this process owns the session, and may write its log.
+    /// Returns whether this process owns the session, and may write its log.
     pub(crate) fn is_owned(&self) -> bool {
         self.journal.is_owned()
     }
 
-    /// Whether the log has no file yet.
+    /// Returns whether the log has no file yet.
     pub(crate) fn is_new(&self) -> bool {
         self.journal.is_new()
     }
@@ -110,7 +110,7 @@ impl Conversation {
         self.journal = journal;
     }
 
-    /// The path of the log, also if there is no file yet.
+    /// Returns the path of the log, also if there is no file yet.
     pub(crate) fn log_path(&self) -> PathBuf {
         self.journal.path()
     }
@@ -125,27 +125,27 @@ impl Conversation {
         self.journal.save_settings(settings)
     }
 
-    /// All messages, those replaced by a summary too.
+    /// Returns all messages, those replaced by a summary too.
     pub(crate) fn messages(&self) -> &[Arc<Message>] {
         &self.messages
     }
 
-    /// The id of the last message.
+    /// Returns the id of the last message.
     pub(crate) fn last_id(&self) -> Option<&str> {
         self.messages.last().map(|message| message.id.as_str())
     }
 
-    /// When a message was appended last.
+    /// Returns when a message was appended last.
     pub(crate) fn updated_at_ms(&self) -> Option<i64> {
         self.updated_at_ms
     }
 
-    /// Whether it has messages other than hook runs.
+    /// Returns whether it has messages other than hook runs.
     pub(crate) fn has_begun(&self) -> bool {
         self.messages.iter().any(|message| !message.is_hook_run())
     }
 
-    /// What the model reads: the summary, if there is one, and the messages after it.
+    /// Returns what the model reads: the summary, if there is one, and the messages after it.
     pub(crate) fn visible(&self) -> (Option<&str>, &[Arc<Message>]) {
         match &self.compaction {
             None => (None, &self.messages),
@@ -156,7 +156,7 @@ impl Conversation {
         }
     }
 
-    /// The latest context message, if a summary has replaced it.
+    /// Returns the latest context message, if a summary has replaced it.
     pub(crate) fn lost_context(&self) -> Option<&Arc<Message>> {
         let removed = self.compaction.as_ref()?.removed;
         let (lost, kept) = self.messages.split_at_checked(removed)?;

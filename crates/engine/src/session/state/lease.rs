@@ -10,7 +10,7 @@ use musher_message::{Message, Role};
 use musher_store::{Purpose, Store, StoreError, Stored};
 
 impl Session {
-    /// Whether this process owns the session.
+    /// Returns whether this process owns the session.
     pub(crate) fn is_owned(&self) -> bool {
         self.conversation.is_owned()
     }
@@ -100,7 +100,7 @@ impl Session {
     }
 }
 
-/// The mode that the model knows: that of the last message of the user.
+/// Returns the mode that the model knows: that of the last message of the user.
 fn known_mode(messages: &[Message]) -> Option<Mode> {
     let mut from_user = messages.iter().rev().filter(|message| message.role == Role::User);
     let mode = from_user.find_map(|message| message.extra.get("interactionMode")?.as_str())?;

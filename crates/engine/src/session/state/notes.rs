@@ -45,7 +45,7 @@ impl Notes {
         self.pending.extend(self.folders.read(path).iter().map(note_reminder));
     }
 
-    /// The model knows the uncommitted changes, or does not need them. Returns whether that is new.
+    /// Notes that the model knows the uncommitted changes, or does not need them. Returns whether that is new.
     pub(super) fn begin_working_tree(&mut self) -> bool {
         std::mem::take(&mut self.wants_working_tree)
     }

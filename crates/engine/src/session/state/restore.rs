@@ -67,7 +67,7 @@ impl Session {
     }
 }
 
-/// The files whose content a call has shown to the model, or that it has written.
+/// Returns the files whose content a call has shown to the model, or that it has written.
 fn paths_of(call: &ToolUse, registry: &Registry) -> Vec<PathBuf> {
     let Some(tool) = registry.get(&call.name) else { return Vec::new() };
     match tool.action(&call.input) {

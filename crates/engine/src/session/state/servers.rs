@@ -24,7 +24,7 @@ impl Servers {
         Self { mcp, reported: None, was_awaited: false, direct: None, announced: HashSet::new() }
     }
 
-    /// The connections.
+    /// Returns the connections.
     pub(crate) fn mcp(&self) -> &Mcp {
         &self.mcp
     }
@@ -44,7 +44,7 @@ impl Servers {
         !std::mem::replace(&mut self.was_awaited, true)
     }
 
-    /// The tools that are offered without a search; `None` before the first call of the model.
+    /// Returns the tools that are offered without a search; `None` before the first call of the model.
     pub(crate) fn direct(&self) -> Option<&[String]> {
         self.direct.as_deref()
     }

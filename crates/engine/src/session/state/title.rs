@@ -23,12 +23,12 @@ impl Title {
         Self { text, is_manual, unannounced: None }
     }
 
-    /// The title, if there is one.
+    /// Returns the title, if there is one.
     pub(crate) fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
 
-    /// Whether the user gave the title.
+    /// Returns whether the user gave the title.
     pub(crate) fn is_manual(&self) -> bool {
         self.is_manual
     }
@@ -73,7 +73,7 @@ impl Session {
     }
 }
 
-/// The event that announces a title.
+/// Returns the event that announces a title.
 pub(crate) fn title_event(title: String, cause: TitleCause) -> Event {
     Event::Title { title, cause, command_id: None }
 }

@@ -54,7 +54,7 @@ impl UsageTotals {
         }
     }
 
-    /// The counts of others, `theirs`, with what was added to `base` here.
+    /// Returns the counts of others, `theirs`, with what was added to `base` here.
     pub(super) fn rebased(&self, base: &Self, theirs: &Self) -> Self {
         let mut all = theirs.clone();
         all.own = sum(all.own, difference(self.own, base.own));
@@ -112,37 +112,37 @@ impl UsageTotals {
         self.unfinished_in_turn = Usage::default();
     }
 
-    /// What the session itself has used.
+    /// Returns what the session itself has used.
     pub(crate) fn own(&self) -> Usage {
         self.own
     }
 
-    /// What the session itself has cost.
+    /// Returns what the session itself has cost.
     pub(crate) fn own_cost(&self) -> Cost {
         self.own_cost
     }
 
-    /// What all subagents of the session have used.
+    /// Returns what all subagents of the session have used.
     pub(crate) fn of_subagents(&self) -> Usage {
         self.subagents.values().map(|(usage, _)| *usage).fold(Usage::default(), sum)
     }
 
-    /// What each subagent has used and cost, by its session.
+    /// Returns what each subagent has used and cost, by its session.
     pub(crate) fn by_subagent(&self) -> &BTreeMap<String, (Usage, Cost)> {
         &self.subagents
     }
 
-    /// What the session itself has used, by day and model.
+    /// Returns what the session itself has used, by day and model.
     pub(crate) fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
-    /// What the session and its subagents have used.
+    /// Returns what the session and its subagents have used.
     pub(crate) fn inclusive(&self) -> Usage {
         sum(self.own, self.of_subagents())
     }
 
-    /// What the turn has cost so far, with its subagents.
+    /// Returns what the turn has cost so far, with its subagents.
     pub(crate) fn cost_of_turn(&self) -> Cost {
         self.inclusive_cost().since(self.cost_before_turn)
     }
@@ -151,27 +151,27 @@ impl UsageTotals {
         self.subagents.values().map(|(_, cost)| *cost).fold(self.own_cost, Cost::plus)
     }
 
-    /// What the last call of the model has used.
+    /// Returns what the last call of the model has used.
     pub(crate) fn last_call(&self) -> Option<Usage> {
         self.last_call
     }
 
-    /// The tokens the last call read and wrote: the least the next call will read.
+    /// Returns the tokens the last call read and wrote: the least the next call will read.
     pub(crate) fn context_size(&self) -> u64 {
         self.last_call.map_or(0, |usage| usage.input + usage.cache_read + usage.cache_write + usage.output)
     }
 
-    /// Whether [`context_size`](Self::context_size) is an estimate of all that the next call will read.
+    /// Returns whether [`context_size`](Self::context_size) is an estimate of all that the next call will read.
     pub(crate) fn is_estimate(&self) -> bool {
         self.is_estimate
     }
 
-    /// What calls of the turn have used that ended before their answer was complete.
+    /// Returns what calls of the turn have used that ended before their answer was complete.
     pub(crate) fn unfinished_in_turn(&self) -> Usage {
         self.unfinished_in_turn
     }
 
-    /// The event that announces the counts.
+    /// Returns the event that announces the counts.
     pub(crate) fn event(&self) -> Event {
         Event::Usage {
             total: self.own,
@@ -192,7 +192,7 @@ mod tests {
         Usage { input, ..Usage::default() }
     }
 
-    /// A call whose tokens cost a dollar each.
+    /// Returns a call whose tokens cost a dollar each.
     fn charge(tokens: u64) -> Charge {
         let price = Price::flat(Rates { input: 1e6, ..Rates::default() });
         let usage = input(tokens);

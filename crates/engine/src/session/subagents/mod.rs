@@ -165,7 +165,7 @@ impl Subagents {
         self.workers.iter().filter_map(completion).collect()
     }
 
-    /// Whether background subagents have ended whose results the model does not know.
+    /// Returns whether background subagents have ended whose results the model does not know.
     pub(crate) fn has_completions(&self) -> bool {
         let is_new = |worker: &Worker| !worker.is_running() && !worker.is_reported.load(Ordering::Relaxed);
         self.workers.iter().any(|worker| worker.turn.is_none() && is_new(worker))

@@ -74,7 +74,7 @@ fn links(parent: &Session, call: &str, droid: &Droid) -> Map<String, Value> {
     links.into_iter().map(|(key, value)| (key.to_owned(), Value::from(value))).collect()
 }
 
-/// The tools of a subagent: those of the session that its own file allows.
+/// Returns the tools of a subagent: those of the session that its own file allows.
 fn tools(parent: &ToolSelection, droid: &Droid, registry: &Registry) -> ToolSelection {
     let mut tools = parent.clone();
     for info in registry.infos() {

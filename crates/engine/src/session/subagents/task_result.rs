@@ -37,7 +37,7 @@ impl Outcome {
         }
     }
 
-    /// The result of the call that has waited for the subagent. The model resumes it by the id.
+    /// Returns the result of the call that has waited for the subagent. The model resumes it by the id.
     pub(crate) fn output(&self, session: &SessionId) -> ToolOutput {
         let (text, id) = (self.text(), session.as_str());
         match self {
@@ -49,7 +49,7 @@ impl Outcome {
         }
     }
 
-    /// The message to the model about a background subagent that has ended.
+    /// Returns the message to the model about a background subagent that has ended.
     pub(crate) fn completion(&self, session: &SessionId, name: &str, description: &str) -> String {
         format!(
             "Background task completed.\ntask_id: {}\ntype: {name}\nreason: {}\ndescription: {description}\noutput: {}\n\n\
@@ -60,13 +60,13 @@ impl Outcome {
         )
     }
 
-    /// The result of a call that asks for the outcome later.
+    /// Returns the result of a call that asks for the outcome later.
     pub(crate) fn report(&self) -> ToolOutput {
         ToolOutput::text(format!("status: {}\n\n{}", self.status(), self.text()))
     }
 }
 
-/// The result of a call that does not wait.
+/// Returns the result of a call that does not wait.
 pub(crate) fn launched(session: &SessionId, name: &str, description: &str) -> ToolOutput {
     let id = session.as_str();
     ToolOutput::text(format!(
@@ -75,19 +75,19 @@ pub(crate) fn launched(session: &SessionId, name: &str, description: &str) -> To
     ))
 }
 
-/// The result of a call that asks for the outcome too early.
+/// Returns the result of a call that asks for the outcome too early.
 pub(crate) fn still_running() -> ToolOutput {
     ToolOutput::text("status: running\n\nThe subagent is still running.")
 }
 
-/// The result of a call with an unknown task.
+/// Returns the result of a call with an unknown task.
 pub(crate) fn unknown_task(id: &str) -> ToolOutput {
     let for_model =
         format!("Task \"{id}\" not found. Pass the `session_id` that Task returned as `task_id`.");
     ToolOutput::error(&format!("Task \"{id}\" not found"), &for_model)
 }
 
-/// The error for an unknown subagent.
+/// Returns the error for an unknown subagent.
 pub(crate) fn unknown_subagent(name: &str, known: &[Droid]) -> String {
     let names: Vec<&str> = known.iter().map(|droid| droid.name.as_str()).collect();
     format!("Droid \"{name}\" not found. Available subagents: {}.", names.join(", "))

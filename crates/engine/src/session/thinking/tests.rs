@@ -16,7 +16,7 @@ fn signed(signature: &str) -> Proof {
     Proof::Signature { signature: signature.to_owned() }
 }
 
-/// A stored answer of a model with reasoning, a call and a label, and its form in a request.
+/// Returns a stored answer of a model with reasoning, a call and a label, and its form in a request.
 fn answer(model: &str, id: &str) -> (Message, ModelMessage) {
     let call = ToolUse { signature: Some("call".to_owned()), ..ToolUse::new("t", "LS", Map::new()) };
     let thinking = thought("hm", Some(signed(id)));

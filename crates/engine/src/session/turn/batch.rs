@@ -443,7 +443,7 @@ impl Batch {
         self.next_to_start = self.next_to_start.min(index);
     }
 
-    /// Whether a running call can be judged again, which happens once.
+    /// Returns whether a running call can be judged again, which happens once.
     pub(super) fn may_judge_again(&self, index: usize) -> bool {
         let is_running = |call: &Call| matches!(call.stage, Stage::Started) && call.output.is_none();
         self.calls.get(index).is_some_and(|call| is_running(call) && !call.is_judged_again)
@@ -495,7 +495,7 @@ impl Call {
     }
 }
 
-/// The result of a call beyond the limit. Short, because there may be thousands.
+/// Returns the result of a call beyond the limit. Short, because there may be thousands.
 fn too_many() -> ToolOutput {
     let text = format!(
         "Not run: one answer can have at most {MAX_CALLS_PER_ANSWER} tool calls. Repeat this call in your next answer if you still need it."

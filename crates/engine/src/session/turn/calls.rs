@@ -88,7 +88,7 @@ impl Turn {
         self.continue_calls(out);
     }
 
-    /// Whether a running call can be judged again because its paths lead elsewhere now: once, so that it ends at some time.
+    /// Returns whether a running call can be judged again because its paths lead elsewhere now: once, so that it ends at some time.
     pub(crate) fn may_judge_again(&self, index: usize) -> bool {
         matches!(&self.phase, Phase::Tools(batch) if batch.may_judge_again(index))
     }
@@ -100,7 +100,7 @@ impl Turn {
         self.continue_calls(out);
     }
 
-    /// Whether the user has allowed a call to run without the sandbox after it failed there.
+    /// Returns whether the user has allowed a call to run without the sandbox after it failed there.
     pub(crate) fn runs_again(&self, index: usize) -> bool {
         matches!(&self.phase, Phase::Tools(batch) if batch.failed_in_sandbox(index).is_some())
     }

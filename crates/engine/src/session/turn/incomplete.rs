@@ -16,7 +16,7 @@ const MAX_CONTINUATIONS: usize = 5;
 /// The name of a refusal, by which the SDK knows it.
 pub(crate) const REFUSAL: &str = "ModelRefusal";
 
-/// Whether the model has more to say.
+/// Returns whether the model has more to say.
 pub(super) fn is_incomplete(reason: &FinishReason) -> bool {
     matches!(reason, FinishReason::Length | FinishReason::Paused | FinishReason::ContextWindow)
 }

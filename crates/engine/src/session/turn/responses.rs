@@ -110,7 +110,7 @@ impl Turn {
     }
 }
 
-/// Whether a choice counts: it was offered, or it is an edited plan, which clients may return although it is never offered.
+/// Returns whether a choice counts: it was offered, or it is an edited plan, which clients may return although it is never offered.
 fn may_choose(choice: Choice, choices: &[Choice], request: Option<&PermissionRequest>) -> bool {
     choices.contains(&choice) || (request.is_some_and(is_plan) && choice == Choice::ProceedEdit)
 }
@@ -129,7 +129,7 @@ fn denial(reason: Option<String>) -> ToolOutput {
     }
 }
 
-/// The output of a call that failed in the sandbox and may not run without.
+/// Returns the output of a call that failed in the sandbox and may not run without.
 fn kept_in_sandbox(failed: &ToolOutput, reason: Option<String>) -> ToolOutput {
     let mut text = "The user did not allow the command to run again without the sandbox.".to_owned();
     if let Some(reason) = reason {

@@ -8,7 +8,7 @@ use super::*;
 use crate::UserResponse;
 use crate::permission::{Kind, Operation, Refusal, Risk, Verdict};
 
-/// A turn whose model calls these tools.
+/// Returns a turn whose model calls these tools.
 fn turn(tools: &[&str]) -> (Turn, Vec<Effect>) {
     let mut turn = {
         let limits = Limits { parallel_calls: 3, ..Limits::default() };
@@ -25,7 +25,7 @@ fn turn(tools: &[&str]) -> (Turn, Vec<Effect>) {
     (turn, out)
 }
 
-/// The effects about calls, as text.
+/// Returns the effects about calls, as text.
 fn of_calls(out: &[Effect]) -> Vec<String> {
     let one = |effect: &Effect| match effect {
         Effect::Check { index, .. } => Some(format!("judge {index}")),
@@ -200,7 +200,7 @@ fn asked_about(turn: &mut Turn, index: usize) -> String {
     }
 }
 
-/// The texts for the model among the effects.
+/// Returns the texts for the model among the effects.
 fn results(out: &[Effect]) -> Vec<String> {
     let one = |effect: &Effect| match effect {
         Effect::AppendSilently(message) => Some(format!("{:?}", message.content)),

@@ -53,7 +53,7 @@ async fn response_over_the_limit_fails_its_call_only() {
     refuses_a_huge_result(&mcp, "web").await;
 }
 
-/// A server that sends a huge event on the stream of notifications, which answers no request.
+/// Returns a server that sends a huge event on the stream of notifications, which answers no request.
 async fn flooding() -> (String, AbortOnDropHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());

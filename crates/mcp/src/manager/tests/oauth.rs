@@ -12,7 +12,7 @@ use super::*;
 use crate::oauth::login_of;
 use crate::{LoginFailure, LoginState, PendingLogin};
 
-/// The servers of a session with this home.
+/// Returns the servers of a session with this home.
 fn session(home: &TempDir, authority: &Authority) -> Mcp {
     let transport = Transport::Http { url: authority.url(), headers: vec![] };
     let server = McpServer { level: Some(Level::User), ..McpServer::of_session("private", transport) };

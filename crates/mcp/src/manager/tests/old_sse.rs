@@ -15,7 +15,7 @@ use super::*;
 /// The way to the server of the stream that is open.
 type ToServer = Arc<Mutex<Option<mpsc::Sender<Vec<u8>>>>>;
 
-/// A server that has one client. It ends when this is dropped.
+/// Returns a server that has one client. It ends when this is dropped.
 async fn serve(endpoint: &'static str) -> (String, AbortOnDropHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/sse", listener.local_addr().unwrap());

@@ -77,7 +77,7 @@ impl ServerHandler for Workshop {
     }
 }
 
-/// A server as a program. It has the tools of [`Workshop`], and two that need a process: `die` and `variable`.
+/// Returns a server as a program. It has the tools of [`Workshop`], and two that need a process: `die` and `variable`.
 pub(super) fn program() -> Transport {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/helpers/mcp_server.py");
     Transport::Stdio { command: "python3".to_owned(), args: vec![script.to_owned()], env: vec![] }
@@ -104,7 +104,7 @@ impl Drop for Served {
     }
 }
 
-/// A server on loopback that wants a token.
+/// Returns a server on loopback that wants a token.
 pub(super) async fn serve_http(address: Option<SocketAddr>, is_stateful: bool) -> (SocketAddr, Served) {
     let listener = TcpListener::bind(address.unwrap_or_else(|| ([127, 0, 0, 1], 0).into())).await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -57,7 +57,7 @@ struct Google {
 }
 
 impl ExtraContent {
-    /// Whether the content is a thought.
+    /// Returns whether the content is a thought.
     pub(super) fn is_thought(&self) -> bool {
         self.google.as_ref().is_some_and(|google| google.thought)
     }

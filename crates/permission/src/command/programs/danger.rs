@@ -70,7 +70,7 @@ fn on_folders(name: &str, arguments: &[Word], place: &Place<'_>) -> Finding {
     written(name, arguments, place)
 }
 
-/// Whether `word` is a start directory of `find`.
+/// Returns whether `word` is a start directory of `find`.
 fn is_start(arguments: &[Word], word: &Word) -> bool {
     let is_expression =
         |word: &Word| word.literal().is_some_and(|text| text.starts_with(['-', '(', '!']) && text.len() > 2);

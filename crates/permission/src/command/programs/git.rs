@@ -248,14 +248,14 @@ fn shown(command: &str, words: &[Word], place: &Place<'_>) -> Finding {
     found
 }
 
-/// Whether a command that lists records (such as the stash or the reflog) changes them.
+/// Returns whether a command that lists records (such as the stash or the reflog) changes them.
 fn forgets(words: &[Word]) -> bool {
     words
         .iter()
         .any(|word| matches!(word.literal(), None | Some("delete" | "expire" | "drop" | "write" | "exists")))
 }
 
-/// Whether a format asks for signatures, which runs the program that verifies them.
+/// Returns whether a format asks for signatures, which runs the program that verifies them.
 fn verifies(given: &ParsedArguments<'_>) -> bool {
     let formats = given.options.iter().filter(|(name, _)| ["--format", "--pretty"].contains(&name.as_str()));
     formats
@@ -263,7 +263,7 @@ fn verifies(given: &ParsedArguments<'_>) -> bool {
         .any(|format| format.contains("%G") || format.contains("signature"))
 }
 
-/// Whether a path may lead outside. If one of two paths is outside, git compares them without a repository.
+/// Returns whether a path may lead outside. If one of two paths is outside, git compares them without a repository.
 fn is_elsewhere(text: &str) -> bool {
     text.starts_with('/') || text.split('/').any(|part| part == "..")
 }
@@ -305,14 +305,14 @@ fn changing(command: &str, words: &[Word]) -> Finding {
     Finding::of(risk)
 }
 
-/// Whether a command may replace files of the worktree by those of a commit, links among them.
+/// Returns whether a command may replace files of the worktree by those of a commit, links among them.
 pub(super) fn brings_files(words: &[Word]) -> bool {
     const BRINGING: &str = "am apply checkout cherry-pick clone merge pull rebase reset restore revert stash submodule switch worktree";
     let literals = || words.iter().filter_map(Word::literal);
     literals().any(|word| is_listed(BRINGING, word)) && !literals().any(|word| ["-b", "-c"].contains(&word))
 }
 
-/// Whether a word of a fetching command is safe: some options and some URLs can run programs.
+/// Returns whether a word of a fetching command is safe: some options and some URLs can run programs.
 fn is_plain_source(word: &Word) -> bool {
     const KNOWN: &str = "--all --tags --prune -p --depth --ff-only --rebase --no-rebase -q --quiet -v --verbose \
     --single-branch -b --branch --heads --no-tags";
@@ -356,7 +356,7 @@ fn repository(place: &Place<'_>) -> Repository {
     folders.iter().map(nearest).max().unwrap_or(Repository::Unknown)
 }
 
-/// The commands whose options are listed, for the test that compares them with the real program.
+/// Returns the commands whose options are listed, for the test that compares them with the real program.
 #[cfg(test)]
 pub(super) fn listed() -> impl Iterator<Item = super::Listed> {
     let lists = [

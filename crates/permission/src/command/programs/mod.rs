@@ -99,7 +99,7 @@ fn named(arguments: &[Word], place: &Place<'_>) -> Finding {
     found
 }
 
-/// The parts of a word that may be paths: `--file=.env`, `-o.env`, `-d@.env`, `.env:/run/secrets`.
+/// Returns the parts of a word that may be paths: `--file=.env`, `-o.env`, `-d@.env`, `.env:/run/secrets`.
 fn paths_in(text: &str) -> impl Iterator<Item = &str> {
     let attached = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
     let attached = attached.and_then(|rest| rest.char_indices().nth(1).map(|(at, _)| &rest[at..]));
@@ -111,7 +111,8 @@ fn paths_in(text: &str) -> impl Iterator<Item = &str> {
     std::iter::once(text).chain(attached).chain(parts).filter(is_path)
 }
 
-/// The risk of a reading program in an unproven form. With unknown words it most likely still reads; with unknown options it may do more.
+/// Returns the risk of a reading program in an unproven form. With unknown words it most likely still reads; with unknown options it may
+/// do more.
 fn unproven(name: &str) -> Risk {
     const HARMLESS: &str =
         "ls dir pwd echo cat head tail wc cut tr basename dirname realpath readlink stat du df grep";
@@ -144,14 +145,14 @@ fn change_folder(
     }
 }
 
-/// All programs whose options are listed, for the test that compares them with the real ones.
+/// Returns all programs whose options are listed, for the test that compares them with the real ones.
 #[cfg(test)]
 pub(crate) fn listed() -> impl Iterator<Item = Listed> {
     let reading = readers::listed().chain(scripts::listed()).chain(git::listed());
     reading.chain(writers::listed()).chain(wrappers::listed()).chain(tools::listed())
 }
 
-/// The programs that run another command, for the test that gives them patterns.
+/// Returns the programs that run another command, for the test that gives them patterns.
 #[cfg(test)]
 pub(crate) fn wrapper_names() -> impl Iterator<Item = &'static str> {
     wrappers::NAMES.iter().copied()
@@ -171,7 +172,7 @@ pub(super) fn assignment(name: &str) -> Risk {
     if is_listed(HARMLESS, name) || is_own { Risk::Medium } else { Risk::High }
 }
 
-/// Whether a list of words contains a word.
+/// Returns whether a list of words contains a word.
 fn is_listed(list: &str, word: &str) -> bool {
     list.split(' ').any(|listed| listed == word)
 }
@@ -181,13 +182,13 @@ pub(crate) fn base_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
-/// Whether a program is given by a path into the system directories.
+/// Returns whether a program is given by a path into the system directories.
 pub(crate) fn is_system_program(program: &str) -> bool {
     const FOLDERS: [&str; 4] = ["/bin", "/usr/bin", "/sbin", "/usr/sbin"];
     program.rsplit_once('/').is_some_and(|(folder, _)| FOLDERS.contains(&folder))
 }
 
-/// Whether the shell would find a program in the workspace, or in a directory that depends on the current one.
+/// Returns whether the shell would find a program in the workspace, or in a directory that depends on the current one.
 fn is_shadowed(name: &str, place: &Place<'_>) -> bool {
     if name.contains('/') {
         return false;

@@ -205,7 +205,7 @@ const READERS: &[Reader] = &[
     row(&["printenv"], "0", "null", Operands::Text),
 ];
 
-/// Whether a program prints the content of its operands.
+/// Returns whether a program prints the content of its operands.
 pub(super) fn prints_content(name: &str) -> bool {
     let is_reader = |reader: &Reader| {
         reader.names.contains(&name)
@@ -296,7 +296,7 @@ fn contents(files: &[&Word], extent: Extent<'_>, place: &Place<'_>) -> Finding {
     read.map(|file| place.read_word(file, extent)).fold(Finding::NOTHING, Finding::and)
 }
 
-/// What `grep` or `diff` reads below a directory; `None` if only files.
+/// Returns what `grep` or `diff` reads below a directory; `None` if only files.
 fn grep(given: &ParsedArguments<'_>) -> Option<Recursion> {
     let follows_links = given.has(&["-R", "--dereference-recursive"]);
     let is_recursive = follows_links
@@ -311,7 +311,7 @@ fn grep(given: &ParsedArguments<'_>) -> Option<Recursion> {
     })
 }
 
-/// What `rg` reads below a directory.
+/// Returns what `rg` reads below a directory.
 fn ripgrep(given: &ParsedArguments<'_>) -> Recursion {
     let unrestricted =
         given.options.iter().filter(|(name, _)| name == "-u" || name == "--unrestricted").count();
@@ -330,7 +330,7 @@ fn is_known(words: &[Word]) -> bool {
     words.iter().all(|word| !matches!(word, Word::Unknown))
 }
 
-/// Whether each directive of a `printf` format only prints. `%n` sets the variable that the argument names.
+/// Returns whether each directive of a `printf` format only prints. `%n` sets the variable that the argument names.
 fn only_prints(format: &str) -> bool {
     let mut directives = format.split('%').skip(1);
     while let Some(directive) = directives.next() {
@@ -366,7 +366,7 @@ fn jq(words: &[Word], place: &Place<'_>) -> Option<Finding> {
     (!loads).then(|| contents(files, Extent::File, place))
 }
 
-/// The programs whose options are listed, for the test that compares them with the real ones.
+/// Returns the programs whose options are listed, for the test that compares them with the real ones.
 #[cfg(test)]
 pub(super) fn listed() -> impl Iterator<Item = super::Listed> {
     let readers =

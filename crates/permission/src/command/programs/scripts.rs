@@ -25,7 +25,7 @@ const FIND_VALUED: &str = "-name -iname -path -ipath -wholename -iwholename -reg
     -newermt -newerct -newerat -user -group -uid -gid -perm -links -inum -samefile -lname -ilname \
     -fstype -used -printf -D";
 
-/// The programs whose options are listed, for the test that compares them with the real ones.
+/// Returns the programs whose options are listed, for the test that compares them with the real ones.
 #[cfg(test)]
 pub(super) fn listed() -> impl Iterator<Item = super::Listed> {
     use super::options::Takes;
@@ -99,7 +99,7 @@ pub(super) fn sed(words: &[Word], place: &Place<'_>) -> Option<Finding> {
     Some(files.iter().map(|file| place.write_word(file)).fold(read.at_least(Risk::Low), Finding::and))
 }
 
-/// Whether a script has only addresses with `p`, `d`, `q`, `=` or `s`, without the flags that write or run.
+/// Returns whether a script has only addresses with `p`, `d`, `q`, `=` or `s`, without the flags that write or run.
 fn is_plain_sed(script: &str) -> bool {
     static SCRIPT: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let address = r"(?:\d+|\$|/(?:[^/\\\n]|\\[^\n])*/I?)";
@@ -114,7 +114,7 @@ fn is_plain_sed(script: &str) -> bool {
     has_plain_brackets(script) && SCRIPT.as_ref().is_some_and(|pattern| pattern.is_match(script))
 }
 
-/// Whether no bracket expression contains a character that may end a command: implementations of `sed` differ there.
+/// Returns whether no bracket expression contains a character that may end a command: implementations of `sed` differ there.
 fn has_plain_brackets(script: &str) -> bool {
     let mut rest = script;
     while let Some(start) = rest.find('[') {

@@ -39,7 +39,7 @@ const WITH_COMMANDS: [(&str, &str); 12] = [
 const CURL: Options = Options::new("sSfLIv", "silent show-error fail location head compressed verbose");
 const WGET: Options = Options::new("qO:", "quiet");
 
-/// The programs whose options are listed, for the test that compares them with the real ones.
+/// Returns the programs whose options are listed, for the test that compares them with the real ones.
 #[cfg(test)]
 pub(super) fn listed() -> impl Iterator<Item = super::Listed> {
     [("curl", CURL), ("wget", WGET)].into_iter().map(|(name, options)| (vec![name], options.all()))
@@ -73,7 +73,7 @@ pub(super) fn judge(name: &str, arguments: &[Word]) -> Option<Finding> {
     is_fine.then_some(Finding::of(Risk::Medium))
 }
 
-/// Whether a command only downloads, from hosts with a name.
+/// Returns whether a command only downloads, from hosts with a name.
 fn is_plain_download(arguments: &[Word], options: Options) -> bool {
     let Some(given) = options.read(arguments) else { return false };
     let is_named = |word: &&Word| {

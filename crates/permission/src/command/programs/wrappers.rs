@@ -22,7 +22,7 @@ const ENV: Options = Options::new("i0u:", "ignore-environment null unset=");
 const TIME: Options = Options::new("p", "");
 const COMMAND: Options = Options::new("p", "");
 
-/// The programs whose options are listed, for the test that compares them with the real ones.
+/// Returns the programs whose options are listed, for the test that compares them with the real ones.
 #[cfg(test)]
 pub(super) fn listed() -> impl Iterator<Item = super::Listed> {
     let all = [

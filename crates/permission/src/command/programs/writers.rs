@@ -17,7 +17,7 @@ const MOVE: Options = Options::new("fnuv", "force no-clobber update verbose");
 const TEE: Options = Options::new("a", "append");
 const CHMOD: Options = Options::new("cfvR", "changes silent quiet verbose recursive");
 
-/// The programs whose options are listed, for the test that compares them with the real ones.
+/// Returns the programs whose options are listed, for the test that compares them with the real ones.
 #[cfg(test)]
 pub(super) fn listed() -> impl Iterator<Item = super::Listed> {
     let all = [

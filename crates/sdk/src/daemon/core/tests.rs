@@ -23,7 +23,7 @@ impl Stage {
         Self { core, route: 1 }
     }
 
-    /// A stage with a session that is open.
+    /// Creates a stage with a session that is open.
     fn opened(extra: &Value) -> Self {
         let mut stage = Self::connected();
         stage.call("open", "droid.load_session", &json!({"sessionId": "s"}));

@@ -97,7 +97,7 @@ fn answer_to_unknown_request_is_refused() {
     player.take(answer("q", "cancel")).unwrap();
 }
 
-/// An action of a client, valid or not.
+/// Returns an action of a client, valid or not.
 fn moves() -> impl Strategy<Value = Frame> {
     let methods = [
         InitializeSession::NAME,

@@ -29,7 +29,7 @@ fn edit(file: &Path) -> (Value, Value) {
     (input, json!({"type": "edit", "filePath": file}))
 }
 
-/// The grants of a session after one decision.
+/// Returns the grants of a session after one decision.
 fn granted(call: (Value, Value)) -> SessionGrants {
     let mut grants = SessionGrants::default();
     grants.add(SessionGrant::suggested(&request(&[call])).unwrap());

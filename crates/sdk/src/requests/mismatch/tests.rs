@@ -11,7 +11,7 @@ fn found(name: &str, input: Value, details: Value) -> Vec<(&'static str, String)
     Mismatch::of(&asked).into_iter().map(|it| (it.subject, it.called)).collect()
 }
 
-/// Every permission request in the captures of droid.
+/// Returns every permission request in the captures of droid.
 fn captured() -> Vec<PermissionToolUse> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/wire/droid-0.225.2");
     let mut all = Vec::new();

@@ -13,7 +13,7 @@ struct Recorded {
     notification: Vec<Notification>,
 }
 
-/// All turns of all captures of one version that were sent while no other ran.
+/// Returns all turns of all captures of one version that were sent while no other ran.
 fn recorded(version: &str) -> Vec<Recorded> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/wire").join(version);
     let mut turns = Vec::new();
@@ -57,7 +57,7 @@ fn turns_of(name: &str, capture: &str) -> Vec<Recorded> {
     turns
 }
 
-/// The id the agent gave to our message.
+/// Returns the id the agent gave to our message.
 fn echo(notification: &[Notification], request_id: Option<&str>) -> Option<String> {
     notification.iter().find_map(|notification| match notification.session().ok()?.notification {
         SessionNotification::CreateMessage(created) if created.request_id.as_deref() == request_id => {
@@ -112,7 +112,7 @@ fn results(events: &[Event]) -> Vec<&TurnResult> {
     results.collect()
 }
 
-/// The one result of a recorded turn.
+/// Returns the one result of a recorded turn.
 fn result_of(version: &str, name: &str, number: usize) -> TurnResult {
     let turns = recorded(version);
     let turn = turns.iter().filter(|turn| turn.name == name).nth(number).expect("no such turn recorded");
@@ -192,7 +192,7 @@ fn duplicate_tool_result_is_emitted_once() {
     assert_eq!(result.tool_name.as_deref(), Some("Execute"));
 }
 
-/// A notification of an agent that does not announce its version.
+/// Returns a notification of an agent that does not announce its version.
 fn old(json: &serde_json::Value) -> SessionNotificationParams {
     serde_json::from_value(serde_json::json!({"notification": json})).unwrap()
 }

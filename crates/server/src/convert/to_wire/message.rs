@@ -7,7 +7,7 @@ use musher_wire::{ContentBlock, Json, MessageRole, ToolResultContent};
 
 use super::moment;
 
-/// A message that was just stored. The text of messages for the model alone is left out.
+/// Returns a message that was just stored. The text of messages for the model alone is left out.
 pub(super) fn announced(message: &engine::Message) -> wire::Message {
     let is_internal = message.id.starts_with("context-") || message.id.starts_with("__internal__");
     let content = if is_internal { Vec::new() } else { blocks(&message.content) };
@@ -16,7 +16,7 @@ pub(super) fn announced(message: &engine::Message) -> wire::Message {
     it
 }
 
-/// A message of the history.
+/// Returns a message of the history.
 pub(crate) fn from_history(message: &engine::Message) -> wire::Message {
     whole(message, blocks(&message.content))
 }
@@ -95,7 +95,7 @@ fn source(media: &engine::Media) -> wire::Source {
     source
 }
 
-/// The content of a tool result: a plain text if it is one, else blocks.
+/// Returns the content of a tool result: a plain text if it is one, else blocks.
 pub(super) fn result(parts: &[Part]) -> ToolResultContent {
     match parts {
         [] => ToolResultContent::Text(String::new()),

@@ -14,12 +14,12 @@ const PROCEED_COLOR: &str = "#d78700";
 /// For options that stop the turn or allow everything.
 const WARNING_COLOR: &str = "#d75f5f";
 
-/// The params of `request_permission`.
+/// Returns the params of `request_permission`.
 pub(super) fn permission(calls: &[RequestedCall], choices: &[Choice]) -> wire::RequestPermissionParams {
     wire::RequestPermissionParams::new(tool_uses(calls), options(calls, choices))
 }
 
-/// The params of `ask_user`.
+/// Returns the params of `ask_user`.
 pub(super) fn ask(tool_call_id: &str, questions: &[UserQuestion]) -> wire::AskUserParams {
     wire::AskUserParams::new(tool_call_id, questions_for_client(questions))
 }

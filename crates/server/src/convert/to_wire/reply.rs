@@ -99,7 +99,7 @@ pub(super) fn result(
     })
 }
 
-/// The current time, in the format of the protocol.
+/// Returns the current time, in the format of the protocol.
 pub(super) fn now() -> String {
     format!("{:.3}", jiff::Timestamp::now())
 }

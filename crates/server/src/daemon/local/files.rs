@@ -17,7 +17,7 @@ const MAX_SEARCHED: usize = 200_000;
 /// Size of a file that is returned.
 const MAX_CONTENT: u64 = 8 * 1024 * 1024;
 
-/// The files, without those that git ignores.
+/// Returns the files, without those that git ignores.
 pub(super) fn list(cwd: &Path, fields: &Extra) -> Result<Value, RpcError> {
     let shows_hidden = params::optional::<bool>(fields, "showHidden", "boolean")?.unwrap_or_default();
     let mut files: Vec<String> = walk(cwd, shows_hidden).take(MAX_FILES + 1).collect();
@@ -27,7 +27,7 @@ pub(super) fn list(cwd: &Path, fields: &Extra) -> Result<Value, RpcError> {
     Ok(json!({"totalFiles": files.len(), "files": files, "truncated": is_truncated}))
 }
 
-/// The files whose path contains a text, whatever its capitals.
+/// Returns the files whose path contains a text, whatever its capitals.
 pub(super) fn search(cwd: &Path, fields: &Extra) -> Result<Value, RpcError> {
     let query = params::text(fields, "query")?.to_lowercase();
     let limit = params::optional::<usize>(fields, "maxResults", "number")?.unwrap_or(60);
@@ -49,7 +49,7 @@ fn walk(cwd: &Path, shows_hidden: bool) -> impl Iterator<Item = String> {
     })
 }
 
-/// The content of one file.
+/// Returns the content of one file.
 pub(super) fn content(cwd: &Path, fields: &Extra) -> Result<Value, RpcError> {
     let path = params::text(fields, "filePath")?;
     let encoding = params::optional::<String>(fields, "encoding", "string")?;
@@ -74,7 +74,7 @@ pub(super) fn content(cwd: &Path, fields: &Extra) -> Result<Value, RpcError> {
     }
 }
 
-/// The real path of a file, if it is in the workspace.
+/// Returns the real path of a file, if it is in the workspace.
 fn inside(cwd: &Path, path: &Path) -> Result<PathBuf, RpcError> {
     let outside = || error::invalid_value("filePath", "not in the workspace");
     let root = fs_err::canonicalize(cwd).map_err(|_invalid| outside())?;

@@ -222,7 +222,8 @@ impl Actor {
         }
     }
 
-    /// Whether the session needs no task: no agent, no client that follows, and nothing to do. Prompts that wait for the next agent are
+    /// Returns whether the session needs no task: no agent, no client that follows, and nothing to do. Prompts that wait for the next
+    /// agent are
     /// on disk.
     fn is_over(&self) -> bool {
         matches!(self.agent, Agent::Absent)
@@ -439,7 +440,7 @@ impl Actor {
         // those who follow get everything up to here before their connection ends
     }
 
-    /// When the session has done nothing for too long, or takes too long to open.
+    /// Returns the time when the session has done nothing for too long, or takes too long to open.
     fn deadline(&self) -> Option<Instant> {
         match &self.agent {
             Agent::Opening(_, until) => Some(*until),
@@ -525,7 +526,7 @@ impl Actor {
         self.hub.states.send(Arc::new(change)).ok();
     }
 
-    /// The result of a call, with fields of the daemon.
+    /// Returns the result of a call, with fields of the daemon.
     pub(super) fn with_fields(result: &Json, fields: &[(&str, serde_json::Value)]) -> Json {
         let mut all: Extra = result.to().unwrap_or_default();
         for (name, value) in fields {

@@ -58,7 +58,7 @@ impl Segment {
         self.length += length;
     }
 
-    /// Where to begin reading for the events after a sequence.
+    /// Returns where to begin reading for the events after a sequence.
     fn offset(&self, after: u64) -> u64 {
         let at = self.index.partition_point(|(sequence, _)| *sequence <= after + 1);
         at.checked_sub(1).map_or(0, |at| self.index[at].1)

@@ -111,7 +111,7 @@ fn plan(arguments: &Arguments, context: &Context, cancel: &CancellationToken) ->
     Ok(Plan { resolved, source, shown, old, new })
 }
 
-/// The reason why a file is not changed that has changed since the model saw it.
+/// Returns the reason why a file is not changed that has changed since the model saw it.
 pub(super) fn changed_since(shown: &str, tool: &str) -> String {
     format!(
         "`{shown}` has changed on disk since you last saw it. Nothing was changed. Call Read on it, then call {tool} again."

@@ -58,7 +58,7 @@ fn utf16(bytes: &[u8]) -> Option<String> {
     String::from_utf16(&units).ok().filter(|text| rest.is_empty() && !text.contains('\0'))
 }
 
-/// Whether more than two in a hundred bytes are control characters that texts do not have.
+/// Returns whether more than two in a hundred bytes are control characters that texts do not have.
 fn has_many_controls(bytes: &[u8]) -> bool {
     let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
     let is_control = |byte: &&u8| byte.is_ascii_control() && !b"\t\n\r\x0c\x1b".contains(byte);

@@ -70,7 +70,7 @@ impl SearchProvider {
         })
     }
 
-    /// An instance of `SearXNG`.
+    /// Creates an instance of `SearXNG`.
     pub fn searxng(url: impl Into<String>) -> Self {
         Self { service: Service::Searxng, base_url: url.into(), key: String::new() }
     }

@@ -4,7 +4,7 @@ use musher::wire::{AskUserParams, RequestPermissionParams};
 
 use super::*;
 
-/// The request of the agent in a capture.
+/// Returns the request of the agent in a capture.
 fn asked<T: serde::de::DeserializeOwned>(capture: &str, method: &str) -> T {
     let path = format!("{}/../../fixtures/wire/droid-0.225.2/{capture}.jsonl", env!("CARGO_MANIFEST_DIR"));
     let text = fs_err::read_to_string(path).unwrap();

@@ -93,7 +93,7 @@ impl Translator {
         }
     }
 
-    /// What all turns have cost in US dollars, as far as the agent knows prices.
+    /// Returns what all turns have cost in US dollars, as far as the agent knows prices.
     fn cost(&self) -> f64 {
         self.totals.values().map(|totals| totals.usd).sum()
     }

@@ -22,7 +22,7 @@ fn translator(options: OutputOptions) -> Translator {
     Translator::new(info, options, || "id".to_owned())
 }
 
-/// The first turn of a capture, as messages.
+/// Returns the first turn of a capture, as messages.
 async fn play(capture: &str, options: OutputOptions, schema: Option<Value>) -> Vec<Value> {
     replay(&read(capture), capture, options, schema).await
 }
@@ -63,7 +63,7 @@ async fn replay(recording: &str, capture: &str, options: OutputOptions, schema: 
     lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The messages in a word or two each.
+/// Returns the messages in a word or two each.
 fn story(messages: &[Value]) -> Vec<String> {
     let tell = |message: &Value| {
         let kind = message["type"].as_str().unwrap();

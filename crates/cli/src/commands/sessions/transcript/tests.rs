@@ -10,7 +10,7 @@ use crate::args::sessions::Owner;
 use crate::style::Style;
 use crate::styled::Styled;
 
-/// A session with all kinds of content, including escape sequences.
+/// Returns a session with all kinds of content, including escape sequences.
 fn transcript(contents: Vec<(Role, Vec<Content>)>) -> Transcript {
     let home = tempfile::tempdir().unwrap();
     let store = Store::open(home.path());
@@ -46,7 +46,7 @@ fn as_text(transcript: &Transcript, is_full: bool) -> String {
     without_time(Styled::lines(lines).as_str())
 }
 
-/// The session was changed in 1970, at a time that depends on the time zone.
+/// Removes the time. The session was changed in 1970, at a time that depends on the time zone.
 fn without_time(text: &str) -> String {
     text.replace(&timestamp::local(SystemTime::UNIX_EPOCH).unwrap(), "TIME")
 }

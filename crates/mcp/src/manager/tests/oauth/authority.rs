@@ -95,7 +95,7 @@ impl Authority {
         Self { base, state, stop }
     }
 
-    /// The URL of the MCP server.
+    /// Returns the URL of the MCP server.
     pub(super) fn url(&self) -> String {
         format!("{}/mcp", self.base)
     }
@@ -104,7 +104,7 @@ impl Authority {
         change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The number of registrations, of codes that became tokens, and of refreshes.
+    /// Returns the number of registrations, of codes that became tokens, and of refreshes.
     pub(super) fn counts(&self) -> (usize, usize, usize) {
         self.with(|state| state.counts)
     }
@@ -213,7 +213,7 @@ async fn answer(
     }
 }
 
-/// The user approves at once.
+/// Opens the URL as a user who approves at once.
 fn authorize(uri: &Uri, state: &mut State, base: &str) -> Answer {
     let asked = pairs_of(uri.query().unwrap());
     assert!(state.clients.contains_key(&asked["client_id"]));

@@ -16,7 +16,7 @@ const MAX_INDEX: u64 = 128 * 1024 * 1024;
 /// The maximum number of submodules that are looked at, with all nested ones.
 const MAX_REPOSITORIES: usize = 64;
 
-/// Whether the settings of a repository run nothing. `worktree` is the directory that holds `.git`.
+/// Returns whether the settings of a repository run nothing. `worktree` is the directory that holds `.git`.
 pub(super) fn run_nothing(worktree: &Path) -> bool {
     let mut left = MAX_REPOSITORIES;
     is_plain(worktree, false, &mut left)
@@ -70,7 +70,8 @@ fn read(path: &Path, max: u64) -> Option<Vec<u8>> {
     (metadata.is_file() && metadata.len() <= max).then(|| fs_err::read(path).ok())?
 }
 
-/// Whether settings make git run no program when it reads, read no other settings, and use no other worktree. Programs for which commands
+/// Returns whether settings make git run no program when it reads, read no other settings, and use no other worktree. Programs for which
+/// commands
 /// get variables that take precedence, such as the pager, are left out here.
 fn sets_no_program(text: &str, is_submodule: bool) -> bool {
     static RUNS: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -104,7 +105,7 @@ fn sets_no_program(text: &str, is_submodule: bool) -> bool {
     !has(&RUNS) && monitors == switches && (is_submodule || !has(&WORKTREE))
 }
 
-/// Whether a file for which this holds is tracked, or may be: then git shows its content.
+/// Returns whether a file for which this holds is tracked, or may be: then git shows its content.
 pub(super) fn may_track(worktree: &Path, is_meant: impl Fn(&Path) -> bool) -> bool {
     let Some((own, _)) = folders(worktree) else { return true };
     match tracked(&own.join("index"), 20) {
