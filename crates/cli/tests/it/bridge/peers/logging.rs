@@ -18,7 +18,7 @@ async fn logged(claude: Installed) -> anyhow::Result<()> {
     let bash = json!({"command": "true", "description": "does nothing"});
     let overloaded = HttpError::new(529).message("overloaded");
     let script = Script::new()
-        .reply(Reply::error(overloaded).when(when().prompt("nothing").call(1)))
+        .reply(Reply::error(overloaded).when(when().prompt("nothing").call(1)).times(1))
         .reply(Reply::tool("Bash", bash).when(when().prompt("nothing").call(1)))
         .otherwise(Reply::text("Done."));
     let mut stage = Stage::real(&claude, script, &["--log", log.to_str().unwrap()])?;
