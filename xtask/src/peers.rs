@@ -115,13 +115,13 @@ async fn verify(installed: &Installed) -> Result<String> {
     let entry = installed.entry();
     let launch = match (peer.entry, peer.source) {
         (Entry::Program(_), _) => sandbox.launch(&entry).arg("--version"),
-        (Entry::Python, Source::PyPi { package } | Source::Npm { package, .. }) => {
+        (Entry::Python, Source::PyPi { package, .. } | Source::Npm { package, .. }) => {
             // extras matter only when it is fetched; the package is known without them
             let (package, _) = package.split_once('[').unwrap_or((package, ""));
             let print = format!("import importlib.metadata as m; print(m.version({package:?}))");
             sandbox.launch(&entry).args(["-c", &print])
         }
-        (Entry::NodeModules, Source::Npm { package, .. } | Source::PyPi { package }) => {
+        (Entry::NodeModules, Source::Npm { package, .. } | Source::PyPi { package, .. }) => {
             let print = format!("console.log(require('./node_modules/{package}/package.json').version)");
             sandbox.launch("node").args(["-e", &print]).cwd(&entry)
         }

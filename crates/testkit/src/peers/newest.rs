@@ -39,7 +39,7 @@ pub fn look_up(peer: &Peer) -> Result<Peer> {
         Source::Npm { package, .. } => {
             ("npm", vec!["view", package, "version", "dist.integrity", "--json"], package)
         }
-        Source::PyPi { package } => {
+        Source::PyPi { package, .. } => {
             let (package, _) = package.split_once('[').unwrap_or((package, ""));
             ("python3", vec!["-m", "pip", "index", "versions", package], package)
         }
@@ -95,9 +95,13 @@ pub(super) fn remembered(peer: &Peer, cache: &Path) -> Result<Peer> {
 /// The peer at another version. Peers are constants everywhere else; the few texts made here live as long as the process.
 fn at(peer: &Peer, version: Version) -> Peer {
     let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
+    // the lock file is for the pinned version only
+    let pinned = |lock: Option<&'static str>| lock.filter(|_| version.version == peer.version);
     let source = match peer.source {
-        Source::Npm { package, .. } => Source::Npm { package, integrity: leak(version.integrity) },
-        other @ Source::PyPi { .. } => other,
+        Source::Npm { package, lock, .. } => {
+            Source::Npm { package, lock: pinned(lock), integrity: leak(version.integrity) }
+        }
+        Source::PyPi { package, lock } => Source::PyPi { package, lock: pinned(lock) },
     };
     Peer { version: leak(version.version), source, ..*peer }
 }
