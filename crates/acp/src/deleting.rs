@@ -32,7 +32,7 @@ fn delete_in(own: &Store, foreign: Option<&Store>, id: &SessionId) -> Result<(),
             Err(error @ StoreError::Locked { .. }) => {
                 return Err(explained(&Error::internal_error(), error.to_string()));
             }
-            Err(error) => return Err(explained(&Error::internal_error(), error.to_string())),
+            Err(error) => return Err(explained(&Error::internal_error(), error.with_causes().to_string())),
         }
     }
     if !was_deleted && foreign.is_some_and(|foreign| foreign.find(id).is_some()) {

@@ -29,7 +29,7 @@ pub enum Error {
         exit: Option<Arc<Exit>>,
     },
     /// The CLI responded to a call with an error.
-    #[error("the CLI rejected `{call}`: {source}")]
+    #[error("the CLI rejected `{call}`")]
     Refused {
         /// The name of the call.
         call: String,
@@ -66,5 +66,20 @@ impl From<Closed> for Error {
             Closed::Exited(exit) => Self::Exited(exit),
             _ => Self::Closed,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn rejection_leaves_its_cause_to_the_source() {
+        let source = Refusal { message: "no such model".to_owned(), code: None };
+        let error = Error::Refused { call: "set_model".to_owned(), source };
+        assert_eq!(error.to_string(), "the CLI rejected `set_model`");
+        assert_eq!(error.source().unwrap().to_string(), "no such model");
     }
 }

@@ -47,7 +47,7 @@ impl From<StoreError> for Error {
         match error {
             StoreError::Locked { .. } => Self::Running(error),
             StoreError::NotFound(_) => Self::SessionNotFound,
-            error => Self::Internal(error.to_string()),
+            error => Self::Internal(error.with_causes().to_string()),
         }
     }
 }

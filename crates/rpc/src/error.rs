@@ -15,7 +15,7 @@ use crate::Exit;
 #[non_exhaustive]
 pub enum Error {
     /// The peer answered with an error.
-    #[error("`{method}` was refused: {source}")]
+    #[error("`{method}` was refused")]
     Rpc {
         /// The method that was called.
         method: Word,
@@ -81,8 +81,8 @@ pub enum Closed {
     #[error("the connection was closed on this side")]
     Local,
     /// Reading or writing failed.
-    #[error("the connection broke: {0}")]
-    Broken(Arc<io::Error>),
+    #[error("the connection broke")]
+    Broken(#[source] Arc<io::Error>),
     /// The program at the other end exited. For a pending call this is a failure even with status 0.
     #[error(transparent)]
     Exited(Arc<Exit>),
@@ -124,10 +124,53 @@ impl From<io::Error> for Closed {
     }
 }
 
+/// Displays an error with all its causes in one line, joined by `: `, for logs and messages. A cause that was displayed is not repeated.
+///
+/// ```
+/// let cut = musher_rpc::Closed::from(std::io::Error::other("cut"));
+/// assert_eq!(cut.to_string(), "the connection broke");
+/// assert_eq!(musher_rpc::with_causes(&cut).to_string(), "the connection broke: cut");
+/// ```
+pub fn with_causes<'a>(error: &'a (dyn std::error::Error + 'static)) -> impl fmt::Display + 'a {
+    fmt::from_fn(move |f| {
+        let mut last = error.to_string();
+        f.write_str(&last)?;
+        let mut source = error.source();
+        while let Some(cause) = source {
+            let text = cause.to_string();
+            // errors of other crates may print their cause themselves
+            if !last.contains(&text) {
+                write!(f, ": {text}")?;
+                last = text;
+            }
+            source = cause.source();
+        }
+        Ok(())
+    })
+}
+
 fn in_folder(cwd: Option<&PathBuf>) -> impl fmt::Display {
     fmt::from_fn(move |f| cwd.map_or(Ok(()), |cwd| write!(f, " in `{}`", cwd.display())))
 }
 
 fn because(reason: &str) -> impl fmt::Display {
     fmt::from_fn(move |f| if reason.is_empty() { Ok(()) } else { write!(f, ": {reason}") })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn errors_leave_their_cause_to_the_source() {
+        let source = RpcError::new(-32603, "no model");
+        let refused = Error::Rpc { method: "droid.x".into(), source };
+        assert_eq!(refused.to_string(), "`droid.x` was refused");
+        assert_eq!(refused.source().unwrap().to_string(), "no model (code -32603)");
+        let broken = Error::from(Closed::from(io::Error::other("cut")));
+        assert_eq!(broken.to_string(), "the connection broke");
+        assert_eq!(broken.source().unwrap().to_string(), "cut");
+    }
 }

@@ -43,7 +43,7 @@ pub use connection::{
     Connection, FrameReceiver, FrameSender, Limits, LineConnection, LineReceiver, LineSender,
     MessageReceiver, MessageSender,
 };
-pub use error::{Closed, Error};
+pub use error::{Closed, Error, with_causes};
 pub use lines::{DEFAULT_LINE_LIMIT, Line, LineSplitter, MAX_LINE_LIMIT};
 pub use memory::{memory, memory_with};
 pub use message::{Lines, Message, RawLine};

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use tokio::sync::SetOnce;
 use tokio::time::sleep;
 
-use crate::Closed;
 use crate::connection::{Connection, LINGER, Limits, MessageReceiver, MessageSender, pair};
 use crate::message::Message;
+use crate::{Closed, with_causes};
 
 /// Where messages come from.
 pub(crate) trait Source: Send + 'static {
@@ -106,7 +106,7 @@ async fn linger(dying: &Dying) -> Closed {
 
 async fn write<S: Sink>(sink: S, incoming: MessageReceiver<S::Message>, dying: Dying) {
     if let Err(reason) = write_all(sink, incoming, &dying).await {
-        tracing::debug!(%reason, "writing to the peer ended");
+        tracing::debug!(reason = %with_causes(&reason), "writing to the peer ended");
         // after a close that the reader asked for, the reader knows the reason
         if !matches!(reason, Closed::Local) {
             dying.set(reason).ok();

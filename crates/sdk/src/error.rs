@@ -120,7 +120,7 @@ impl Error {
 
     /// Returns the error with all its causes in one line, joined by `: `, for logs and messages.
     pub fn with_causes(&self) -> impl fmt::Display + '_ {
-        WithCauses(self)
+        musher_rpc::with_causes(self)
     }
 
     /// Returns the class of the error.
@@ -246,28 +246,6 @@ impl fmt::Display for Error {
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         Some(&*self.0.source)
-    }
-}
-
-/// Prints an error with its causes. See [`Error::with_causes`].
-#[derive(Debug)]
-struct WithCauses<'a>(&'a Error);
-
-impl fmt::Display for WithCauses<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut last = self.0.to_string();
-        f.write_str(&last)?;
-        let mut source = self.0.source();
-        while let Some(cause) = source {
-            let text = cause.to_string();
-            // errors of other crates may print their cause themselves
-            if !last.contains(&text) {
-                write!(f, ": {text}")?;
-                last = text;
-            }
-            source = cause.source();
-        }
-        Ok(())
     }
 }
 

@@ -66,7 +66,10 @@ impl EditorRequests {
         let params = Json::new(&params).map_err(|error| error.to_string())?;
         let request = Frame::Request(Request::new(id, M::NAME, params));
         // not behind text that waits for a slow client
-        self.outgoing.send_now(request).await.map_err(|closed| closed.to_string())?;
+        self.outgoing
+            .send_now(request)
+            .await
+            .map_err(|closed| musher_rpc::with_causes(&closed).to_string())?;
         // the connection must be able to end while this waits
         drop(self);
         let outcome = receiver.await.map_err(|_gone| gone())?;

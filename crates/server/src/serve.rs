@@ -99,7 +99,7 @@ async fn read(mut incoming: FrameReceiver, outgoing: &FrameSender, agent: &Agent
             Ok(frame) => frame,
             Err(Closed::Ended | Closed::Local) => return agent.send_drain().await,
             Err(reason) => {
-                tracing::debug!(%reason, "the client is gone");
+                tracing::debug!(reason = %musher_rpc::with_causes(&reason), "the client is gone");
                 return agent.send_stop().await;
             }
         };

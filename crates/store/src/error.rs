@@ -1,5 +1,6 @@
 //! Errors of the store.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -47,7 +48,7 @@ pub enum StoreError {
         message: String,
     },
     /// A file operation failed.
-    #[error("cannot {action} `{}`: {source}", .path.display())]
+    #[error("cannot {action} `{}`", .path.display())]
     Io {
         /// The operation, such as `read`.
         action: &'static str,
@@ -73,11 +74,35 @@ impl<T> At<T> for io::Result<T> {
 }
 
 impl StoreError {
+    /// Displays the error with its cause, for logs and messages. `Display` leaves the cause to [`source`](std::error::Error::source).
+    pub fn with_causes(&self) -> impl fmt::Display + '_ {
+        fmt::from_fn(move |f| match self {
+            Self::Io { source, .. } => write!(f, "{self}: {source}"),
+            _ => write!(f, "{self}"),
+        })
+    }
+
     /// Returns whether the disk is full, so that the operation may succeed later.
     pub fn is_disk_full(&self) -> bool {
         matches!(self, Self::Io { source, .. } if matches!(
             source.kind(),
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn io_error_leaves_its_cause_to_the_source() {
+        let failed: io::Result<()> = Err(io::Error::other("disk on fire"));
+        let error = failed.at("read", Path::new("/log")).unwrap_err();
+        assert_eq!(error.to_string(), "cannot read `/log`");
+        assert_eq!(error.source().unwrap().to_string(), "disk on fire");
+        assert_eq!(error.with_causes().to_string(), "cannot read `/log`: disk on fire");
     }
 }

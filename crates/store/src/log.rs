@@ -131,7 +131,7 @@ impl Log {
             self.unsynced.clear();
             return Ok(());
         };
-        tracing::warn!(%error, "sync failed; writing the log again");
+        tracing::warn!(error = %error.with_causes(), "sync failed; writing the log again");
         self.repair = Some(Repair::WriteAgain);
         self.settle()?;
         self.sync_name()
@@ -264,7 +264,7 @@ impl Log {
         if !self.pending.is_empty()
             && let Err(error) = self.settle()
         {
-            tracing::warn!(%error, session = %self.id(), "cannot write results of interrupted calls yet");
+            tracing::warn!(error = %error.with_causes(), session = %self.id(), "cannot write results of interrupted calls yet");
         }
     }
 
@@ -410,7 +410,7 @@ impl Log {
         self.repair = None;
         self.is_name_unsynced = true;
         self.sync_name()
-            .inspect_err(|error| tracing::warn!(%error, "power loss may undo a change of the log"))
+            .inspect_err(|error| tracing::warn!(error = %error.with_causes(), "power loss may undo a change of the log"))
             .ok();
         Ok(())
     }

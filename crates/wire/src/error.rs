@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A payload that does not match the type of its method. The frame still holds its text.
 #[derive(Debug, thiserror::Error)]
-#[error("`{method}`: {path}{source}")]
+#[error("invalid payload of `{method}`{path}")]
 pub struct ShapeError {
     /// The method that the payload belongs to.
     pub method: Box<str>,
@@ -15,7 +15,7 @@ pub struct ShapeError {
     pub source: serde_json::Error,
 }
 
-/// A place in a payload. Displayed as `params.a.b: `, or as nothing if the payload is missing or not JSON.
+/// A place in a payload. Displayed as ` at params.a.b`, or as nothing if the payload is missing or not JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path(pub(crate) String);
 
@@ -28,7 +28,7 @@ impl Path {
 
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() { Ok(()) } else { write!(f, "{}: ", self.0) }
+        if self.0.is_empty() { Ok(()) } else { write!(f, " at {}", self.0) }
     }
 }
 

@@ -10,7 +10,7 @@ use musher_claude::{
     Call, Error, Event as CliEvent, Extra, HookRequest, Json, Message, PermissionRequest, Process, RequestId,
     System, UserMessage, View,
 };
-use musher_rpc::Closed;
+use musher_rpc::{Closed, with_causes};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -201,11 +201,11 @@ impl Agent for Claude {
             PromptContent::Text(text) => UserMessage::text(text),
             PromptContent::Blocks(blocks) => UserMessage::blocks(blocks),
         };
-        self.process.user(&message).map_err(|error| error.to_string())
+        self.process.user(&message).map_err(|error| with_causes(&error).to_string())
     }
 
     fn call(&mut self, call: &Call) -> Result<RequestId, String> {
-        self.process.call(call).map_err(|error| error.to_string())
+        self.process.call(call).map_err(|error| with_causes(&error).to_string())
     }
 
     fn forget(&mut self, key: &RequestId) {
@@ -217,7 +217,7 @@ impl Agent for Claude {
             Answer::Permission(permission) => self.process.permit(key, permission),
             Answer::Hook(output) => self.process.hook_output(key, output),
         };
-        answered.map_err(|error| error.to_string())
+        answered.map_err(|error| with_causes(&error).to_string())
     }
 
     async fn end(self) {
@@ -260,12 +260,7 @@ fn hook_payload(request: &HookRequest) -> Extra {
 }
 
 fn spawn_failure(error: &Error) -> Failure {
-    let mut message = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        message = format!("{message}: {cause}");
-        source = cause.source();
-    }
+    let mut message = with_causes(error).to_string();
     if let Error::Spawn(musher_rpc::Error::Spawn { program, source, .. }) = error
         && source.kind() == std::io::ErrorKind::NotFound
     {

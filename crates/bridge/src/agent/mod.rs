@@ -100,7 +100,10 @@ pub(crate) struct Gone {
 
 impl From<Closed> for Gone {
     fn from(closed: Closed) -> Self {
-        Self { reason: closed.to_string(), details: closed.exit().map(exit_details).unwrap_or_default() }
+        Self {
+            reason: musher_rpc::with_causes(&closed).to_string(),
+            details: closed.exit().map(exit_details).unwrap_or_default(),
+        }
     }
 }
 

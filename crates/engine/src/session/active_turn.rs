@@ -202,7 +202,7 @@ impl ActiveTurn<'_> {
 
     /// Ends the turn because its log cannot be written.
     pub(super) fn log_failed(&mut self, error: &StoreError) {
-        self.problem(error.to_string(), "PersistenceError");
+        self.problem(error.with_causes().to_string(), "PersistenceError");
         self.running.log_failed(self.stop_deadline());
     }
 

@@ -317,9 +317,9 @@ impl ActiveTurn<'_> {
         }
         let used = self.session.record_summary(&outcome.used);
         let Some(next) = self.running.take_after_compaction() else { return };
-        let compacted = outcome
-            .outcome
-            .and_then(|text| self.session.compact(text, outcome.removed).map_err(|error| error.to_string()));
+        let compacted = outcome.outcome.and_then(|text| {
+            self.session.compact(text, outcome.removed).map_err(|error| error.with_causes().to_string())
+        });
         match compacted {
             Ok(event) => {
                 self.emit(event);

@@ -95,7 +95,7 @@ impl Session {
             let Ok(resolved) = self.tools().workspace.resolve(&path) else { continue };
             let kept = self.log().and_then(|log| log.snapshot(turn.id(), &resolved.path));
             if let Err(error) = kept {
-                tracing::warn!(%error, "a rewind will not be able to restore a file");
+                tracing::warn!(error = %error.with_causes(), "a rewind will not be able to restore a file");
             }
         }
     }

@@ -69,7 +69,7 @@ impl Session {
         if queued.written.is_none() {
             let noted = self.note(&Record::Discarded { message_id: queued.id.clone() });
             if let Err(error) = noted {
-                tracing::warn!(%error, "a discarded message will be restored when the session is resumed");
+                tracing::warn!(error = %error.with_causes(), "a discarded message will be restored when the session is resumed");
             }
         }
     }

@@ -424,7 +424,9 @@ impl Session {
                 self.unsaved.clear();
                 self.saved_usage = self.usage.clone();
             }
-            Err(error) => tracing::warn!(%error, "the settings of a session were not saved"),
+            Err(error) => {
+                tracing::warn!(error = %error.with_causes(), "the settings of a session were not saved")
+            }
         }
     }
 
@@ -437,7 +439,7 @@ impl Session {
     pub(crate) fn end_turn(&mut self, turn: &Turn, reason: TurnEnd) -> TurnCompleted {
         let outcome = Record::TurnOutcome { turn_id: turn.id().to_owned(), reason: reason.name().to_owned() };
         if let Err(error) = self.note(&outcome).and_then(|()| self.sync()) {
-            tracing::warn!(%error, "the end of a turn is not in the log");
+            tracing::warn!(error = %error.with_causes(), "the end of a turn is not in the log");
         }
         self.saved.insert(saved_settings::LAST_TURN_REASON.to_owned(), reason.name().into());
         self.count_unfinished();
@@ -505,7 +507,7 @@ impl Session {
             }
         });
         if let Err(error) = &is_saved {
-            tracing::warn!(%error, "the title was not saved");
+            tracing::warn!(error = %error.with_causes(), "the title was not saved");
         }
         let title = title.filter(|_| !self.title.is_manual())?;
         self.title.set_from_model(&title);
@@ -514,7 +516,7 @@ impl Session {
 
     fn save_title(&mut self, title: &str) {
         if let Err(error) = self.log().and_then(|log| log.set_title(title, false)) {
-            tracing::warn!(%error, "the title was not saved");
+            tracing::warn!(error = %error.with_causes(), "the title was not saved");
         }
     }
 

@@ -129,7 +129,7 @@ async fn read_error_comes_after_the_read_frames() {
     let mut connection = over(input, tokio::io::sink(), Limits::default());
     let (frames, closed) = all(&mut connection.incoming).await;
     assert_eq!(frames, [notification(1)]);
-    assert_eq!(closed.to_string(), "the connection broke: the cable was cut");
+    assert_eq!(musher_rpc::with_causes(&closed).to_string(), "the connection broke: the cable was cut");
 }
 
 /// A reader that gives some bytes and then fails.

@@ -355,7 +355,7 @@ impl Actor {
         if let Some(mut turn) = self.turn.take() {
             turn.events.push(&mut turn.backlog);
             if !turn.tracker.is_over() {
-                tracing::warn!(turn = turn.tracker.turn_id(), %closed, "the connection ended in a turn");
+                tracing::warn!(turn = turn.tracker.turn_id(), closed = %musher_rpc::with_causes(&closed), "the connection ended in a turn");
                 turn.events.fail(Error::closed(closed));
             }
         }

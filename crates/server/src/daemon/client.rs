@@ -87,7 +87,7 @@ pub(crate) async fn serve(
             frame = incoming.recv() => match frame {
                 Ok(frame) => it.frame(frame),
                 Err(reason) => {
-                    tracing::debug!(client = id, %reason, "a client is gone");
+                    tracing::debug!(client = id, reason = %musher_rpc::with_causes(&reason), "a client is gone");
                     break;
                 }
             },

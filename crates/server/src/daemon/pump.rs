@@ -103,7 +103,7 @@ async fn run(
             let events = match topic.read(position, PIECE) {
                 Ok(events) => events,
                 Err(error) => {
-                    tracing::error!(%error, "cannot read the events of a session");
+                    tracing::error!(error = %error.with_causes(), "cannot read the events of a session");
                     outgoing.close();
                     return;
                 }

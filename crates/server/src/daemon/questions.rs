@@ -155,14 +155,14 @@ impl Questions {
         let body = "{}".to_owned();
         let item = InboxItem { request_id: turn_id(session), session: session.clone(), body };
         if let Err(error) = self.shared.put(&item) {
-            tracing::error!(%error, "a turn will not continue after a restart");
+            tracing::error!(error = %error.with_causes(), "a turn will not continue after a restart");
         }
     }
 
     /// Notes that no turn runs any more.
     pub(crate) fn turn_is_over(&self, session: &SessionId) {
         if let Err(error) = self.shared.close(&turn_id(session)) {
-            tracing::error!(%error, "a turn that is over may continue after a restart");
+            tracing::error!(error = %error.with_causes(), "a turn that is over may continue after a restart");
         }
     }
 
@@ -183,7 +183,7 @@ impl Questions {
         let body = serde_json::to_string(&question.body).unwrap_or_default();
         let item = InboxItem { request_id: question.id.clone(), session: question.session.clone(), body };
         if let Err(error) = self.shared.put(&item) {
-            tracing::error!(%error, "a request will not survive a restart");
+            tracing::error!(error = %error.with_causes(), "a request will not survive a restart");
         }
         let mut open = self.lock();
         open.retain(|known| known.id != question.id);
@@ -205,7 +205,7 @@ impl Questions {
             // another process of the fleet was first
             Ok(false) => None,
             Err(error) => {
-                tracing::error!(%error, "an answered request will be asked again after a restart");
+                tracing::error!(error = %error.with_causes(), "an answered request will be asked again after a restart");
                 Some(question)
             }
         }

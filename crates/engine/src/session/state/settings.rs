@@ -64,7 +64,7 @@ impl Session {
         match acquired {
             Ok(()) => self.save(),
             Err(error) => {
-                tracing::debug!(%error, "settings are saved before the next turn");
+                tracing::debug!(error = %error.with_causes(), "settings are saved before the next turn");
                 self.keep_unsaved(change);
             }
         }

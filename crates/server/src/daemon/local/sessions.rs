@@ -119,7 +119,7 @@ pub(super) fn messages(hub: &Hub, fields: &Extra) -> Result<Value, RpcError> {
 fn read(store: &Store, session: &SessionId) -> Result<musher_engine::store::Stored, RpcError> {
     store.read(session).map_err(|failure| match failure {
         StoreError::NotFound(_) => error::no_session(session.as_str()),
-        other => error::internal(other.to_string()),
+        other => error::internal(other.with_causes().to_string()),
     })
 }
 
@@ -128,7 +128,7 @@ pub(super) fn archive(hub: &Hub, fields: &Extra, archives: bool) -> Result<Value
     let session = session(fields)?;
     let failed = |failure: StoreError| match failure {
         StoreError::NotFound(_) => error::no_session(session.as_str()),
-        other => error::internal(other.to_string()),
+        other => error::internal(other.with_causes().to_string()),
     };
     let mut loaded = hub.options.store.load(&session).map_err(failed)?;
     let changed = if archives { loaded.log.archive() } else { loaded.log.unarchive() };

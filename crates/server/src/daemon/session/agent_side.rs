@@ -211,6 +211,7 @@ impl Actor {
         }
         let frame = question.frame();
         self.hub.questions.put(question);
+        self.hub.turns_changed.notify_waiters();
         self.shared.send_to_all(&frame);
     }
 
@@ -262,7 +263,7 @@ impl Actor {
             completed["turnId"] = turn.into();
         }
         if let Err(failure) = self.shared.topic.publish(&[&completed.to_string()]) {
-            tracing::error!(error = %failure, session = %self.id, "cannot report an interrupted turn");
+            tracing::error!(error = %failure.with_causes(), session = %self.id, "cannot report an interrupted turn");
         }
         self.was_interrupted = true;
         super::report_end(&self.hub, &self.id, &self.shared, "The daemon ended during this turn");

@@ -114,7 +114,7 @@ impl Actor {
             return;
         }
         if let Err(failure) = self.hub.options.shared.spend(&self.id, &today(), amount) {
-            tracing::error!(error = %failure, session = %self.id, "cannot record what was spent");
+            tracing::error!(error = %failure.with_causes(), session = %self.id, "cannot record what was spent");
         }
     }
 }

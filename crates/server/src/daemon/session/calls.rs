@@ -55,7 +55,10 @@ impl Actor {
         match control {
             Control::Answer { id, outcome, reply } => self.answer(&id, outcome, reply).await,
             Control::Interrupt(call) => self.interrupt(call).await,
-            Control::Wake => self.ensure_agent(),
+            Control::Wake => {
+                self.ensure_agent();
+                self.deliver().await;
+            }
             Control::Look | Control::Stop => {}
             #[cfg(test)]
             Control::Panic => panic!("a bug in the task of a session"),
@@ -153,21 +156,28 @@ impl Actor {
         }
     }
 
-    /// Whether the agent continues the turn that a former daemon was killed in when it opens the session: questions of it wait, or the
-    /// daemon is to continue turns.
-    pub(super) fn continues_turn(&self) -> bool {
+    /// Which turn of a former daemon the agent continues when it opens the session: any if questions of it wait, or if turns are to
+    /// continue; otherwise only one for a prompt that was acknowledged, and of which no client has seen anything.
+    pub(super) fn continues_turn(&self, is_asked_for: bool) -> Option<Value> {
         let has_former = || self.hub.questions.of_session(&self.id).iter().any(|it| it.agent_id.is_none());
-        (self.was_interrupted && self.hub.options.continues_turns)
+        let prompts = self.restored_prompts();
+        let continues = is_asked_for || self.hub.options.continues_turns;
+        if continues && (self.was_interrupted || !prompts.is_empty())
             || !self.early_answers.is_empty()
             || has_former()
+        {
+            return Some(true.into());
+        }
+        (!prompts.is_empty()).then(|| prompts.into())
     }
 
     /// The agent was started for this call, which opens the session.
     pub(super) async fn open_with(&mut self, mut call: Call) {
         let asks = call.fields.get("resumeTurn").is_some_and(|it| it.text() == "true");
-        let continues = self.continues_turn() || (asks && self.was_interrupted);
-        if call.request.method == "daemon.load_session" && continues {
-            call.fields.insert("musher.continueTurn", json!(true));
+        if call.request.method == "daemon.load_session"
+            && let Some(which) = self.continues_turn(asks)
+        {
+            call.fields.insert("musher.continueTurn", which);
         }
         let reply = if call.request.method == "daemon.load_session" {
             Reply::Loaded { after: call.fields.get("afterSequence").and_then(|after| after.to().ok()) }
@@ -359,7 +369,7 @@ impl Actor {
         self.shared.update(|info| super::IDLE.clone_into(&mut info.state));
         let notice = json!({"type": "session_closed", "timestamp": crate::daemon::hub::now_ms()}).to_string();
         if let Err(failure) = self.shared.topic.publish(&[&notice]) {
-            tracing::error!(error = %failure, session = %self.id, "cannot record that a session is closed");
+            tracing::error!(error = %failure.with_causes(), session = %self.id, "cannot record that a session is closed");
         }
         if was_working {
             let idle = json!({"type": "droid_working_state_changed", "newState": super::IDLE});

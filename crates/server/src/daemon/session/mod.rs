@@ -280,7 +280,7 @@ fn report_end(hub: &Hub, id: &SessionId, shared: &Shared, message: &str) {
     });
     let lines: Vec<&str> = payloads.iter().map(String::as_str).collect();
     if let Err(error) = shared.topic.publish(&lines) {
-        tracing::error!(%error, session = %id, "cannot record the end of an agent");
+        tracing::error!(error = %error.with_causes(), session = %id, "cannot record the end of an agent");
     }
     if was_working {
         let change = super::hub::StateChange::Session { session: id.clone(), payload: idle.to_string() };

@@ -154,7 +154,7 @@ impl Actor {
         let waiting = match self.hub.options.shared.waiting(&self.id) {
             Ok(waiting) => waiting,
             Err(failure) => {
-                return tracing::error!(error = %failure, session = %self.id, "cannot read waiting prompts");
+                return tracing::error!(error = %failure.with_causes(), session = %self.id, "cannot read waiting prompts");
             }
         };
         for queued in waiting {
@@ -166,6 +166,12 @@ impl Actor {
         if !self.prompts.is_empty() {
             self.ensure_agent();
         }
+    }
+
+    /// The ids of prompts that a former agent may have begun.
+    pub(super) fn restored_prompts(&self) -> Vec<String> {
+        let restored = self.prompts.iter().filter(|prompt| prompt.callers.is_empty());
+        restored.map(|prompt| prompt.message_id.clone()).collect()
     }
 
     /// The agent has loaded the session: prompts that it has already must not be delivered again.
@@ -276,6 +282,13 @@ impl Actor {
         if !self.is_ready() || self.prompts.is_empty() || self.is_stopping {
             return;
         }
+        if self.hub.is_paused() {
+            // they are on disk, and the next daemon delivers them
+            for prompt in &mut self.prompts {
+                prompt.answer(&Ok(Json::empty_object()));
+            }
+            return;
+        }
         if self.turn.is_none() {
             match Arc::clone(&self.hub.turns).try_acquire_owned() {
                 Ok(permit) if self.turn_wait.is_none() => self.turn = Some(permit),
@@ -326,7 +339,7 @@ impl Actor {
     }
 
     pub(super) async fn turn_granted(&mut self, permit: Option<OwnedSemaphorePermit>) {
-        if self.prompts.is_empty() {
+        if self.prompts.is_empty() || self.hub.is_paused() {
             return;
         }
         self.turn = permit;
@@ -346,6 +359,7 @@ impl Actor {
         let is_pending = self.calls.values().any(|waiting| matches!(waiting, Waiting::Prompt(_)));
         if !is_pending {
             self.turn = None;
+            self.hub.turns_changed.notify_waiters();
         }
         self.idle_since = Instant::now();
     }
@@ -366,7 +380,7 @@ impl Actor {
     /// A prompt does not run, and its id can be used again.
     fn prompt_rejected(&mut self, prompt: &Prompt) {
         if let Err(failure) = self.hub.options.shared.rejected(&self.id, &prompt.message_id) {
-            tracing::error!(error = %failure, "a rejected prompt stays in the queue");
+            tracing::error!(error = %failure.with_causes(), "a rejected prompt stays in the queue");
         }
         if !self.shared.info().is_working() {
             self.end_turn();
@@ -376,7 +390,7 @@ impl Actor {
     fn note_delivered(&self, message_id: &str) {
         if let Err(failure) = self.hub.options.shared.delivered(&self.id, message_id) {
             // found among the messages of the session when it is loaded again
-            tracing::error!(error = %failure, "a delivered prompt stays in the queue");
+            tracing::error!(error = %failure.with_causes(), "a delivered prompt stays in the queue");
         }
     }
 
@@ -398,7 +412,7 @@ impl Actor {
             Ok(waiting) => waiting,
             Err(failure) => {
                 // what clients wait for must be answered; the rest is on disk
-                tracing::error!(error = %failure, session = %self.id, "cannot read waiting prompts");
+                tracing::error!(error = %failure.with_causes(), session = %self.id, "cannot read waiting prompts");
                 let known = known.into_values();
                 known.for_each(|mut prompt| prompt.answer(&Err(refusal.clone())));
                 return;
