@@ -162,9 +162,9 @@ fn no_key_is_exported_at_any_level() {
     // the model server repeats what it gets
     let repeated = ["apikey", "header", "env"].map(canary).join(" ");
     let error = HttpError::new(401).message(format!("Incorrect API key provided: {repeated}"));
-    let script = Script::new()
-        .reply(execute("printenv VENDOR_API_KEY").when(step(1)))
-        .reply(Reply::error(error).when(step(2)));
+    // the server has failed before the run ends
+    let waits = "until grep -q 'server=\"fails\"' musher.log; do sleep 0.1; done; printenv VENDOR_API_KEY";
+    let script = Script::new().reply(execute(waits).when(step(1))).reply(Reply::error(error).when(step(2)));
     let stage = Stage::new(script);
     let settings = json!({
         "customModels": [{
@@ -180,7 +180,7 @@ fn no_key_is_exported_at_any_level() {
     fs_err::write(stage.home().join("settings.json"), settings.to_string()).unwrap();
     fs_err::write(stage.home().join("mcp.json"), servers.to_string()).unwrap();
     let collector = Collector::start(&[]);
-    let log = stage.home().join("musher.log");
+    let log = stage.workspace().join("musher.log");
     let arguments =
         ["--log", log.to_str().unwrap(), "--log-level", "trace", "--auto", "high", "print the key"];
     let mut command = exporting(&stage, &collector, &arguments);
