@@ -1,9 +1,9 @@
 // State that views watch. A change is announced once per frame, however many messages caused it.
-import { useState, useEffect } from "./html.js";
+import { useState, useLayoutEffect } from "./html.js";
 
 /**
  * @template T
- * @typedef {{ value: T, watch: (callback: () => void) => () => void, changed: () => void }} Store
+ * @typedef {{ value: T, version: number, watch: (callback: () => void) => () => void, changed: () => void }} Store
  */
 
 /**
@@ -21,11 +21,14 @@ export function store(value) {
   };
   return {
     value,
+    /** Counts the changes. */
+    version: 0,
     watch(callback) {
       watchers.add(callback);
       return () => watchers.delete(callback);
     },
     changed() {
+      this.version += 1;
       if (isPlanned) return;
       isPlanned = true;
       // a page in the background gets no frames
@@ -43,6 +46,12 @@ export function store(value) {
  */
 export function useStore(it) {
   const [, setTick] = useState(0);
-  useEffect(() => it.watch(() => setTick((tick) => tick + 1)), [it]);
+  const seen = it.version;
+  useLayoutEffect(() => {
+    const redraw = () => setTick((tick) => tick + 1);
+    // what has changed since the component was rendered was announced before it watched
+    if (it.version !== seen) redraw();
+    return it.watch(redraw);
+  }, [it]);
   return it.value;
 }
