@@ -56,12 +56,49 @@ impl OpenTodos {
 mod tests {
     use super::*;
     use musher_message::{Role, ToolUse};
+    use musher_tools::{Action, Category, Context, Input, Run, Tool, ToolInfo, ToolOutput};
     use serde_json::json;
+    use tokio_util::sync::CancellationToken;
 
     fn wrote(id: &str, todos: &str) -> Message {
+        called("TodoWrite", id, todos)
+    }
+
+    fn called(tool: &str, id: &str, todos: &str) -> Message {
         let input = json!({ "todos": todos }).as_object().cloned().unwrap_or_default();
-        let call = ToolUse::new(id, "TodoWrite", input);
+        let call = ToolUse::new(id, tool, input);
         Message::new(id, Role::Assistant, vec![Content::ToolUse(call)])
+    }
+
+    /// Another tool with a to-do list.
+    #[derive(Debug)]
+    struct Steps;
+
+    const STEPS: ToolInfo =
+        ToolInfo::new("steps", "Steps", Category::Read, "", || json!({})).provides(Feature::Todos);
+
+    impl Tool for Steps {
+        fn info(&self) -> &ToolInfo {
+            &STEPS
+        }
+
+        fn action<'a>(&self, _input: &'a Input) -> Result<Action<'a>, String> {
+            Err("never called".to_owned())
+        }
+
+        fn run<'a>(&'a self, _input: Input, _context: &'a Context, _cancel: CancellationToken) -> Run<'a> {
+            Box::pin(async { ToolOutput::text("") })
+        }
+    }
+
+    #[test]
+    fn list_is_found_by_what_its_tool_provides() {
+        let message = called("Steps", "a", "1. [pending] Test");
+        assert_eq!(OpenTodos::of([&message].into_iter(), &Registry::builtin()), None);
+        let mut tools = Registry::new();
+        tools.add(Steps);
+        assert_eq!(OpenTodos::of([&message].into_iter(), &tools).unwrap().call, "a");
+        assert_eq!(OpenTodos::of([&wrote("a", "1. [pending] Test")].into_iter(), &tools), None);
     }
 
     #[test]
