@@ -43,11 +43,17 @@ pub(super) async fn play(
     prompts: &[String],
 ) -> Result<Vec<Arc<RecordedRequest>>> {
     let mut stage = Stage::new(program, script)?;
+    let played = play_all(&mut stage, model, prompts).await;
+    stage.finish(played).await
+}
+
+/// Opens a session and plays turns.
+pub(super) async fn play_all(stage: &mut Stage, model: &str, prompts: &[String]) -> Result<()> {
     stage.open(model).await?;
     for prompt in prompts {
         stage.say(prompt).await?;
     }
-    stage.finish().await
+    Ok(())
 }
 
 /// An agent in a sandbox, with a scripted model.
@@ -171,13 +177,14 @@ impl Stage {
         }
     }
 
-    /// Ends everything, and returns the model calls.
-    pub(super) async fn finish(mut self) -> Result<Vec<Arc<RecordedRequest>>> {
-        self.end().await?;
+    /// Ends everything, and returns the model calls, or the error with which the session has ended.
+    pub(super) async fn finish(mut self, played: Result<()>) -> Result<Vec<Arc<RecordedRequest>>> {
+        let ended = self.end().await;
         let requests = self.server.calls();
         self.server.shutdown().await;
         drop(self.backend);
-        self.sandbox.finish().await?;
+        let left = self.sandbox.finish().await;
+        played.and(ended).and(left)?;
         Ok(requests)
     }
 }

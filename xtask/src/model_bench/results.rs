@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use testkit::rehearse::{RecordedRequest, Reply, Script, when};
 
 use super::cache;
-use super::play::{CLAUDE, Stage};
+use super::play::{CLAUDE, Stage, play_all};
 use super::session::{command, name};
 
 /// A row: its name, and what musher did in the release of 18 November 2026.
@@ -119,26 +119,10 @@ async fn edits(program: &Path) -> Result<Vec<(Row, String)>> {
     for at in 0..EDITS.len() {
         fs_err::write(file(&folder, at), TEXT)?;
     }
-    stage.open(CLAUDE).await?;
-    for at in 0..EDITS.len() {
-        stage.say(&format!("Look for {}.", name(at))).await?;
-        match at {
-            0 => stage.resume().await?,
-            2 => {
-                let path = file(&folder, at);
-                fs_err::write(&path, format!("// by another user\n{TEXT}"))?;
-                // the clock of the file system may be coarse
-                let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
-                fs_err::File::options().write(true).open(&path)?.set_modified(later)?;
-            }
-            _ => {}
-        }
-        stage.say(&format!("Edit for {}.", name(at))).await?;
-    }
-    let contents: Vec<String> = (0..EDITS.len())
-        .map(|at| fs_err::read_to_string(file(&folder, at)).map_err(Into::into))
-        .collect::<Result<_>>()?;
-    let requests = stage.finish().await?;
+    let played = play_edits(&mut stage).await;
+    let contents: Vec<String> =
+        (0..EDITS.len()).map(|at| fs_err::read_to_string(file(&folder, at)).unwrap_or_default()).collect();
+    let requests = stage.finish(played).await?;
     let result = |at: usize| {
         let Some(request) = answered(&requests, &format!("Edit for {}.", name(at))) else {
             return "none".to_owned();
@@ -148,6 +132,27 @@ async fn edits(program: &Path) -> Result<Vec<(Row, String)>> {
         format!("{outcome}, {size}")
     };
     Ok(EDITS.iter().enumerate().map(|(at, row)| (*row, result(at))).collect())
+}
+
+async fn play_edits(stage: &mut Stage) -> Result<()> {
+    let folder = stage.folder();
+    stage.open(CLAUDE).await?;
+    for at in 0..EDITS.len() {
+        stage.say(&format!("Look for {}.", name(at))).await?;
+        match at {
+            0 => stage.resume().await?,
+            2 => {
+                let path = folder.join(format!("edit{at}.rs"));
+                fs_err::write(&path, format!("// by another user\n{TEXT}"))?;
+                // the clock of the file system may be coarse
+                let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
+                fs_err::File::options().write(true).open(&path)?.set_modified(later)?;
+            }
+            _ => {}
+        }
+        stage.say(&format!("Edit for {}.", name(at))).await?;
+    }
+    Ok(())
 }
 
 fn edit_script(folder: &Path) -> Script {
@@ -179,12 +184,9 @@ async fn many_tools(program: &Path) -> Result<(Row, String)> {
         if has_tools {
             stage.add_many_tools()?;
         }
-        stage.open(CLAUDE).await?;
-        // the server is connected by the second turn
-        for at in 0..3 {
-            stage.say(&prompt(at)).await?;
-        }
-        let requests = stage.finish().await?;
+        // the server is connected by the last turn
+        let played = play_all(&mut stage, CLAUDE, &[prompt(0), prompt(1), prompt(2)]).await;
+        let requests = stage.finish(played).await?;
         let bodies = requests.iter().filter_map(|request| request.body.as_ref());
         let last = bodies.filter(|body| super::has_tools(body)).next_back().context("no model was asked")?;
         sizes.push(cache::size(last));

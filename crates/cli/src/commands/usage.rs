@@ -95,6 +95,7 @@ pub(super) fn figures(spending: &Spending) -> Map<String, Value> {
         "reasoning_tokens": usage.thinking,
         "cost_usd": spending.cost.usd(),
         "unpriced_tokens": spending.cost.unpriced_tokens(),
+        "estimated_tokens": spending.estimated_tokens,
     });
     if let Value::Object(object) = object { object } else { Map::new() }
 }
@@ -142,12 +143,13 @@ fn table(groups: &Groups, by: &[GroupBy], style: Style) -> Vec<Styled> {
     [style.dim(&line(&heads))].into_iter().chain(body).collect()
 }
 
-/// Returns what it cost: `$1.20`, `$1.20 +` if a part has no known price, or `unknown`.
+/// Returns what it cost: `$1.20`, `~$1.20` if a part is an estimate, `$1.20 +` if a part has no known price, or `unknown`.
 pub(super) fn cost(spending: &Spending) -> String {
+    let sign = if spending.estimated_tokens > 0 { "~" } else { "" };
     match (spending.cost.usd(), spending.cost.unpriced_tokens()) {
         (None, _) => "unknown".to_owned(),
-        (Some(usd), 0) => dollars(usd),
-        (Some(usd), _) => format!("{} +", dollars(usd)),
+        (Some(usd), 0) => format!("{sign}{}", dollars(usd)),
+        (Some(usd), _) => format!("{sign}{} +", dollars(usd)),
     }
 }
 

@@ -92,6 +92,20 @@ fn usage_of_all_sessions_is_kept_by_day_model_and_project() {
 }
 
 #[test]
+fn answer_that_was_cut_off_counts_as_an_estimate() {
+    let cut = Reply::text("Half an answer").and_close().times(1).when(step(1));
+    let stage = priced(Script::new().reply(cut).reply(used(Reply::text("Done.")).when(step(1))));
+    assert_eq!(stage.run(&["look around"]).code, Some(0));
+    let usage = parsed(&stage.run_musher(&["usage", "--json"]));
+    let total = &usage["total"];
+    assert_eq!(total["calls"], 2, "{usage}");
+    assert!(total["estimated_tokens"].as_u64() > Some(1000), "{usage}");
+    assert!(total["cost_usd"].as_f64() > Some(0.0048), "{usage}");
+    let table = stage.run_musher(&["usage"]);
+    assert!(table.stdout.lines().last().unwrap().contains("~$0.0"), "{}", table.stdout);
+}
+
+#[test]
 fn request_that_cannot_fit_is_not_sent() {
     for (budget, expected) in [
         (
