@@ -71,7 +71,7 @@ fn page(found: Vec<StoredSession>, start: usize, with_directories: bool) -> List
     if has_more { response.next_cursor((start + PAGE).to_string()) } else { response }
 }
 
-/// A session whose directory is not known cannot be opened by an editor.
+/// Returns the session for a list. One whose directory is not known cannot be opened by an editor.
 fn info(session: StoredSession, with_directories: bool) -> Option<SessionInfo> {
     let title = session.session_title.unwrap_or(session.title);
     let info = SessionInfo::new(session.id, session.cwd?);

@@ -62,13 +62,13 @@ pub struct Busy;
 pub struct BrokenSettings(Vec<Problem>);
 
 impl BrokenSettings {
-    /// The fatal ones among problems, if there are any.
+    /// Returns the fatal ones among problems, if there are any.
     pub fn among(problems: &[Problem]) -> Option<Self> {
         let fatal: Vec<Problem> = problems.iter().filter(|problem| problem.is_fatal()).cloned().collect();
         (!fatal.is_empty()).then_some(Self(fatal))
     }
 
-    /// The problems.
+    /// Returns the problems.
     pub fn problems(&self) -> &[Problem] {
         &self.0
     }

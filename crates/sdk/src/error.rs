@@ -107,7 +107,7 @@ impl Error {
         Self::because(Kind::Protocol { method: Some(error.method.to_string()), code: None }, error)
     }
 
-    /// Whether the program that is missing is droid.
+    /// Returns whether the program that is missing is droid.
     fn is_missing_droid(&self) -> bool {
         matches!(self.kind(), Kind::Connection { program: Some(program) } if program.file_name().is_some_and(|name| name == "droid"))
     }

@@ -121,7 +121,7 @@ impl ClientEditor {
         Box::pin(async move { requests.ok_or_else(gone)?.call::<M>(params).await })
     }
 
-    /// A request whose answer says nothing.
+    /// Sends a request whose answer says nothing.
     fn tell<M: Method<Result = Empty>>(&self, params: M::Params) -> EditorAnswer<'_, ()> {
         let call = self.call::<M>(params);
         Box::pin(async move { call.await.map(drop) })
@@ -182,7 +182,7 @@ impl Editor for ClientEditor {
     }
 }
 
-/// A path as it goes over the wire.
+/// Returns a path as it goes over the wire.
 fn text(path: &Path) -> Result<&str, String> {
     path.to_str().ok_or_else(|| format!("`{}` is not UTF-8", path.display()))
 }

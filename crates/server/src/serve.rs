@@ -163,7 +163,7 @@ async fn write(
     }
 }
 
-/// Whether the event reports a turn that ended because the agent did.
+/// Returns whether the event reports a turn that ended because the agent did.
 fn is_cut_short(event: &SessionEvent) -> bool {
     matches!(&event.event, Event::TurnCompleted(completed) if completed.reason == TurnEnd::ProcessExit)
 }

@@ -434,7 +434,8 @@ fn first_line(log: &File) -> io::Result<(Vec<u8>, Range<u64>)> {
     Ok(if line.last() == Some(&b'\n') { (line, begin..length) } else { (line, length..length) })
 }
 
-/// Whether the first line of a log has a title that the user gave. A daemon of droid writes it there while another process has the session.
+/// Returns whether the first line of a log has a title that the user gave. A daemon of droid writes it there while another process has
+/// the session.
 fn is_manual_title(line: &[u8]) -> bool {
     let line = serde_json::from_slice(line).ok().and_then(record::parse);
     matches!(line, Some(Line::Start(start)) if start.is_title_manual())

@@ -1,4 +1,4 @@
-//! A plan as a form: the person changes the text before it is carried out.
+//! A plan as a form: the user changes the text before it is carried out.
 
 use agent_client_protocol::v1::schema::{
     ElicitationAction, ElicitationContentValue, ElicitationSchema, StringPropertySchema,

@@ -287,7 +287,7 @@ impl ActiveTurn<'_> {
         true
     }
 
-    /// Whether this is the latest call of the model, and the turn is not over.
+    /// Returns whether this is the latest call of the model, and the turn is not over.
     fn is_current(&self, call: usize) -> bool {
         self.running.turn.model_calls() == call && !self.running.turn.is_over()
     }

@@ -259,12 +259,12 @@ impl Session {
 }
 
 impl CompactionOutcome {
-    /// What the calls for it have used. Calls that broke off are not in it.
+    /// Returns what the calls for it have used. Calls that broke off are not in it.
     pub(super) fn used(&self) -> &[Usage] {
         &self.used
     }
 
-    /// The summary and the number of messages it replaces, or why there is none.
+    /// Returns the summary and the number of messages it replaces, or why there is none.
     pub(super) fn into_result(self) -> Result<(String, usize), Error> {
         let text = self.outcome.map_err(Error::Internal)?;
         Ok((text, self.removed))
@@ -374,18 +374,18 @@ impl ActiveTurn<'_> {
     }
 }
 
-/// The request for a summary with a transcript of at most `room` bytes.
+/// Returns the request for a summary with a transcript of at most `room` bytes.
 fn summary_request(job: &Job, room: usize) -> Request {
     let (earlier, instructions) = (job.earlier.as_deref(), job.instructions.as_deref());
     request_with_transcript(&job.model, earlier, &job.messages, instructions, room)
 }
 
-/// The relation of prices that most vendors have, for a model without a known price.
+/// Returns the relation of prices that most vendors have, for a model without a known price.
 fn usual_price() -> Price {
     Price::flat(Rates { input: 1.0, cache_read: Some(0.1), ..Rates::default() })
 }
 
-/// Whether the conversation is longer than it should be.
+/// Returns whether the conversation is longer than it should be.
 fn is_full(session: &Session) -> bool {
     let settings = session.settings();
     let of_model = session.config().settings.compaction_token_limit_per_model.get(session.model_id());
@@ -397,7 +397,7 @@ fn is_full(session: &Session) -> bool {
     settings.compaction_check && size > trigger(limit(session), window, step)
 }
 
-/// The estimated size of what no call of the model has read yet: the results of its last calls, and other messages behind its last
+/// Returns the estimated size of what no call of the model has read yet: the results of its last calls, and other messages behind its last
 /// response.
 fn unread(session: &Session) -> u64 {
     if session.usage().is_estimate() {
@@ -408,7 +408,8 @@ fn unread(session: &Session) -> u64 {
     new.map(|message| message_tokens(message)).fold(0, u64::saturating_add)
 }
 
-/// The size of the context beyond which it is compacted: the limit, but below what the model reads, and below the length from which on the
+/// Returns the size of the context beyond which it is compacted: the limit, but below what the model reads, and below the length from
+/// which on the
 /// vendor has a higher price. A tenth of these two is left for the answer.
 fn trigger(limit: u64, window: Option<u64>, price_step: Option<u64>) -> u64 {
     [window, price_step].into_iter().flatten().map(|size| size - size / 10).fold(limit, u64::min)

@@ -226,7 +226,7 @@ impl Session {
         &self.cwd
     }
 
-    /// When the session was opened by this process.
+    /// Returns when the session was opened by this process.
     pub(crate) fn opened(&self) -> Instant {
         self.opened
     }
@@ -263,12 +263,12 @@ impl Session {
         &self.tools
     }
 
-    /// What commands may change and connect to.
+    /// Returns what commands may change and connect to.
     pub(crate) fn sandboxes(&self) -> &Arc<Sandboxes> {
         &self.sandboxes
     }
 
-    /// What hooks and MCP servers may change and connect to; `None` if everything.
+    /// Returns what hooks and MCP servers may change and connect to; `None` if everything.
     pub(crate) fn program_sandbox(&self) -> Option<&Sandbox> {
         self.program_sandbox.as_ref()
     }
@@ -323,12 +323,12 @@ impl Session {
         &self.models
     }
 
-    /// The id of the model in use: spec mode may have its own.
+    /// Returns the id of the model in use: spec mode may have its own.
     pub(crate) fn model_id(&self) -> &str {
         self.settings.model_in_use()
     }
 
-    /// The reasoning effort in use.
+    /// Returns the reasoning effort in use.
     pub(crate) fn effort(&self) -> Effort {
         match (self.settings.spec_effort, self.settings.mode) {
             (Some(effort), Mode::Spec) => effort,
@@ -336,7 +336,7 @@ impl Session {
         }
     }
 
-    /// The reasoning effort that the model gets: the one in use, or the closest one it knows.
+    /// Returns the reasoning effort that the model gets: the one in use, or the closest one it knows.
     pub(crate) fn effort_in_use(&self) -> Effort {
         let known = self.model().map(|model| model.efforts).unwrap_or_default();
         self.effort().closest(&known).unwrap_or(Effort::Off)
@@ -364,14 +364,14 @@ impl Session {
         })
     }
 
-    /// The model in use, if it is configured. Its calls count for the session, also if they end early.
+    /// Returns the model in use, if it is configured. Its calls count for the session, also if they end early.
     pub(crate) fn model(&self) -> Option<Model> {
         let model = self.models.find(self.model_id())?;
         let provider = self.unfinished.watch(model.provider, self.model_id(), model.price.clone());
         Some(Model { provider, ..model })
     }
 
-    /// The reasoning that vendors may accept back.
+    /// Returns the reasoning that vendors may accept back.
     pub(crate) fn accepted(&self) -> &Accepted {
         &self.accepted
     }
@@ -403,7 +403,7 @@ impl Session {
         self.conversation.append(message, || settings.unwrap_or_default())
     }
 
-    /// The log, created if there is none yet.
+    /// Returns the log, created if there is none yet.
     pub(crate) fn log(&mut self) -> Result<&mut Log, StoreError> {
         let settings = self.settings_for_new_log();
         self.conversation.log(|| settings.unwrap_or_default())
@@ -574,7 +574,7 @@ impl Session {
         self.usage.begin_turn();
     }
 
-    /// What a call of the model in use costs now.
+    /// Returns what a call of the model in use costs now.
     fn charge(&self, usage: Usage) -> Charge {
         let price = self.model().and_then(|model| model.price);
         let cost = Cost::of(&usage, price.as_ref());
@@ -598,7 +598,7 @@ impl Session {
         self.notes.read_folders_of(path);
     }
 
-    /// Whether the model has to get the uncommitted changes now. True at most once per session.
+    /// Returns whether the model has to get the uncommitted changes now. True at most once per session.
     pub(crate) fn begin_working_tree(&mut self) -> bool {
         self.notes.begin_working_tree()
     }
@@ -621,7 +621,7 @@ impl Session {
 
     // hooks
 
-    /// Whether hooks run at an event.
+    /// Returns whether hooks run at an event.
     pub(crate) fn has_hooks(&self, event: &HookEvent<'_>) -> bool {
         self.hooks.has_match(event)
     }

@@ -1,4 +1,4 @@
-//! The changes of a session's working directory, by git: what is changed, and the decisions of a person about it.
+//! The changes of a session's working directory, by git: what is changed, and the decisions of the user about it.
 //!
 //! To show changes, git runs no external diff, no text conversion and no file system monitor that the repository names, only its filters,
 //! without which content cannot be compared. A commit runs the hooks of the repository, as a commit in a terminal does.

@@ -47,7 +47,7 @@ fn turn_id(session: &SessionId) -> String {
 }
 
 impl Question {
-    /// Whether the daemon knows how to pass this request to a person.
+    /// Returns whether the daemon knows how to pass this request to a person.
     pub(crate) fn is_known(method: &str) -> bool {
         method == PERMISSION || method == QUESTION
     }
@@ -56,7 +56,7 @@ impl Question {
         self.body.method == PERMISSION
     }
 
-    /// The session whose agent asks, if it is a subagent of this one.
+    /// Returns the session whose agent asks, if it is a subagent of this one.
     pub(crate) fn subagent(&self) -> Option<String> {
         let params = self.body.params.to_value().ok()?;
         let ids = params.get("associatedSessionIds")?.as_array()?;
@@ -64,7 +64,7 @@ impl Question {
         Some(other.to_owned())
     }
 
-    /// What the question is about: the tool calls that wait. Equal for a question that is asked again.
+    /// Returns what the question is about: the tool calls that wait. Equal for a question that is asked again.
     pub(crate) fn calls(&self) -> Vec<String> {
         let Ok(params) = self.body.params.to_value() else { return Vec::new() };
         let uses = params["toolUses"].as_array().into_iter().flatten();
@@ -72,25 +72,25 @@ impl Question {
         ids.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
-    /// Whether the agent may ask this again after a restart: a subagent that has asked is gone.
+    /// Returns whether the agent may ask this again after a restart: a subagent that has asked is gone.
     pub(crate) fn may_return(&self) -> bool {
         self.subagent().is_none() && !self.calls().is_empty()
     }
 
-    /// The request for clients.
+    /// Returns the request for clients.
     pub(crate) fn frame(&self) -> Frame {
         let request = Request::new(self.id.as_str(), self.body.method.clone(), self.body.params.clone());
         rewrite::question(self.session.as_str(), &request)
     }
 
-    /// The question in the result of `load_session`.
+    /// Returns the question in the result of `load_session`.
     pub(crate) fn pending(&self) -> Value {
         let mut value = self.body.params.to_value().unwrap_or_else(|_| json!({}));
         value["requestId"] = self.id.as_str().into();
         value
     }
 
-    /// The question in the inbox.
+    /// Returns the question in the inbox.
     fn item(&self) -> Value {
         let kind = if self.is_permission() { "permission" } else { "question" };
         let subagent = self.subagent();
@@ -145,7 +145,7 @@ impl Questions {
         Ok(Self { shared, open: Mutex::new(open), interrupted: turns, changes: watch::Sender::new(0) })
     }
 
-    /// The sessions whose turns a former daemon was killed in, if that daemon was to continue turns.
+    /// Returns the sessions whose turns a former daemon was killed in, if that daemon was to continue turns.
     pub(crate) fn interrupted(&self) -> &[SessionId] {
         &self.interrupted
     }
@@ -220,12 +220,12 @@ impl Questions {
         self.lock().iter().filter(|question| question.session == *session).cloned().collect()
     }
 
-    /// The sessions with questions.
+    /// Returns the sessions with questions.
     pub(crate) fn sessions(&self) -> std::collections::BTreeSet<SessionId> {
         self.lock().iter().map(|question| question.session.clone()).collect()
     }
 
-    /// The result of `daemon.list_inbox`.
+    /// Returns the result of `daemon.list_inbox`.
     pub(crate) fn list(&self) -> Json {
         let items: Vec<Value> = self.lock().iter().map(Question::item).collect();
         Json::from(json!({"items": items}))
@@ -248,7 +248,7 @@ impl Questions {
     }
 }
 
-/// The answer to a question, as the agent gets it.
+/// Returns the answer to a question, as the agent gets it.
 pub(crate) fn answer(id: &str, outcome: Result<Json, musher_wire::RpcError>) -> Frame {
     // an agent does not know that its session has a name
     let outcome = outcome.map(|result| match result.to::<musher_wire::Extra>() {

@@ -92,7 +92,7 @@ pub(super) fn remembered(peer: &Peer, cache: &Path) -> Result<Peer> {
     Ok(all.remove(peer.name).map_or(*peer, |version| at(peer, version)))
 }
 
-/// The peer at another version. Peers are constants everywhere else; the few texts made here live as long as the process.
+/// Returns the peer at another version. Peers are constants everywhere else; the few texts made here live as long as the process.
 fn at(peer: &Peer, version: Version) -> Peer {
     let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
     // the lock file is for the pinned version only

@@ -22,12 +22,12 @@ impl Session {
         &self.policy
     }
 
-    /// What the settings files say.
+    /// Returns what the settings files say.
     pub(crate) fn config(&self) -> &Config {
         &self.config
     }
 
-    /// What the client has set for this process.
+    /// Returns what the client has set for this process.
     pub(crate) fn attach(&self) -> &Attach {
         &self.attach
     }
@@ -43,12 +43,12 @@ impl Session {
         system_prompt(self.system_prompt(), ModelFamily::of(name))
     }
 
-    /// The settings as they were stored, with fields of other programs.
+    /// Returns the settings as they were stored, with fields of other programs.
     pub(crate) fn saved_settings(&self) -> &Map<String, Value> {
         &self.saved
     }
 
-    /// The event that announces the settings.
+    /// Returns the event that announces the settings.
     pub(crate) fn settings_event(&self) -> Event {
         Event::Settings { settings: Box::new(self.settings.clone()), command_id: None }
     }

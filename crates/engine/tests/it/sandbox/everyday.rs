@@ -50,7 +50,7 @@ async fn make_and_gcc_build_and_run_a_program() {
 async fn cargo_builds_and_tests_a_crate() {
     let manifest = "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
     let lib = "/// ```\n/// assert_eq!(tiny::two(), 2);\n/// ```\npub fn two() -> u32 { 2 }\n\
-               #[test] fn it_works() { std::fs::write(std::env::temp_dir().join(\"x\"), \"y\").unwrap(); assert_eq!(two(), 2); }\n";
+               #[test] fn two_is_two() { std::fs::write(std::env::temp_dir().join(\"x\"), \"y\").unwrap(); assert_eq!(two(), 2); }\n";
     let (place, seen) = work(
         &[("Cargo.toml", manifest), ("src/lib.rs", lib)],
         "cargo build --offline && cargo test --offline 2>&1",

@@ -14,7 +14,7 @@ use crate::daemon::error;
 use crate::daemon::hub::{Hub, StateChange};
 use crate::daemon::params;
 
-/// The sessions with an agent.
+/// Returns the sessions with an agent.
 pub(super) fn opened(hub: &Hub) -> Value {
     let mut opened = hub.registry.opened();
     opened.sort_by(|(one, _), (other, _)| one.cmp(other));
@@ -43,7 +43,7 @@ pub(super) fn opened(hub: &Hub) -> Value {
     json!({"sessions": sessions})
 }
 
-/// The sessions on disk, newest first, in pages.
+/// Returns the sessions on disk, newest first, in pages.
 pub(super) fn available(hub: &Hub, fields: &Extra) -> Result<Value, RpcError> {
     let limit = limit(fields, 50)?;
     let before = params::optional::<String>(fields, "endBefore", "string")?;
@@ -85,7 +85,7 @@ fn seconds(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// The messages of a session, newest first, in pages.
+/// Returns the messages of a session, newest first, in pages.
 pub(super) fn messages(hub: &Hub, fields: &Extra) -> Result<Value, RpcError> {
     let limit = limit(fields, 20)?;
     let cursor = params::optional::<String>(fields, "cursor", "string")?;
@@ -145,7 +145,7 @@ pub(super) fn archive(hub: &Hub, fields: &Extra, archives: bool) -> Result<Value
     Ok(result)
 }
 
-/// The working directory of a session.
+/// Returns the working directory of a session.
 pub(super) fn cwd(hub: &Hub, fields: &Extra) -> Result<PathBuf, RpcError> {
     let session = session(fields)?;
     if let Some(cwd) = hub.registry.info(&session).and_then(|info| info.cwd) {

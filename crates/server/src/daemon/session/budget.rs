@@ -119,7 +119,7 @@ impl Actor {
     }
 }
 
-/// All tokens of a usage, cached ones included.
+/// Returns all tokens of a usage, cached ones included.
 fn tokens(usage: &Value) -> u64 {
     let kinds = ["inputTokens", "outputTokens", "cacheCreationTokens", "cacheReadTokens"];
     kinds.iter().filter_map(|kind| usage[kind].as_u64()).fold(0, u64::saturating_add)
@@ -134,7 +134,7 @@ fn nanos(usd: &Value) -> u64 {
     (usd.as_f64().unwrap_or_default() * 1e9).round() as u64
 }
 
-/// The day in UTC.
+/// Returns the day in UTC.
 fn today() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()
 }

@@ -156,7 +156,7 @@ impl Actor {
         }
     }
 
-    /// Which turn of a former daemon the agent continues when it opens the session: any if questions of it wait, or if turns are to
+    /// Returns which turn of a former daemon the agent continues when it opens the session: any if questions of it wait, or if turns are to
     /// continue; otherwise only one for a prompt that was acknowledged, and of which no client has seen anything.
     pub(super) fn continues_turn(&self, is_asked_for: bool) -> Option<Value> {
         let has_former = || self.hub.questions.of_session(&self.id).iter().any(|it| it.agent_id.is_none());
@@ -324,7 +324,7 @@ impl Actor {
         }
     }
 
-    /// The result of a call with these fields only.
+    /// Returns the result of a call with these fields only.
     fn only(result: &Json, names: &[&str]) -> Json {
         let mut fields = Extra::default();
         for (name, value) in result.to::<Extra>().unwrap_or_default().iter() {
@@ -377,7 +377,7 @@ impl Actor {
         }
     }
 
-    /// An error of the agent, as clients of a daemon know it.
+    /// Returns an error of the agent, as clients of a daemon know it.
     pub(super) fn refusal(&self, mut refusal: RpcError) -> RpcError {
         if refusal.code == RpcError::NOT_FOUND {
             refusal.message = error::no_session(self.id.as_str()).message;

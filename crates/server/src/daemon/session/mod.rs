@@ -152,7 +152,7 @@ impl Shared {
         }
     }
 
-    /// The number of prompts that have not begun, and whether the session waits for the right to run a turn.
+    /// Returns the number of prompts that have not begun, and whether the session waits for the right to run a turn.
     pub(crate) fn waiting(&self) -> (usize, bool) {
         (self.prompts.load(Ordering::Relaxed), self.waits_for_turn.load(Ordering::Relaxed))
     }

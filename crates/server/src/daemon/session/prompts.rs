@@ -63,7 +63,7 @@ struct StoredPrompt {
 }
 
 impl Prompt {
-    /// A prompt from disk, for which no client waits.
+    /// Creates a prompt from disk, for which no client waits.
     fn restored(queued: QueuedPrompt) -> Option<Self> {
         let StoredPrompt { request_id, params, meta } = serde_json::from_str(&queued.request).ok()?;
         let message_id = queued.message_id;
@@ -77,7 +77,7 @@ impl Prompt {
         }
     }
 
-    /// The clients that wait, each with its answer.
+    /// Returns the clients that wait, each with its answer.
     pub(super) fn take_answers(
         &mut self,
         outcome: &Result<Json, RpcError>,
@@ -91,7 +91,7 @@ impl Prompt {
     }
 }
 
-/// The answer to a prompt that was sent again.
+/// Returns the answer to a prompt that was sent again.
 fn duplicate() -> Json {
     Json::from(json!({"duplicate": true}))
 }
@@ -168,7 +168,7 @@ impl Actor {
         }
     }
 
-    /// The ids of prompts that a former agent may have begun.
+    /// Returns the ids of prompts that a former agent may have begun.
     pub(super) fn restored_prompts(&self) -> Vec<String> {
         let restored = self.prompts.iter().filter(|prompt| prompt.callers.is_empty());
         restored.map(|prompt| prompt.message_id.clone()).collect()
