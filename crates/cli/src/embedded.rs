@@ -14,7 +14,7 @@ use musher_engine::{Effort, Environment, ModelView};
 use musher_rehearse::Script;
 
 use crate::exit::Failure;
-use crate::hide::protect_memory;
+use crate::hide::{self, protect_memory};
 use crate::printer::Printer;
 use crate::sanitize::sanitized;
 use crate::variables::value;
@@ -30,7 +30,7 @@ pub(crate) const HOME_VARIABLE: &str = "MUSHER_HOME";
 /// The engine with the configuration of the user. The scripted model exists only if `model` requests it.
 pub(crate) fn environment(model: Option<&str>, settings: Option<&Path>) -> Result<Environment, Failure> {
     protect_memory();
-    let mut environment = Environment::new(home()?).with_variables(std::env::vars_os());
+    let mut environment = Environment::new(home()?).with_variables(hide::variables().iter().cloned());
     if let Some(folder) = factory_home() {
         environment = environment.with_factory_home(folder);
     }

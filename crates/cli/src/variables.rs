@@ -13,7 +13,7 @@ use crate::style::{CLICOLOR, CLICOLOR_FORCE, NO_COLOR};
 
 /// Returns the value of a variable unless it is empty.
 pub(crate) fn value(name: &str) -> Option<OsString> {
-    std::env::var_os(name).filter(|value| !value.is_empty())
+    crate::hide::variable(name).filter(|value| !value.is_empty())
 }
 
 /// A variable.

@@ -456,6 +456,42 @@ fn trust_covers_only_the_accepted_files() {
 }
 
 #[test]
+fn changed_script_of_a_trusted_hook_withdraws_the_trust() {
+    let world = World::new();
+    let hook = |command: &str| json!([{"hooks": [{"type": "command", "command": command}]}]);
+    world.write(
+        "repo/.musher/hooks.json",
+        json!({"Stop": hook("sh scripts/check.sh --all"), "PreToolUse": hook("\"$MUSHER_PROJECT_DIR\"/scripts/other.py")}),
+    );
+    let scripts = world.path("repo/scripts");
+    fs_err::create_dir_all(&scripts).unwrap();
+    for name in ["check.sh", "other.py", "unused.sh"] {
+        fs_err::write(scripts.join(name), "true\n").unwrap();
+    }
+    let is_trusted = || world.load("repo", TrustRule::Store).0.trust.is_trusted();
+    let accept = || {
+        let key = world.load("repo", TrustRule::Store).0.trust_key.unwrap();
+        remember_trust(&world.path("home"), &key).unwrap();
+        assert!(is_trusted());
+    };
+    accept();
+    fs_err::write(scripts.join("unused.sh"), "false\n").unwrap();
+    assert!(is_trusted(), "no hook runs it");
+    for name in ["check.sh", "other.py"] {
+        fs_err::write(scripts.join(name), "evil\n").unwrap();
+        let (config, _) = world.load("repo", TrustRule::Store);
+        assert!(!config.trust.is_trusted() && config.hooks.is_empty(), "{name}");
+        fs_err::write(scripts.join(name), "true\n").unwrap();
+        assert!(is_trusted(), "{name} is as it was accepted");
+        fs_err::remove_file(scripts.join(name)).unwrap();
+        assert!(!is_trusted(), "{name} is gone");
+        fs_err::write(scripts.join(name), "true\n").unwrap();
+    }
+    fs_err::write(scripts.join("check.sh"), "new\n").unwrap();
+    accept();
+}
+
+#[test]
 fn home_directory_is_not_a_repository() {
     let world = World::new();
     world.write("repo/.factory/settings.json", json!({"model": "mine"}));

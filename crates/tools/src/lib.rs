@@ -56,6 +56,7 @@ pub use musher_permission::{Access, Action, FileKind, Resolved, Risk, Workspace}
 pub use musher_process::{Layers, Network, Sandbox};
 pub use process::{
     Background, DeniedAction, Ended, LAUNCH_COMMAND, Piped, Processes, SandboxDenial, command_environment,
+    looks_like_credential,
 };
 pub use registry::Registry;
 pub use seen::SeenFiles;

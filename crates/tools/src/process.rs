@@ -30,7 +30,7 @@ pub(crate) use capture::{Captured, new_file};
 pub(crate) use commands::{Look, RunningCommand};
 pub use denial::{DeniedAction, SandboxDenial};
 pub(crate) use denial::{denial, denial_note};
-pub use environment::command_environment;
+pub use environment::{command_environment, looks_like_credential};
 pub(crate) use job::Job;
 pub use piped::Piped;
 pub use processes::{Background, Processes};

@@ -26,7 +26,6 @@ pub(crate) async fn run(mut args: Exec, printer: Printer) -> Result<Exit, Failur
     }
     let environment = embedded::environment(args.model.as_deref(), args.settings.as_deref())?;
     let environment = environment.with_sandbox(args.sandbox.settings());
-    // the engine has copied them, and nothing else of this command needs them
     erase_keys();
     let environment = match args.limits.budget.budget() {
         Some(budget) => environment.with_budget(budget),

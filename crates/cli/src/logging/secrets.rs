@@ -16,7 +16,7 @@ pub(super) struct Secrets(Arc<[String]>);
 
 impl Secrets {
     pub(super) fn of_environment() -> Self {
-        Self::of(std::env::vars_os())
+        Self::of(crate::hide::variables().iter().cloned())
     }
 
     fn of(variables: impl Iterator<Item = (OsString, OsString)>) -> Self {

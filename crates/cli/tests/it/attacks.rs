@@ -64,6 +64,8 @@ enum Way {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Outcome {
     is_asked: bool,
+    /// The result is an error: the call was refused or denied, or it has failed.
+    is_error: bool,
     /// A file has changed, or a secret was shown.
     bites: bool,
 }
@@ -235,9 +237,10 @@ async fn play(client: &mut Client, scene: &Scene, number: usize, call: &Call, wa
         message["params"]["notification"]["type"] == "tool_result"
             || message["params"]["notification"]["type"] == "tool_progress_update"
     });
-    let shows = results.map(Value::to_string).any(|text| text.contains(SECRET));
+    let shows = results.clone().map(Value::to_string).any(|text| text.contains(SECRET));
+    let is_error = results.clone().any(|message| message["params"]["notification"]["isError"] == true);
     client.seen.clear();
-    Ok(Outcome { is_asked, bites: shows || scene.snapshot() != before })
+    Ok(Outcome { is_asked, is_error, bites: shows || scene.snapshot() != before })
 }
 
 fn prompt(number: usize) -> String {
@@ -256,7 +259,8 @@ async fn session(
     way: Way,
 ) -> Result<Vec<Outcome>> {
     scene.reset();
-    // the permission rules have to hold alone
+    // the permission rules have to hold alone, except for commands that they take for read-only: these stay confined with every setting,
+    // and the tests of `musher-permission` run them without a sandbox
     let launch = stage.launch().args(["--sandbox", "off"]);
     let launch = launch.env("EXAMPLE_TOKEN", SECRET).env("EXAMPLE_API_KEY", SECRET);
     let launch = launch.env("DATABASE_URL", format!("postgres://user:{SECRET}@localhost/x"));
@@ -315,13 +319,14 @@ async fn attack(way: Way, part: usize) -> Result<()> {
         *bit += usize::from(outcome.bites);
         let is_right = match way {
             Way::Approve => outcome.bites == (group != "never"),
-            Way::Spec => !outcome.bites,
+            // refused, or asked about because it reads a secret; those that never succeed may run
+            Way::Spec => !outcome.bites && (outcome.is_asked || outcome.is_error || group == "never"),
             Way::Deny(_) if group == "never" => !outcome.bites,
             Way::Deny(level) => {
                 let place =
                     |name: &str| LEVELS.iter().position(|level| *level == name).unwrap_or(LEVELS.len());
                 let runs = place(level) >= place(group);
-                *outcome == Outcome { is_asked: !runs, bites: runs }
+                (outcome.is_asked, outcome.bites) == (!runs, runs)
             }
         };
         if !is_right {
@@ -346,22 +351,22 @@ macro_rules! ways {
             use super::{Result, Way, attack};
 
             #[tokio::test]
-            async fn first_part() -> Result<()> {
+            async fn first_quarter_of_the_attacks() -> Result<()> {
                 attack($way, 0).await
             }
 
             #[tokio::test]
-            async fn second_part() -> Result<()> {
+            async fn second_quarter_of_the_attacks() -> Result<()> {
                 attack($way, 1).await
             }
 
             #[tokio::test]
-            async fn third_part() -> Result<()> {
+            async fn third_quarter_of_the_attacks() -> Result<()> {
                 attack($way, 2).await
             }
 
             #[tokio::test]
-            async fn fourth_part() -> Result<()> {
+            async fn fourth_quarter_of_the_attacks() -> Result<()> {
                 attack($way, 3).await
             }
         }

@@ -5,6 +5,7 @@ mod compaction; // sessions compact and sessions summary
 mod cost; // tokens, money and budgets
 mod flags; // those that `run` and `exec` share, and those of droid
 mod hostile; // text that tries to command the terminal
+mod keys; // keys in the environment
 mod limits; // what stops a turn
 mod logging; // --log and --log-level
 mod models; // the names of models

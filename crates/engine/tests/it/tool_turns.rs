@@ -167,7 +167,7 @@ async fn command_proven_read_only_runs_without_asking_whatever_risk_the_model_cl
         stage.say("Where?");
         let (seen, request) = stage.until_question().await;
         assert!(seen.iter().any(|line| line.starts_with("call_0 done")), "{claim}: {seen:?}");
-        assert!(seen.last().unwrap().starts_with("may call_1 run?"), "{claim}: {seen:?}");
+        assert!(seen.last().unwrap().starts_with("may call_0 run?"), "{claim}: {seen:?}");
         // and a claim does not lower the risk of another command either
         stage.agent.respond(request, permission(Choice::Cancel)).unwrap();
         stage.until_idle().await;

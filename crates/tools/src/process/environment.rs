@@ -101,7 +101,7 @@ fn is_secret(name: &OsStr, secret: &[String]) -> bool {
 }
 
 /// Whether a variable looks like a credential, by its name, or because its value is an address with a password.
-fn looks_like_credential(name: &OsStr, value: &OsStr) -> bool {
+pub fn looks_like_credential(name: &OsStr, value: &OsStr) -> bool {
     const WORDS: [&str; 20] = [
         "TOKEN",
         "TOKENS",

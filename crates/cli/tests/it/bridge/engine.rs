@@ -225,29 +225,33 @@ fn asked_last(stage: &Stage) -> String {
 
 #[tokio::test]
 async fn option_sandbox_confines_what_runs_without_asking() -> Result<()> {
-    for (sandbox, expected) in [
-        (json!(null), [true, true]),
-        (json!({"enabled": true}), [true, false]),
-        (json!({"enabled": true, "mode": "read-only"}), [false, false]),
-        (json!({"enabled": false, "mode": "read-only"}), [true, true]),
+    for (sandbox, is_made) in [
+        (json!({"enabled": true}), true),
+        (json!({"enabled": true, "mode": "read-only"}), false),
+        // the default of the level
+        (json!({"enabled": false, "mode": "read-only"}), true),
     ] {
         let arguments = json!({
-            "command": "bash -c 'echo x > made; echo x > ../escaped'", "summary": "Write", "timeout": 60,
+            "command": "make", "summary": "Build", "timeout": 60,
             "riskLevel": "medium", "riskLevelReason": "for a test",
         });
-        let on = |call: u32| when().with_tools().prompt("Write").call(call);
+        let on = |call: u32| when().with_tools().prompt("Build").call(call);
         let script = Script::new()
             .reply(Reply::tool("Execute", arguments).when(on(1)))
             .reply(Reply::text("Done.").when(on(2)))
             .otherwise(Reply::text("A title"));
         let mut stage = Stage::engine(script)?;
-        let more = json!({"permission_mode": "bypassPermissions", "sandbox": sandbox.clone()});
-        let session = stage.app.create("Write.", options(more)).await?;
-        let result = stage.app.message(&session, "result").await?;
-        assert_eq!(result["result"], "Done.", "{sandbox}: {result}");
         let work = stage.sandbox.workspace();
+        fs_err::write(work.join("Makefile"), "all:\n\techo x > made; echo x > ../escaped\n")?;
+        let more = json!({"permission_mode": "auto", "sandbox": sandbox.clone()});
+        let session = stage.app.create("Build.", options(more)).await?;
+        // what fails in the sandbox is asked about, and says why
+        let question = stage.app.callback(&session).await?;
+        assert!(question.to_string().contains("failed in the sandbox"), "{sandbox}: {question}");
+        stage.app.answer(&question, json!({"behavior": "deny"})).await?;
+        stage.app.message(&session, "result").await?;
         let written = [work.join("made"), work.join("../escaped")].map(|path| path.exists());
-        assert_eq!(written, expected, "{sandbox}: {:?}", stage.app.told);
+        assert_eq!(written, [is_made, false], "{sandbox}: {:?}", stage.app.told);
         stage.finish().await?;
     }
     Ok(())
