@@ -102,9 +102,21 @@ pub struct LoadSession {
     pub settings: SettingsChange,
     /// What applies to this process only.
     pub attach: Attach,
-    /// Continue the last turn if it was interrupted. Calls that had started are not repeated. Needs a session that an agent with
+    /// Whether to continue the last turn if it was interrupted. Calls that had started are not repeated. Needs a session that an agent with
     /// [`Environment::with_call_records`](crate::Environment::with_call_records) has run.
-    pub continues_turn: bool,
+    pub continues: ContinueTurn,
+}
+
+/// Which turn continues when its session is resumed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ContinueTurn {
+    /// None.
+    #[default]
+    No,
+    /// The last one, if it was interrupted.
+    Last,
+    /// The last one, if it was interrupted and is for one of these prompts.
+    Of(Vec<String>),
 }
 
 /// What a client sets for a session in this process only.

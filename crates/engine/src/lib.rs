@@ -23,7 +23,7 @@ mod unfinished;
 pub use agent::{AgentHandle, AgentInbox, Control, start};
 pub use budget::Budget;
 pub use command::{
-    Attach, Attachment, Command, CommandId, Created, LoadSession, Loaded, McpCommand, NewSession, Prompt,
+    Attach, Attachment, Command, CommandId, ContinueTurn, Created, LoadSession, Loaded, McpCommand, NewSession, Prompt,
     Reply, Rewind, ServerTransport, SessionServer, SystemPrompt, ToolFilter, Usage, UserResponse,
 };
 pub use context::Repository;
@@ -49,7 +49,7 @@ pub use musher_store as store;
 pub use musher_store::SessionId;
 pub use musher_tools::{
     Editor, EditorAnswer, EditorOffers, LAUNCH_COMMAND, Layers, Sandbox, TerminalExit, TerminalOrder,
-    TerminalOutput, UserQuestion,
+    TerminalOutput, UserQuestion, looks_like_credential,
 };
 pub use refresh::{VendorList, refresh_models};
 pub use session::{ContextBreakdown, RewindInfo, ToolEntry};

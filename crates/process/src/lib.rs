@@ -35,6 +35,8 @@ mod detached;
 mod guard;
 mod mark;
 mod pre_exec;
+#[cfg(unix)]
+mod replace;
 mod sandbox;
 #[cfg_attr(not(target_os = "linux"), path = "search_elsewhere.rs")]
 mod search;
@@ -45,6 +47,8 @@ pub use child::Child;
 pub use command::{Command, ParentDeath, Streams};
 pub use guard::start_guard;
 pub use mark::{MARKS_VARIABLE, Mark};
+#[cfg(unix)]
+pub use replace::{inherited, replace};
 pub use sandbox::{Layers, Network, Sandbox};
 pub use spawn::Spawner;
 pub use tree::kill_marked;

@@ -19,7 +19,7 @@ use super::record::{Compaction, Record, Start};
 use super::released::Attached;
 use super::scan::{self, Scan};
 use super::{Durability, SessionId, SnapshotLimits, settings_file, side, slug};
-use musher_message::Message;
+use musher_message::{Message, Role};
 
 /// Title of a session without messages.
 const DEFAULT_TITLE: &str = "New Session";
@@ -256,7 +256,7 @@ impl Store {
         let (settings, _) = settings_file::read(&paths);
         let start = outline.start(id, &settings);
         let (length, repair) = (outline.scan.length, outline.scan.repair());
-        Ok(Log { length, repair, settings, ..Log::new(self, paths, lease, start) })
+        Ok(Log { length, settings, repair, ..Log::new(self, paths, lease, start) })
     }
 
     /// Opens a session whose lease was taken.
@@ -267,8 +267,8 @@ impl Store {
     }
 
     /// Opens a session whose last turn was interrupted, to continue it. Returns the calls of its last answer that have neither a result nor
-    /// [started](Record::call_started): they stay without a result, and must get one before the next prompt.
-    pub fn attach_interrupted(&self, id: &SessionId) -> Result<(Attached, Vec<String>)> {
+    /// [started](Record::call_started): they stay without a result, and must get one before the next prompt. `None` if the turn has ended.
+    pub fn attach_interrupted(&self, id: &SessionId) -> Result<(Attached, Option<Vec<String>>)> {
         let paths = self.paths(id)?;
         let lease = self.leases.take(id, paths.folder(), Purpose::Change)?;
         let (mut log, session, open) = self.read_into(&paths, lease, Closing::Started)?;
@@ -282,7 +282,7 @@ impl Store {
         paths: &Paths,
         lease: Box<dyn Lease>,
         closing: Closing,
-    ) -> Result<(Log, Stored, Vec<String>)> {
+    ) -> Result<(Log, Stored, Option<Vec<String>>)> {
         let (scan, mut session) = read(paths)?;
         let mut log = Log {
             length: scan.length,
@@ -290,22 +290,27 @@ impl Store {
             repair: scan.repair(),
             ..Log::new(self, paths.clone(), lease, session.start.clone())
         };
-        let mut started = HashSet::new();
+        let (mut started, mut is_over) = (HashSet::new(), false);
         let records = scan.records.into_iter().map(|(_, record)| record).inspect(|record| {
             log.keep_place(record);
             started.extend(record.started_call().map(str::to_owned));
+            is_over = match record {
+                Record::TurnOutcome { .. } => true,
+                Record::Message(message) => is_over && message.role != Role::User,
+                _ => is_over,
+            };
         });
         fill(&mut session, records);
         let open = match closing {
-            Closing::Started => {
+            Closing::Started if !is_over => {
                 let mut open = branch::open_calls(&session.messages);
                 open.retain(|id| !started.contains(id));
-                open
+                Some(open)
             }
-            Closing::All | Closing::None => Vec::new(),
+            _ => None,
         };
         if closing != Closing::None {
-            let results = close_calls(&mut session, &open.iter().cloned().collect());
+            let results = close_calls(&mut session, &open.iter().flatten().cloned().collect());
             log.pending = results.into_iter().map(|message| Record::Message(Box::new(message))).collect();
         }
         log.start = session.start.clone();

@@ -101,6 +101,10 @@ pub(crate) struct Daemon {
     #[arg(long, value_name = "SECONDS", default_value_t = 1800, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) idle_timeout: u64,
 
+    /// Replace the daemon that runs by the program at its path: turns end first, addresses stay open
+    #[arg(long)]
+    pub(crate) upgrade: bool,
+
     /// Print a service file for a daemon with these arguments: a systemd user unit, or a launchd agent on macOS
     #[arg(long)]
     pub(crate) unit: bool,

@@ -5,6 +5,7 @@
 mod control;
 mod token;
 mod unit;
+mod upgrade;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use musher_server::daemon::{
     Address, AgentSource, DaemonOptions, Listener, Origins, SpendingLimit, SpendingLimits, Tls,
 };
 
+use self::upgrade::Upgrade;
 use super::stop::Stop;
 use crate::args::{Daemon, DaemonAction};
 use crate::embedded;
@@ -33,6 +35,7 @@ pub(crate) const TOKEN_VARIABLE: &str = "MUSHER_DAEMON_TOKEN";
 pub(crate) async fn run(args: Daemon, printer: Printer) -> Result<Exit, Failure> {
     match &args.action {
         None if args.unit => return unit::print(&args, printer),
+        None if args.upgrade => return control::upgrade(printer).await,
         None => {}
         Some(DaemonAction::Status(status)) => return control::status(status, printer).await,
         Some(DaemonAction::Stop(_)) => return control::stop(printer).await,
@@ -58,8 +61,14 @@ async fn serve(args: Daemon, printer: Printer) -> Result<Exit, Failure> {
         );
     }
     let files = DaemonFiles::open(&home);
+    // what this process keeps if it is the next program of a daemon: the lock, then the sockets
+    let mut inherited = upgrade::inherited().into_iter();
     // held until the end
-    let _lock = files.lock().map_err(|error| match error {
+    let lock = match inherited.next() {
+        Some(lock) => files.keep_lock(lock),
+        None => files.lock(),
+    };
+    let lock = lock.map_err(|error| match error {
         StoreError::DaemonRuns { .. } => {
             Failure::setup(error).hint("stop it, or set MUSHER_HOME to another directory for a second one")
         }
@@ -68,7 +77,10 @@ async fn serve(args: Daemon, printer: Printer) -> Result<Exit, Failure> {
     let token = token::resolve(args.token.as_deref(), &home)?;
     let mut listeners = Vec::new();
     for address in &addresses {
-        let listener = Listener::bind(address).await;
+        let listener = match inherited.next() {
+            Some(socket) => Listener::adopt(socket, address),
+            None => Listener::bind(address).await,
+        };
         let listener =
             listener.with_context(|| format!("cannot listen on {address}")).map_err(Failure::setup)?;
         listeners.push(match &tls {
@@ -91,6 +103,7 @@ async fn serve(args: Daemon, printer: Printer) -> Result<Exit, Failure> {
     for listener in &listeners {
         printer.exact(&format!("listening on {}", listener.address()))?;
     }
+    let upgrade = Upgrade::new(&lock, &listeners).context("cannot prepare an upgrade")?;
     let serving = try_join_all(listeners.into_iter().map(|listener| daemon.serve(listener)));
     // clients see how their turns end, so they are served until the sessions have ended
     let stopping = async {
@@ -98,6 +111,7 @@ async fn serve(args: Daemon, printer: Printer) -> Result<Exit, Failure> {
         daemon.stop().await;
     };
     let end = tokio::select! {
+        never = upgrade.when_asked(&daemon) => match never {},
         served = serving => served.map(|_| Exit::Done).context("cannot serve clients"),
         () = stopping => Ok(Exit::Done),
     };
@@ -135,7 +149,7 @@ fn source(args: &Daemon) -> Result<AgentSource, Failure> {
 
 fn budget(args: &Daemon) -> SpendingLimits {
     // `as` saturates, and the argument is positive
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "amounts are positive")]
     let nanos = |usd: f64| (usd * 1e9).round() as u64;
     let limit = |tokens, usd: Option<f64>| SpendingLimit { tokens, nanos: usd.map(nanos) };
     SpendingLimits {

@@ -2,6 +2,7 @@
 
 mod access;
 mod captures;
+mod disconnects;
 mod faults;
 mod inbox;
 mod limits;
@@ -13,6 +14,7 @@ pub(crate) mod stage;
 mod tls;
 #[cfg(feature = "otlp")]
 mod trace;
+mod upgrade;
 mod worktree;
 
 use serde_json::json;

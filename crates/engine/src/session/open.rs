@@ -6,10 +6,11 @@ use std::sync::{Arc, Once};
 use musher_tools::{Context, Layers, Sandbox, Workspace, command_environment};
 use serde_json::Map;
 
+use super::continue_turn;
 use super::journal::Journal;
 use super::saved_settings;
 use super::state::{Parts, Session};
-use crate::command::{Attach, LoadSession, NewSession};
+use crate::command::{Attach, ContinueTurn, LoadSession, NewSession};
 use crate::config::{Config, McpServer, OAuth};
 use crate::context::folders_reminder;
 use crate::hooks::Hooks;
@@ -71,12 +72,13 @@ pub(super) fn load(environment: &Environment, load: LoadSession) -> Result<(Sess
         // made by droid: imported into our home, theirs stays as it is
         store.import(theirs, &id).map_err(|_not_there| Error::SessionNotFound)?;
     }
-    let interrupted = match load.continues_turn {
-        true => store.attach_interrupted(&id).map(|(attached, open)| (attached, Some(open))),
-        false => Err(StoreError::NotFound(id.clone())),
-    };
     // another process may run a turn of the session: then that is not interrupted
-    let attached = interrupted.or_else(|_| store.attach(&id).map(|attached| (attached, None)));
+    let may_continue = environment.records_calls && load.continues != ContinueTurn::No;
+    let interrupted = may_continue.then(|| store.attach_interrupted(&id).ok()).flatten();
+    let interrupted = interrupted.filter(|(attached, open_calls)| {
+        open_calls.is_some() && continue_turn::is_for(&load.continues, &attached.session.messages)
+    });
+    let attached = interrupted.map_or_else(|| store.attach(&id).map(|attached| (attached, None)), Ok);
     let (attached, open_calls) = attached.map_err(|error| match error {
         StoreError::NotFound(_) | StoreError::InvalidId(_) => Error::SessionNotFound,
         error => error.into(),

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -112,6 +113,32 @@ impl Listener {
                 let socket = bind_unix(path).await?;
                 Ok(Self { socket: Socket::Unix(socket, path.clone()), address: address.clone(), tls: None })
             }
+        }
+    }
+
+    /// Continues to listen on a socket that this process has kept from the program that it was.
+    pub fn adopt(socket: OwnedFd, address: &Address) -> io::Result<Self> {
+        match address {
+            Address::Tcp(_) | Address::Tls(_) => {
+                let socket = std::net::TcpListener::from(socket);
+                socket.set_nonblocking(true)?;
+                let address = Address::Tcp(socket.local_addr()?);
+                Ok(Self { socket: Socket::Tcp(TcpListener::from_std(socket)?), address, tls: None })
+            }
+            Address::Unix(path) => {
+                let socket = std::os::unix::net::UnixListener::from(socket);
+                socket.set_nonblocking(true)?;
+                let socket = UnixListener::from_std(socket)?;
+                Ok(Self { socket: Socket::Unix(socket, path.clone()), address: address.clone(), tls: None })
+            }
+        }
+    }
+
+    /// Returns the socket, for [`adopt`](Self::adopt).
+    pub fn socket(&self) -> io::Result<OwnedFd> {
+        match &self.socket {
+            Socket::Tcp(socket) => socket.as_fd().try_clone_to_owned(),
+            Socket::Unix(socket, _) => socket.as_fd().try_clone_to_owned(),
         }
     }
 

@@ -108,7 +108,7 @@ pub(crate) fn wanted(fields: &Extra) -> Result<Option<Wanted>, RpcError> {
             && name.as_bytes()[0].is_ascii_alphanumeric()
             && !name.contains("..")
             && !name.ends_with('.')
-            && !name.ends_with(".lock");
+            && name.strip_suffix(".lock").is_none();
         if !is_valid {
             let message = "expected letters, digits, `-`, `_` and `.`, at most 64";
             return Err(error::invalid_value("worktree.name", message));
@@ -183,7 +183,7 @@ async fn add(worktree: &Worktree) -> Result<(), RpcError> {
         return Ok(());
     }
     // the directory of the session is not in that commit
-    Ok(fs_err::create_dir_all(worktree.cwd()).map_err(|failure| error::internal(failure.to_string()))?)
+    fs_err::create_dir_all(worktree.cwd()).map_err(|failure| error::internal(failure.to_string()))
 }
 
 /// What would be lost with a worktree.

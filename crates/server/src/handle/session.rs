@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use musher_engine::{Attach, Command, LoadSession, NewSession, SandboxSettings, SettingsChange};
+use musher_engine::{
+    Attach, Command, ContinueTurn, LoadSession, NewSession, SandboxSettings, SettingsChange,
+};
 use musher_wire as wire;
 use musher_wire::Request;
 use serde_json::{Map, Value};
@@ -115,10 +117,19 @@ pub(super) fn load(request: &Request, pending: &Pending) -> Handled {
             id: given.session_id,
             settings,
             attach,
-            continues_turn: given.continue_turn == Some(true),
+            continues: given.continue_turn.map_or(ContinueTurn::No, |which| continues(&which)),
         })),
         shape,
     ))
+}
+
+/// Which turn continues: `true` for the last one, or the ids of prompts.
+fn continues(which: &wire::Json) -> ContinueTurn {
+    match (which.to::<bool>(), which.to::<Vec<String>>()) {
+        (Ok(true), _) => ContinueTurn::Last,
+        (_, Ok(prompts)) => ContinueTurn::Of(prompts),
+        _ => ContinueTurn::No,
+    }
 }
 
 pub(super) fn update_settings(request: &Request) -> Handled {

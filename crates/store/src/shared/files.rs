@@ -43,7 +43,14 @@ pub struct DaemonFiles {
 
 /// The right to be the daemon of a home. Ends when it is dropped, and with its process.
 #[derive(Debug)]
-pub struct DaemonLock(#[expect(dead_code, reason = "the lock is held while the file is open")] File);
+pub struct DaemonLock(File);
+
+impl std::os::fd::AsFd for DaemonLock {
+    /// The file that is locked while it is open.
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
 
 impl DaemonFiles {
     /// Opens the files in the home directory. Creates nothing before something is written.
@@ -67,12 +74,31 @@ impl DaemonFiles {
             Ok(()) => {}
             Err(std::fs::TryLockError::WouldBlock) => {
                 let note = disk::read_small(&path, 64).unwrap_or_default();
-                let pid = str::from_utf8(&note).ok().and_then(|text| text.trim().parse().ok());
+                let note = String::from_utf8_lossy(&note);
+                let pid = note.split_whitespace().next().and_then(|pid| pid.parse().ok());
                 return Err(StoreError::DaemonRuns { pid });
             }
             Err(std::fs::TryLockError::Error(error)) => return Err(error).at("lock", &path),
         }
-        self.disk.write_note(&file, format!("{}\n", std::process::id()).as_bytes()).at("write", &path)?;
+        self.note_holder(file)
+    }
+
+    /// Continues to be the daemon of the home, with the lock that this process has kept from the program that it was.
+    pub fn keep_lock(&self, lock: std::os::fd::OwnedFd) -> Result<DaemonLock> {
+        self.note_holder(File::from(lock))
+    }
+
+    /// Returns a text that changes whenever another program becomes the daemon of the home.
+    pub fn holder(&self) -> Option<String> {
+        let note = disk::read_small(&self.folder.join("lock"), 64).ok()?;
+        String::from_utf8(note).ok()
+    }
+
+    fn note_holder(&self, file: File) -> Result<DaemonLock> {
+        let path = self.folder.join("lock");
+        let start = jiff::Timestamp::now().as_nanosecond();
+        let note = format!("{} {start}\n", std::process::id());
+        self.disk.write_note(&file, note.as_bytes()).at("write", &path)?;
         Ok(DaemonLock(file))
     }
 

@@ -122,8 +122,8 @@ object! {
         /// Id of the session to resume.
         session_id: String = "sessionId",
     } optional {
-        /// Continue the last turn if it was interrupted. musher only.
-        continue_turn: bool = "musher.continueTurn",
+        /// Continue the last turn if it was interrupted: `true`, or the ids of the prompts for which to do that. musher only.
+        continue_turn: Json = "musher.continueTurn",
         /// MCP servers for this session only.
         mcp_servers: Vec<McpServerConfig> = "mcpServers",
         /// Redirect URI for OAuth logins at MCP servers.

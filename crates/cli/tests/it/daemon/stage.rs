@@ -67,6 +67,12 @@ impl Stage {
         self.daemon = Some(daemon);
     }
 
+    /// Waits until the process listens again, as another program. Returns the address.
+    pub(crate) fn listening_again(&self) -> String {
+        let line = self.daemon.as_ref().unwrap().line();
+        line.strip_prefix("listening on ").expect(&line).to_owned()
+    }
+
     /// The command that starts the daemon.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = command(&["daemon"]);

@@ -836,6 +836,8 @@ export interface TextBlock {
 export interface LoadSessionParams {
   /** Id of the session to resume. */
   sessionId: string;
+  /** Continue the last turn if it was interrupted: `true`, or the ids of the prompts for which to do that. musher only. */
+  "musher.continueTurn"?: any;
   /** MCP servers for this session only. */
   mcpServers?: McpServerConfig[];
   /** Redirect URI for OAuth logins at MCP servers. */
@@ -1371,6 +1373,8 @@ export interface SessionTokenUsageChanged {
   inclusiveTokenUsage?: TokenUsage;
   /** Tokens of the latest model call. */
   lastCallTokenUsage?: LastCallTokenUsage;
+  /** Cost of `tokenUsage` in US dollars, a number. musher only, and only if a price is known. */
+  "musher.costUsd"?: any;
 }
 
 export interface AgentTurnCompleted {

@@ -18,6 +18,7 @@ use super::{Call, Caller, Control, IDLE, Inputs, Shared, report_exit};
 use crate::daemon::agent::Opened;
 use crate::daemon::error;
 use crate::daemon::hub::{Hub, StateChange};
+use crate::daemon::questions::Question;
 use crate::daemon::rewrite;
 
 /// How long an agent may take to open its session.
@@ -55,8 +56,8 @@ pub(super) struct Actor {
     pub(super) spending: Spending,
     /// Whether a former daemon was killed during a turn, which the next agent can continue.
     pub(super) was_interrupted: bool,
-    /// Answers to questions of a former daemon, until the agent asks again: the calls, and the answer.
-    pub(super) early_answers: Vec<(Vec<String>, Result<Json, RpcError>)>,
+    /// Answered questions of a former daemon, until the agent asks again.
+    pub(super) early_answers: Vec<(Question, Result<Json, RpcError>)>,
     /// The ids of clients for questions that the agent has asked again, by its own ids.
     pub(super) asked_again: HashMap<String, String>,
     /// The worktree that was created for the session.

@@ -199,8 +199,9 @@ impl Actor {
             },
         };
         let calls = question.calls();
-        if let Some(at) = self.early_answers.iter().position(|(of, _)| *of == calls) {
-            let (_, outcome) = self.early_answers.remove(at);
+        if let Some(at) = self.early_answers.iter().position(|(former, _)| former.calls() == calls) {
+            let (former, outcome) = self.early_answers.remove(at);
+            self.asked_again.insert(question.id.clone(), former.id);
             return self.send_to_agent(questions::answer(&question.id, outcome)).await;
         }
         if let Some(former) = self.hub.questions.former(&question) {

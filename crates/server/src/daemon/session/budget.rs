@@ -35,7 +35,7 @@ impl Actor {
             // a limit that cannot be checked is not kept
             Err(failure) => return Some(error::internal(format!("cannot read what was spent: {failure}"))),
         };
-        let money = |nanos: u64| format!("${:.2}", nanos as f64 / 1e9);
+        let money = |nanos: u64| format!("${}.{:04}", nanos / 1_000_000_000, nanos % 1_000_000_000 / 100_000);
         let checks = [
             (session.tokens, limits.session.tokens, "session", false),
             (session.nanos, limits.session.nanos, "session", true),

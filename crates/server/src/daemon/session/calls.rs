@@ -74,11 +74,11 @@ impl Actor {
         }
         let Some(question) = question else { return };
         let is_permission = question.is_permission();
-        match &question.agent_id {
-            Some(agent_id) => self.send_to_agent(questions::answer(agent_id, outcome)).await,
+        match question.agent_id.clone() {
+            Some(agent_id) => self.send_to_agent(questions::answer(&agent_id, outcome)).await,
             // the agent is gone with a former daemon: it gets the answer when it asks again
             None => {
-                self.early_answers.push((question.calls(), outcome));
+                self.early_answers.push((question, outcome));
                 self.ensure_agent();
             }
         }
