@@ -4,7 +4,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use base64::Engine as _;
@@ -109,7 +109,6 @@ impl Browser {
             let problems = self.problems().unwrap_or_default();
             let page = page.as_str().unwrap_or_default();
             let failure = format!("never true: {expression}; page: {page}; console: {problems:?}");
-            // what is left running fails the test, too, and would hide this
             eprintln!("{failure}");
             failure
         })
@@ -127,9 +126,8 @@ impl Browser {
 
     /// Clicks the first element of a selector, when it is there.
     pub(crate) fn click(&self, selector: &str) -> Result<()> {
-        let element = self.element(selector)?;
-        self.call("POST", &format!("/element/{element}/click"), &json!({}))?;
-        Ok(())
+        self.until(&format!("document.querySelector({})", json!(selector)))?;
+        self.click_found("css selector", selector)
     }
 
     /// Types into an element as a person would.
@@ -147,10 +145,7 @@ impl Browser {
         );
         self.until(&named)?;
         let path = format!("//*[self::button or self::a][normalize-space()={}]", json!(label));
-        let found = self.call("POST", "/element", &json!({"using": "xpath", "value": path}))?;
-        let element = found[ELEMENT].as_str().context("an element has an id")?;
-        self.call("POST", &format!("/element/{element}/click"), &json!({}))?;
-        Ok(())
+        self.click_found("xpath", &path)
     }
 
     /// Sets the value of a field or a choice, as a person who changes it.
@@ -165,8 +160,15 @@ impl Browser {
         Ok(())
     }
 
-    /// Answers the dialog that a click has opened, with a text if it asks for one.
+    /// Answers the dialog that a click opens, with a text if it asks for one.
     pub(crate) fn accept_dialog(&self, text: Option<&str>) -> Result<()> {
+        let started = Instant::now();
+        while let Err(error) = self.call("GET", "/alert/text", &Value::Null) {
+            let is_waiting = error.to_string().contains("no such alert");
+            if !is_waiting || started.elapsed() > Duration::from_millis(DEADLINE) {
+                return Err(error);
+            }
+        }
         if let Some(text) = text {
             self.call("POST", "/alert/text", &json!({"text": text}))?;
         }
@@ -211,6 +213,22 @@ impl Browser {
         Ok(())
     }
 
+    /// Clicks an element, which the page may replace or cover between the search and the click: then the new one counts.
+    fn click_found(&self, using: &str, value: &str) -> Result<()> {
+        let started = Instant::now();
+        loop {
+            let found = self.call("POST", "/element", &json!({"using": using, "value": value}))?;
+            let element = found[ELEMENT].as_str().context("an element has an id")?;
+            let clicked = self.call("POST", &format!("/element/{element}/click"), &json!({}));
+            let Err(error) = clicked else { return Ok(()) };
+            let text = error.to_string();
+            let is_replaced = text.contains("stale element") || text.contains("click intercepted");
+            if !is_replaced || started.elapsed() > Duration::from_millis(DEADLINE) {
+                return Err(error);
+            }
+        }
+    }
+
     fn element(&self, selector: &str) -> Result<String> {
         self.until(&format!("document.querySelector({})", json!(selector)))?;
         let found = self.call("POST", "/element", &json!({"using": "css selector", "value": selector}))?;
@@ -244,7 +262,10 @@ impl Browser {
         let answer: Value = serde_json::from_slice(&answer)?;
         let value = answer["value"].clone();
         if let Some(error) = value["error"].as_str() {
-            bail!("{path}: {error}: {}", value["message"].as_str().unwrap_or_default());
+            let failure = format!("{path}: {error}: {}", value["message"].as_str().unwrap_or_default());
+            // what is left running fails the test, too, and would hide this
+            eprintln!("{failure}");
+            bail!(failure);
         }
         Ok(value)
     }
