@@ -94,7 +94,7 @@ fn described(asked: &PermissionToolUse, cwd: &Path) -> Vec<ToolCallContent> {
             None => call(),
         },
         PermissionDetails::ApplyPatch(patch) => {
-            let text = patch.patch_content.clone().map(Value::from).unwrap_or_else(|| input.clone());
+            let text = patch.patch_content.clone().map_or_else(|| input.clone(), Value::from);
             let shown = show("ApplyPatch", &text, cwd);
             match &patch.new_content {
                 // the whole file, if there is no other in the patch
@@ -152,11 +152,14 @@ mod tests {
 
     /// Returns what is shown of a call before the decision.
     fn shown(name: &str, input: Value, details: Value) -> Value {
-        let asked = serde_json::from_value(json!({
-            "toolUse": {"type": "tool_use", "id": "t", "name": name, "input": input},
-            "confirmationType": details["type"], "details": details,
-        }));
-        serde_json::to_value(content(&asked.unwrap(), Path::new("/w"))).unwrap()
+        let mut asked = json!({
+            "toolUse": {"type": "tool_use", "id": "t", "name": name},
+            "confirmationType": details["type"],
+        });
+        asked["toolUse"]["input"] = input;
+        asked["details"] = details;
+        let asked = serde_json::from_value(asked).unwrap();
+        serde_json::to_value(content(&asked, Path::new("/w"))).unwrap()
     }
 
     #[test]

@@ -107,7 +107,7 @@ pub(crate) fn with_a_private_server() -> Stage {
 #[test]
 fn server_without_a_login_is_reported_to_the_editor_with_the_command_for_it() {
     let stage = with_a_private_server();
-    let mut editor = Editor::with(stage.musher(&["acp"]), json!({"session": {"notices": {}}}));
+    let mut editor = Editor::with(stage.musher(&["acp"]), &json!({"session": {"notices": {}}}));
     let session = editor.open(&stage.workspace());
     let notice = editor.until(|message| message["params"]["update"]["sessionUpdate"] == "notice");
     let notice = &notice["params"]["update"];

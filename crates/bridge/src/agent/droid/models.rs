@@ -29,11 +29,10 @@ impl ModelNames {
         let cwd = state.cwd.as_deref().unwrap_or(Path::new("/"));
         match &self.0 {
             Some(has_model) if has_model(cwd, wanted) => Ok(Some(wanted.to_owned())),
-            Some(_) => Err(unknown(wanted, &state.models)),
             // a custom model has more names than the listed one, and an old agent lists none
             None if wanted.starts_with("custom:") || state.models.is_empty() => Ok(Some(wanted.to_owned())),
             None if wanted.contains('/') => Ok(None),
-            None => Err(unknown(wanted, &state.models)),
+            _ => Err(unknown(wanted, &state.models)),
         }
     }
 }

@@ -20,11 +20,11 @@ pub(crate) struct Editor {
 
 impl Editor {
     pub(crate) fn start(command: Command) -> Self {
-        Self::with(command, json!({}))
+        Self::with(command, &json!({}))
     }
 
     /// With these capabilities.
-    pub(crate) fn with(mut command: Command, capabilities: Value) -> Self {
+    pub(crate) fn with(mut command: Command, capabilities: &Value) -> Self {
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = mpsc::sync_channel(4096);

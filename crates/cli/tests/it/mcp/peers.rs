@@ -262,7 +262,7 @@ async fn completed(client: &mut Client, login: &str) -> Result<(Value, Value)> {
             reply = Some(message);
         }
     }
-    Ok(event.zip(reply).context("both have come")?)
+    event.zip(reply).context("both have come")
 }
 
 /// A parameter of a URL. Codes and states of the server need no decoding.
