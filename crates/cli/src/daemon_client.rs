@@ -118,7 +118,7 @@ pub(crate) fn not_connected(error: musher::Error) -> anyhow::Error {
     }
     let causes = std::iter::successors(std::error::Error::source(&error), |cause| cause.source());
     let causes: Vec<_> = causes.map(ToString::to_string).collect();
-    let chain = causes.into_iter().rev().map(anyhow::Error::msg).reduce(|inner, outer| inner.context(outer));
+    let chain = causes.into_iter().rev().map(anyhow::Error::msg).reduce(anyhow::Error::context);
     match chain {
         Some(chain) => chain.context("cannot connect to the daemon"),
         None => error.into(),

@@ -181,7 +181,7 @@ impl Tracker {
             SessionNotification::CreateMessage(created) => self.message(*created, out),
             SessionNotification::ToolResult(result) => self.tool_result(result, out),
             SessionNotification::DroidWorkingStateChanged(changed) => {
-                self.state(changed.new_state, *dialect, now, out)
+                self.state(changed.new_state, *dialect, now, out);
             }
             SessionNotification::SessionTokenUsageChanged(usage) => {
                 let usage = SessionUsage::from(*usage);
