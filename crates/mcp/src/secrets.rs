@@ -17,7 +17,9 @@ impl Secrets {
         let mut all = Vec::new();
         match &server.transport {
             Transport::Stdio { args, env, .. } => {
-                env.iter().for_each(|(_, value)| add(&mut all, value.expose()));
+                for (_, value) in env {
+                    add(&mut all, value.expose());
+                }
                 // of an option only its value
                 let values = args.iter().filter_map(|arg| match arg.strip_prefix('-') {
                     Some(option) => option.split_once('=').map(|(_, value)| value),
@@ -26,7 +28,9 @@ impl Secrets {
                 values.filter(|value| !cwd.join(value).exists()).for_each(|value| add(&mut all, value));
             }
             Transport::Http { headers, .. } | Transport::Sse { headers, .. } => {
-                headers.iter().for_each(|(_, value)| add(&mut all, value.expose()));
+                for (_, value) in headers {
+                    add(&mut all, value.expose());
+                }
             }
         }
         // the longest first: a value may contain another one

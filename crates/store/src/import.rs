@@ -38,15 +38,12 @@ impl Store {
         self.put_session(&new, &old, &start, settings, false, &mut |out| {
             for piece in &outline.pieces {
                 let line = outline.text(*piece)?;
-                match with_attachments(&line, attachments.as_deref()) {
-                    Some(record) => {
-                        let line = side::line_of(&*self.disk, &new, record, self.is_synced());
-                        out.write_all(&line.map_err(io::Error::other)?)?;
-                    }
-                    None => {
-                        out.write_all(&line)?;
-                        out.write_all(b"\n")?;
-                    }
+                if let Some(record) = with_attachments(&line, attachments.as_deref()) {
+                    let line = side::line_of(&*self.disk, &new, record, self.is_synced());
+                    out.write_all(&line.map_err(io::Error::other)?)?;
+                } else {
+                    out.write_all(&line)?;
+                    out.write_all(b"\n")?;
                 }
             }
             Ok(())

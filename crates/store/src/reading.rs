@@ -160,7 +160,8 @@ impl Reading {
         let changed = || std::io::Error::new(std::io::ErrorKind::InvalidData, "it was changed meanwhile");
         let piece = self.outline.pieces.get(piece as usize).copied().ok_or_else(changed).at("read", &path)?;
         let text = self.outline.text(piece).at("read", &path)?;
-        let mut value: Value = serde_json::from_slice(&text).map_err(|_| changed()).at("read", &path)?;
+        let mut value: Value =
+            serde_json::from_slice(&text).map_err(|_damaged| changed()).at("read", &path)?;
         drop(text);
         if let Some(hash) = value["musher"]["side"].as_str() {
             match self.sides.read_record(hash) {

@@ -11,26 +11,26 @@ use hyper::{HeaderMap, Uri};
 pub(super) fn is_trusted(headers: &HeaderMap, uri: &Uri, is_any_host_allowed: bool) -> bool {
     // an absolute target overrides the header; HTTP/1.0 has neither
     let is_host_trusted = match (uri.authority(), one(headers.get_all(HOST).iter())) {
-        (Some(authority), Some(_)) => is_loopback(authority.as_str()),
-        (None, Some(Some(host))) => is_loopback(host),
-        (None, Some(None)) => true,
-        (_, None) => false,
+        (Some(authority), Ok(_)) => is_loopback(authority.as_str()),
+        (None, Ok(Some(host))) => is_loopback(host),
+        (None, Ok(None)) => true,
+        (_, Err(())) => false,
     };
     let is_origin_trusted = match one(headers.get_all(ORIGIN).iter()) {
-        Some(Some(origin)) => origin.split_once("://").is_some_and(|(_, host)| is_loopback(host)),
-        Some(None) => true,
-        None => false,
+        Ok(Some(origin)) => origin.split_once("://").is_some_and(|(_, host)| is_loopback(host)),
+        Ok(None) => true,
+        Err(()) => false,
     };
     (is_host_trusted || is_any_host_allowed) && is_origin_trusted
 }
 
-/// Returns the value of a header, if it is there. `None` if there are several, or it is not text.
-fn one<'a>(mut values: impl Iterator<Item = &'a HeaderValue>) -> Option<Option<&'a str>> {
+/// Returns the value of a header, if it is there. An error if there are several, or it is not text.
+fn one<'a>(mut values: impl Iterator<Item = &'a HeaderValue>) -> Result<Option<&'a str>, ()> {
     let value = values.next().map(|value| value.to_str().ok());
     match (value, values.next()) {
-        (None, _) => Some(None),
-        (Some(Some(value)), None) => Some(Some(value)),
-        _ => None,
+        (None, _) => Ok(None),
+        (Some(Some(value)), None) => Ok(Some(value)),
+        _ => Err(()),
     }
 }
 

@@ -126,9 +126,9 @@ fn error_of_an_invalid_payload_contains_its_path() {
     let Frame::Notification(frame) = Frame::parse(line) else { panic!("not a notification") };
     let error = frame.session().unwrap_err();
     assert_eq!(error.path.as_str(), "params.notification.message.content[1].text");
-    assert!(
-        error
-            .to_string()
-            .starts_with("`droid.session_notification`: params.notification.message.content[1].text: ")
-    );
+    let expected =
+        "invalid payload of `droid.session_notification` at params.notification.message.content[1].text";
+    assert_eq!(error.to_string(), expected);
+    let cause = std::error::Error::source(&error).unwrap().to_string();
+    assert!(cause.starts_with("invalid type: integer `7`, expected a string"), "{cause}");
 }

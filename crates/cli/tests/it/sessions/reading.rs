@@ -53,8 +53,7 @@ fn scripts_get_json() {
 #[test]
 fn session_is_shown_by_the_beginning_of_its_id() {
     let home = Home::new();
-    let facts =
-        format!("{FIRST} · musher · {} · 2 messages · 2020-01-02T00:00:00.000Z", home.work().display());
+    let facts = format!("{FIRST} · musher · {} · 2 messages · 2020-01-02 00:00 UTC", home.work().display());
     let text = format!("Fruit\n{facts}\n\n> Remember mango.\n\nNoted: MANGO.\n");
     assert_eq!(home.musher(&["sessions", "show", "aaaa1"]), prints(text));
     let markdown = format!("# Fruit\n\n{facts}\n\n## User\n\nRemember mango.\n\n## Agent\n\nNoted: MANGO.\n");

@@ -76,7 +76,7 @@ impl Home {
     /// The program in the directory of the sessions.
     pub(crate) fn musher(&self, arguments: &[&str]) -> Run {
         musher_with(arguments, |command| {
-            command.env("HOME", self.path()).current_dir(self.work());
+            command.env("HOME", self.path()).env("TZ", "UTC").current_dir(self.work());
         })
     }
 
