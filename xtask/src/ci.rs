@@ -34,6 +34,7 @@ pub(crate) fn run() -> Result<()> {
     steps.task("book", crate::book::run)?;
     steps.task("quick start", crate::quick_start::run)?;
     steps.task("screenshot", crate::screenshot::check)?;
+    steps.task("recorded session", crate::screenshot::cast::check)?;
     steps.task("fuzz", || crate::fuzz::run(30))?;
     steps.summary();
     Ok(())

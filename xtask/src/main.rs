@@ -82,6 +82,8 @@ enum Task {
     QuickStart,
     /// Write the picture of the README from a run of `musher demo`
     Screenshot(screenshot::ScreenshotArgs),
+    /// Record a session of the chat for the README and the guide
+    Cast(screenshot::cast::CastArgs),
     Peers(peers::PeersArgs),
     Capture(capture::CaptureArgs),
 }
@@ -100,6 +102,7 @@ fn main() -> Result<()> {
         Task::Models { list } => models::run(list),
         Task::QuickStart => quick_start::run(),
         Task::Screenshot(args) => screenshot::run(&args),
+        Task::Cast(args) => screenshot::cast::run(&args),
         Task::Peers(args) => peers::run(&args),
         Task::Capture(args) => capture::run(&args),
     }

@@ -1,8 +1,9 @@
-//! `cargo xtask screenshot`: the picture of the README, made from a real run of `musher demo` in a terminal.
+//! `cargo xtask screenshot`: a picture of the guide, made from a real run of `musher demo` in a terminal.
 //!
 //! What differs from run to run or by machine (folder, time, tokens, session id) is replaced, so that the same output always gives the same file:
 //! `--check` compares it with the committed one.
 
+pub(crate) mod cast;
 mod svg;
 mod terminal;
 
@@ -47,7 +48,7 @@ pub(crate) fn check() -> Result<()> {
 
 fn make(only_check: bool) -> Result<()> {
     let lines = terminal::lines(&record(&build()?)?, COLUMNS);
-    let picture = svg::render(&stable(excerpt(&lines)?));
+    let picture = svg::render(&stable(excerpt(&lines)?), "musher demo");
     if !only_check {
         fs::create_dir_all("docs/images")?;
         fs::write(PICTURE, picture)?;
@@ -210,9 +211,9 @@ mod tests {
     }
 
     #[test]
-    fn readme_shows_the_picture() {
+    fn guide_shows_the_picture() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        assert!(fs::read_to_string(root.join("README.md")).unwrap().contains(PICTURE));
+        assert!(fs::read_to_string(root.join("docs/guide/start.md")).unwrap().contains("images/demo.svg"));
         assert!(fs::read_to_string(root.join(PICTURE)).unwrap().contains("musher run"));
     }
 }

@@ -11,14 +11,14 @@ const MARGIN: usize = 16;
 const CHARACTER_WIDTH: usize = 84;
 
 /// Renders lines as they look in a dark terminal that is as wide as the longest of them.
-pub(super) fn render(lines: &[Vec<Cell>]) -> String {
+pub(super) fn render(lines: &[Vec<Cell>], title: &str) -> String {
     let columns = lines.iter().map(Vec::len).max().unwrap_or_default();
     let width = columns * CHARACTER_WIDTH / 10 + 2 * MARGIN;
     let height = lines.len() * LINE_HEIGHT + 2 * MARGIN;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\">\n\
          <!-- written by `cargo xtask screenshot` -->\n\
-         <title>musher demo</title>\n\
+         <title>{title}</title>\n\
          <rect width=\"{width}\" height=\"{height}\" rx=\"8\" fill=\"#0d1117\"/>\n\
          <g font-family=\"ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace\" \
          font-size=\"{FONT_SIZE}\" fill=\"#e6edf3\" xml:space=\"preserve\">\n"
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn text_is_escaped_and_runs_are_placed_by_column() {
         let lines = terminal::lines("  \u{1b}[32ma\u{1b}[0m < b\r\n\r\n", 80);
-        let svg = render(&lines);
+        let svg = render(&lines, "title");
         assert!(
             svg.contains("<tspan x=\"32.8\" fill=\"#7ee787\">a</tspan><tspan x=\"49.6\">&lt; b</tspan>"),
             "{svg}"
