@@ -154,12 +154,12 @@ fn described(asked: &PermissionToolUse) -> Vec<Line> {
         PermissionDetails::ApplyPatch(patch) => {
             out.push(head(format!("Edit {}?", visible(&patch.file_path))));
             let text = patch.patch_content.as_deref();
-            match text.or(called.as_str()).or(called["input"].as_str()).or(called["patch"].as_str()) {
-                Some(text) => indented(text, &mut out),
-                None => {
-                    let text = |it: &Option<String>| it.clone().unwrap_or_default();
-                    out.extend(diff::changes(&text(&patch.old_content), &text(&patch.new_content)));
-                }
+            let text = text.or(called.as_str()).or(called["input"].as_str()).or(called["patch"].as_str());
+            if let Some(text) = text {
+                indented(text, &mut out);
+            } else {
+                let text = |it: &Option<String>| it.clone().unwrap_or_default();
+                out.extend(diff::changes(&text(&patch.old_content), &text(&patch.new_content)));
             }
         }
         PermissionDetails::ExitSpecMode(plan) => {

@@ -219,15 +219,12 @@ fn as_written(text: Option<&str>) -> String {
     let mut written = String::with_capacity(rest.len());
     while let Some((before, after)) = rest.split_once("\\u{") {
         written.push_str(before);
-        match hidden(after) {
-            Some((character, behind)) => {
-                written.push(character);
-                rest = behind;
-            }
-            None => {
-                written.push_str("\\u{");
-                rest = after;
-            }
+        if let Some((character, behind)) = hidden(after) {
+            written.push(character);
+            rest = behind;
+        } else {
+            written.push_str("\\u{");
+            rest = after;
         }
     }
     written.push_str(rest);

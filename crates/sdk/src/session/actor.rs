@@ -285,7 +285,9 @@ impl Actor {
                 reason: error.to_string(),
             }),
         }
-        events.iter().for_each(|event| self.log.event(event));
+        for event in &events {
+            self.log.event(event);
+        }
         turn.add(events.drain(..));
         let exceeded = turn.exceeded(now);
         self.scratch = events;

@@ -3,11 +3,13 @@ use serde_json::json;
 use super::*;
 
 fn found(name: &str, input: Value, details: Value) -> Vec<(&'static str, String)> {
-    let asked: PermissionToolUse = serde_json::from_value(json!({
-        "toolUse": {"type": "tool_use", "id": "t", "name": name, "input": input},
-        "confirmationType": details["type"], "details": details,
-    }))
-    .unwrap();
+    let mut asked = json!({
+        "toolUse": {"type": "tool_use", "id": "t", "name": name},
+        "confirmationType": details["type"],
+    });
+    asked["toolUse"]["input"] = input;
+    asked["details"] = details;
+    let asked: PermissionToolUse = serde_json::from_value(asked).unwrap();
     Mismatch::of(&asked).into_iter().map(|it| (it.subject, it.called)).collect()
 }
 
