@@ -124,6 +124,8 @@ impl Stage {
         self.start().await?;
         let params = json!({"sessionId": self.session, "machineId": "bench"});
         self.call("droid.load_session", params).await?;
+        // musher does not restore the level of a resumed session
+        self.call("droid.update_session_settings", json!({"autonomyLevel": "high"})).await?;
         Ok(())
     }
 
@@ -166,8 +168,11 @@ impl Stage {
 
     async fn until(&mut self, is_it: impl Fn(&Value) -> bool) -> Result<Value> {
         let agent = self.agent.as_mut().context("no agent runs")?;
+        let mut last = Value::Null;
         loop {
-            let message = agent.next().await?.context("the agent has ended")?;
+            let next = agent.next().await.with_context(|| format!("the last message was {last}"))?;
+            let message = next.context("the agent has ended")?;
+            last.clone_from(&message);
             if message["type"] == "response" && !message["error"].is_null() {
                 bail!("the agent refused: {}", message["error"]);
             }
