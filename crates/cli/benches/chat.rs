@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 /// Deltas of the stream per second.
 const RATE: usize = 5000;
 /// How long the stream lasts, in seconds.
-const STREAM: usize = 12;
+const STREAM: usize = 30;
 /// Keys that are typed while it streams.
 const KEYS: usize = 400;
 /// Turns after which the memory is measured.
@@ -30,6 +30,8 @@ const TURNS: [usize; 3] = [1, 100, 1000];
 const DELTAS_OF_A_TURN: usize = 60;
 /// What the agent reports about its stream.
 const STATS: &str = "MUSHER_BENCH_STATS";
+/// Ticks per second in `/proc`, the same on every Linux.
+const TICKS: u64 = 100;
 /// It only ends a run that hangs.
 const TIMEOUT: Duration = Duration::from_mins(5);
 
@@ -205,11 +207,10 @@ impl Chat {
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat"))?;
         let fields: Vec<&str> = stat.rsplit_once(')').context("stat")?.1.split_whitespace().collect();
         let ticks: u64 = fields[11].parse::<u64>()? + fields[12].parse::<u64>()?;
-        let per_second = rustix::param::clock_ticks_per_second();
         let status = std::fs::read_to_string(format!("/proc/{id}/status"))?;
         let rss = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("VmRSS")?;
         let kib: f64 = rss.trim().trim_end_matches(" kB").parse()?;
-        Ok((Duration::from_secs_f64(ticks as f64 / per_second as f64), kib / 1024.0))
+        Ok((Duration::from_secs_f64(ticks as f64 / TICKS as f64), kib / 1024.0))
     }
 
     fn quit(mut self) -> Result<()> {
