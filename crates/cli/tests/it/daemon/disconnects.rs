@@ -1,11 +1,10 @@
-//! Connections and daemons that end at any moment: events come once each, and turns end as if nothing had happened.
+//! Connections that end at any moment: every event comes once.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use testkit::rehearse::{Reply, Script, when};
 
-use super::stage::{Client, Stage};
+use super::stage::Stage;
 
 /// Numbers that look random and are the same in each run.
 struct Numbers(u64);
@@ -66,68 +65,5 @@ async fn client_with_random_disconnects_during_turns_sees_every_event_once_and_i
         }
         assert_eq!(seen, all, "seed {seed}");
         stage.stop();
-    }
-}
-
-/// A model whose turn runs one command.
-fn runs_once() -> Script {
-    let run = json!({
-        "command": "echo ran >> runs.txt", "summary": "Run", "timeout": 30,
-        "riskLevel": "medium", "riskLevelReason": "it writes a file",
-    });
-    Script::new()
-        .reply(Reply::text("A title").when(when().without_tools()))
-        .reply(Reply::text("Ran.").when(when().result_of("Execute")))
-        .otherwise(Reply::tool("Execute", run))
-}
-
-/// Follows the turn and allows its call. Returns whether the turn was complete before `count` messages had come.
-async fn follow(client: &mut Client, session: &str, count: usize) -> bool {
-    let mut has_answer = false;
-    for _ in 0..count {
-        let message = client.next().await;
-        if message["method"] == "daemon.request_permission" {
-            client.answer(&message, json!({"sessionId": session, "selectedOption": "proceed_once"})).await;
-        }
-        let notification = &message["params"]["notification"];
-        has_answer |=
-            notification["type"] == "create_message" && notification.to_string().contains("\"Ran.\"");
-        // a daemon that is killed after the answer of the model leaves nothing to continue
-        if notification["type"] == "agent_turn_completed"
-            && (notification["reason"] == "completed" || has_answer)
-        {
-            return true;
-        }
-    }
-    false
-}
-
-#[tokio::test]
-async fn daemon_that_is_killed_at_any_message_of_a_turn_completes_it_and_runs_its_call_at_most_once() {
-    for count in 0.. {
-        let mut stage = Stage::with(runs_once(), &["--resume-turns"]);
-        let mut client = stage.client().await;
-        let session = client.open().await;
-        let prompt = json!({"sessionId": session, "text": "run it", "messageId": "prompt-1"});
-        // acknowledged: it must not be lost from now on
-        client.call("daemon.add_user_message", prompt).await;
-        let was_complete = follow(&mut client, &session, count).await;
-        stage.kill();
-        stage.start();
-        let mut client = stage.client().await;
-        client.load(&session, Some(0)).await;
-        assert!(follow(&mut client, &session, usize::MAX).await);
-        let runs = fs_err::read_to_string(stage.work().join("runs.txt")).unwrap_or_default();
-        assert!(runs == "ran\n" || (runs.is_empty() && !was_complete), "after {count} messages: {runs:?}");
-        let params = json!({"sessionId": session, "role": "user"});
-        let messages = client.call("daemon.get_session_messages", params).await["messages"].to_string();
-        assert_eq!(messages.matches("\"run it\"").count(), 1, "after {count} messages: {messages}");
-        let opened = client.call("daemon.list_opened_sessions", json!({})).await;
-        assert_eq!(client.call("daemon.list_inbox", json!({})).await, json!({"items": []}), "{opened}");
-        stage.stop();
-        if was_complete {
-            assert!(count > 5, "the turn has several messages");
-            return;
-        }
     }
 }
