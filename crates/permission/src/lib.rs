@@ -42,7 +42,7 @@ mod show;
 pub use action::{Action, Call};
 pub use decide::decide;
 pub use grant::{Grant, apply};
-pub use paths::{Access, FileKind, Resolved, RUN_FROM_WORKSPACE, SHELL_STARTUP, Sensitive, Workspace};
+pub use paths::{Access, FileKind, RUN_FROM_WORKSPACE, Resolved, SHELL_STARTUP, Sensitive, Workspace};
 pub use policy::{Autonomy, Grants, Mode, Policy};
 pub use request::{Choice, Decision, Kind, Operation, PermissionRequest, Refusal, Verdict};
 pub use risk::Risk;
