@@ -270,7 +270,8 @@ fn memory(folder: &Path) -> Result<()> {
     for count in TURNS {
         while turns < count {
             chat.press("next\r")?;
-            chat.until("Ask for a change")?;
+            // the summary of the turn, which is written once
+            chat.until("tokens in")?;
             turns += 1;
         }
         println!("                   {:.1} MiB after {count} turns", chat.used()?.1);
