@@ -118,7 +118,9 @@ impl Hub {
         let working: Vec<_> = opened.iter().filter(|(_, info)| info.is_working()).collect();
         // a program cannot continue a turn, so it has to end
         let continues = self.options.agents.continues_turns();
-        let waits = |session: &SessionId| self.questions.of_session(session).iter().any(|it| it.may_return());
+        let waits = |session: &SessionId| {
+            self.questions.of_session(session).iter().any(super::questions::Question::may_return)
+        };
         let runs = working.iter().any(|(session, _)| !continues || !waits(session));
         // a turn may run whose agent has not said so yet
         let held = self.options.max_turns.max(1).saturating_sub(self.turns.available_permits());

@@ -137,7 +137,7 @@ impl Questions {
             }
             match serde_json::from_str(&item.body) {
                 Ok(body) => {
-                    open.push(Question { id: item.request_id, agent_id: None, session: item.session, body })
+                    open.push(Question { id: item.request_id, agent_id: None, session: item.session, body });
                 }
                 Err(error) => tracing::warn!(%error, "skipped a damaged request in the inbox"),
             }

@@ -263,15 +263,14 @@ async fn remove(hub: &Hub, root: &Path, worktree: &Worktree) -> Result<(), RpcEr
 /// Answers a call about worktrees.
 pub(crate) async fn handle(hub: &Arc<Hub>, method: &str, fields: &Extra) -> Result<Json, RpcError> {
     let root = root(hub)?;
-    let value = match method {
-        "daemon.list_worktrees" => json!({"worktrees": list(hub, &root).await?}),
-        _ => {
-            let name = params::text(fields, "name")?;
-            let known = all(&root).into_iter().find(|known| known.name == name);
-            let known = known.ok_or_else(|| error::invalid_value("name", "there is no such worktree"))?;
-            remove(hub, &root, &known).await?;
-            json!({"success": true})
-        }
+    let value = if method == "daemon.list_worktrees" {
+        json!({"worktrees": list(hub, &root).await?})
+    } else {
+        let name = params::text(fields, "name")?;
+        let known = all(&root).into_iter().find(|known| known.name == name);
+        let known = known.ok_or_else(|| error::invalid_value("name", "there is no such worktree"))?;
+        remove(hub, &root, &known).await?;
+        json!({"success": true})
     };
     Ok(Json::from(value))
 }

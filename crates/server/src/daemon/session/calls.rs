@@ -74,13 +74,12 @@ impl Actor {
         }
         let Some(question) = question else { return };
         let is_permission = question.is_permission();
-        match question.agent_id.clone() {
-            Some(agent_id) => self.send_to_agent(questions::answer(&agent_id, outcome)).await,
+        if let Some(agent_id) = &question.agent_id {
+            self.send_to_agent(questions::answer(agent_id, outcome)).await;
+        } else {
             // the agent is gone with a former daemon: it gets the answer when it asks again
-            None => {
-                self.early_answers.push((question, outcome));
-                self.ensure_agent();
-            }
+            self.early_answers.push((question, outcome));
+            self.ensure_agent();
         }
         if !is_permission {
             // the agent announces the decision about a permission, but not that it got an answer

@@ -158,9 +158,10 @@ impl Actor {
             }
         };
         for queued in waiting {
-            match Prompt::restored(queued) {
-                Some(prompt) => self.prompts.push_back(prompt),
-                None => tracing::warn!(session = %self.id, "skipped a damaged prompt"),
+            if let Some(prompt) = Prompt::restored(queued) {
+                self.prompts.push_back(prompt);
+            } else {
+                tracing::warn!(session = %self.id, "skipped a damaged prompt");
             }
         }
         if !self.prompts.is_empty() {
