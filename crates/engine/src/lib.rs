@@ -23,8 +23,9 @@ mod unfinished;
 pub use agent::{AgentHandle, AgentInbox, Control, start};
 pub use budget::Budget;
 pub use command::{
-    Attach, Attachment, Command, CommandId, ContinueTurn, Created, LoadSession, Loaded, McpCommand, NewSession, Prompt,
-    Reply, Rewind, ServerTransport, SessionServer, SystemPrompt, ToolFilter, Usage, UserResponse,
+    Attach, Attachment, Command, CommandId, ContinueTurn, Created, LoadSession, Loaded, McpCommand,
+    NewSession, Prompt, Reply, Rewind, ServerTransport, SessionServer, SystemPrompt, ToolFilter, Usage,
+    UserResponse,
 };
 pub use context::Repository;
 pub use cost::{Cost, Ledger, Spending};

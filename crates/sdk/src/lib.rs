@@ -94,7 +94,8 @@ pub use prompt::Prompt;
 pub use record::Replay;
 pub use requests::{
     Answers, Decision, Mismatch, Pending, PendingPermission, PendingQuestion, PendingRequest,
-    PermissionChoice, PermissionRequest, QuestionRequest, Requests, SessionGrant, SessionGrants, SimpleCommand,
+    PermissionChoice, PermissionRequest, QuestionRequest, Requests, SessionGrant, SessionGrants,
+    SimpleCommand,
 };
 pub use result::{FailureKind, StoppedBy, TurnEnd, TurnResult};
 /// The MCP library whose servers an [`McpServer`] can serve.

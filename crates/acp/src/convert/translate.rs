@@ -11,8 +11,8 @@ use agent_client_protocol::v1::schema::{
     ToolCallUpdateFields, ToolKind,
 };
 use musher::wire::{
-    ContentBlock as WireBlock, DroidWorkingState, Json, McpServerInfo, Message, MessageRole, PermissionToolUse,
-    SessionNotification, ToolExecutionPhase, ToolResultContent,
+    ContentBlock as WireBlock, DroidWorkingState, Json, McpServerInfo, Message, MessageRole,
+    PermissionToolUse, SessionNotification, ToolExecutionPhase, ToolResultContent,
 };
 use musher::{Event, ToolOutcome};
 use serde_json::{Value, json};

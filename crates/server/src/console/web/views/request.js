@@ -55,7 +55,7 @@ function Permission({ item, isBusy, denying, onDenying }) {
   const reason = useRef(null);
   const isDenying = denying ?? own;
   const setDenying = onDenying ?? setOwn;
-  const options = item.request.options ?? [];
+  const options = choices(item.request.options ?? []);
   const choose = (value) => answer(item, { selectedOption: value });
   const submit = (event) => {
     event.preventDefault();
@@ -78,8 +78,51 @@ function Permission({ item, isBusy, denying, onDenying }) {
   `;
 }
 
+/** What each value does, and the words of an agent's label that say so. The value decides; a label is only text. */
+const VALUES = {
+  proceed_once: ["Yes", /^(yes|allow|approve|run|ok)\b(?!.*\b(always|ask)\b)/i],
+  proceed_edit: ["Yes, with changes", /^(yes|allow|approve)\b(?!.*\b(always|ask)\b)/i],
+  proceed_always: ["Yes, and don't ask again for calls of this risk", /^(yes|allow|always)\b.*\b(always|ask)\b/i],
+  proceed_always_file: ["Yes, and always allow changes of this file", /^(yes|allow|always)\b.*\b(always|ask)\b/i],
+  proceed_always_tools: ["Yes, and always allow this tool", /^(yes|allow|always)\b.*\b(always|ask)\b/i],
+  proceed_always_server: ["Yes, and always allow every tool of this MCP server", /^(yes|allow|always)\b.*\b(always|ask)\b/i],
+  proceed_auto_run_low: ["Yes, with autonomy low", /^(yes|proceed|allow)\b.*\blow\b/i],
+  proceed_auto_run_medium: ["Yes, with autonomy medium", /^(yes|proceed|allow)\b.*\bmedium\b/i],
+  proceed_auto_run_high: ["Yes, with autonomy high", /^(yes|proceed|allow)\b.*\bhigh\b/i],
+  cancel: ["No", /^(no|cancel|deny|reject|stop|keep)\b/i],
+};
+
+/** The options, each value once, with a label that says what it does. */
+export function choices(options) {
+  const seen = new Set();
+  const fresh = options.filter((option) => !seen.has(option.value) && seen.add(option.value));
+  return fresh.map((option) => {
+    const [label, honest] = VALUES[option.value] ?? [`Yes, in another way (${option.value})`, /^(yes|proceed|allow)\b/i];
+    return honest.test(option.label ?? "") ? option : { ...option, label };
+  });
+}
+
+/** What a request shows that the call itself does not do: the name of the part, and what the call has. */
+export function mismatches(call) {
+  const details = call.details ?? {};
+  const input = call.toolUse?.input ?? {};
+  const text = (...names) => names.map((name) => input[name]).find((it) => typeof it === "string");
+  const parts = { exec: ["command", details.fullCommand, text("command")], create: ["content", details.content, text("content")] };
+  const path = details.filePath && ["file", details.filePath, text("file_path", "path")];
+  const isOther = ([, shown, real]) => typeof shown === "string" && typeof real === "string" && shown.trim() !== real.trim() && !shown.endsWith(`/${real}`);
+  return [parts[details.type], path].filter((part) => part && isOther(part)).map(([name, , real]) => ({ name, real }));
+}
+
 /** One tool call of a request. */
 function Call({ call }) {
+  const other = mismatches(call);
+  return html`<${Shown} call=${call} />${other.map(
+    ({ name, real }) => html`<p class="problem" role="alert">The agent describes this call differently from what it runs. The ${name} of the call itself:</p><${Code} text=${real} language="sh" label=${name} />`,
+  )}`;
+}
+
+/** What the agent says of a call. */
+function Shown({ call }) {
   const details = call.details ?? {};
   const input = call.toolUse?.input ?? {};
   const risk = details.impactLevel && html`<p class="risk"><span class=${`tag risk-${details.impactLevel}`}>Risk: ${details.impactLevel}</span> ${details.riskLevelReason ?? ""}</p>`;
