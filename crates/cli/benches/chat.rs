@@ -3,7 +3,15 @@
 //! `cargo bench -p musher-cli --bench chat`. A fake agent, which is this program itself, writes deltas at a fixed rate; the chat runs in a
 //! pseudo-terminal, and this program types. No goal is asserted here: it prints what was measured.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "a benchmark")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    clippy::needless_pass_by_value,
+    clippy::disallowed_methods,
+    reason = "a benchmark, which is also the agent that it starts"
+)]
 
 use std::fs::File;
 use std::io::{BufRead as _, Read as _, Write as _};
@@ -103,7 +111,7 @@ fn turn(out: &mut impl std::io::Write, number: usize, prompt: &str, id: &Value) 
         }
     }
     if is_stream && let Some(file) = std::env::var_os(STATS) {
-        std::fs::write(file, format!("{count} {}", began.elapsed().as_secs_f64()))?;
+        fs_err::write(file, format!("{count} {}", began.elapsed().as_secs_f64()))?;
     }
     let content = json!([{"type": "text", "text": text}]);
     let created =
@@ -204,10 +212,10 @@ impl Chat {
     /// The CPU time of the chat so far, and its memory in MiB.
     fn used(&self) -> Result<(Duration, f64)> {
         let id = self.child.id();
-        let stat = std::fs::read_to_string(format!("/proc/{id}/stat"))?;
+        let stat = fs_err::read_to_string(format!("/proc/{id}/stat"))?;
         let fields: Vec<&str> = stat.rsplit_once(')').context("stat")?.1.split_whitespace().collect();
         let ticks: u64 = fields[11].parse::<u64>()? + fields[12].parse::<u64>()?;
-        let status = std::fs::read_to_string(format!("/proc/{id}/status"))?;
+        let status = fs_err::read_to_string(format!("/proc/{id}/status"))?;
         let rss = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("VmRSS")?;
         let kib: f64 = rss.trim().trim_end_matches(" kB").parse()?;
         Ok((Duration::from_secs_f64(ticks as f64 / TICKS as f64), kib / 1024.0))
@@ -245,8 +253,8 @@ fn stream(folder: &Path) -> Result<()> {
     chat.press("\u{15}")?;
     chat.until("tokens in")?;
     let took = began.elapsed();
-    let cpu = chat.used()?.0 - before;
-    let stats = std::fs::read_to_string(folder.join("stats"))?;
+    let cpu = chat.used()?.0.saturating_sub(before);
+    let stats = fs_err::read_to_string(folder.join("stats"))?;
     let (count, seconds) = stats.split_once(' ').context("stats")?;
     let (count, seconds): (f64, f64) = (count.parse()?, seconds.parse()?);
     times.sort();

@@ -101,22 +101,14 @@ impl Progress {
             return None;
         }
         let output = u64::try_from(self.output_bytes.div_ceil(4)).unwrap_or(u64::MAX);
-        Some(match self.reported {
+        if let Some(reported) = self.reported {
             // most vendors count the output at the end only
-            Some(reported) => {
-                let output = output.max(reported.output);
-                (Usage { output, ..reported }, output - reported.output)
-            }
-            None => {
-                let usage = Usage {
-                    input: self.input - self.cached,
-                    cache_read: self.cached,
-                    output,
-                    ..Usage::default()
-                };
-                (usage, all_tokens(&usage))
-            }
-        })
+            let output = output.max(reported.output);
+            return Some((Usage { output, ..reported }, output - reported.output));
+        }
+        let usage =
+            Usage { input: self.input - self.cached, cache_read: self.cached, output, ..Usage::default() };
+        Some((usage, all_tokens(&usage)))
     }
 }
 
@@ -237,10 +229,12 @@ mod tests {
         calls.take().remove("m")
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "an item of a stream")]
     fn text(text: &str) -> Result<ModelEvent, ModelError> {
         Ok(ModelEvent::TextDelta(text.to_owned()))
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "an item of a stream")]
     fn used(usage: Usage) -> Result<ModelEvent, ModelError> {
         Ok(ModelEvent::Usage(usage))
     }

@@ -111,7 +111,7 @@ impl Stage {
         let params = json!({
             "machineId": "bench", "cwd": self.folder(), "modelId": model, "autonomyLevel": "high", "interactionMode": "auto",
         });
-        self.start().await?;
+        self.start()?;
         let answer = self.call("droid.initialize_session", params).await?;
         let id = answer["result"]["sessionId"].as_str();
         id.context("the agent names no session")?.clone_into(&mut self.session);
@@ -121,7 +121,7 @@ impl Stage {
     /// Ends the agent, and resumes the session with a new one.
     pub(super) async fn resume(&mut self) -> Result<()> {
         self.end().await?;
-        self.start().await?;
+        self.start()?;
         let params = json!({"sessionId": self.session, "machineId": "bench"});
         self.call("droid.load_session", params).await?;
         // musher does not restore the level of a resumed session
@@ -129,7 +129,7 @@ impl Stage {
         Ok(())
     }
 
-    async fn start(&mut self) -> Result<()> {
+    fn start(&mut self) -> Result<()> {
         let formats = ["--input-format", "stream-jsonrpc", "--output-format", "stream-jsonrpc"];
         let launch = self.sandbox.launch(&self.program).args(["exec"]).args(formats);
         self.agent = Some(self.sandbox.spawn(&droid::with_account(launch, &self.backend))?);

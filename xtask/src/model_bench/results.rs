@@ -187,8 +187,8 @@ async fn many_tools(program: &Path) -> Result<(Row, String)> {
         // the server is connected by the last turn
         let played = play_all(&mut stage, CLAUDE, &[prompt(0), prompt(1), prompt(2)]).await;
         let requests = stage.finish(played).await?;
-        let bodies = requests.iter().filter_map(|request| request.body.as_ref());
-        let last = bodies.filter(|body| super::has_tools(body)).next_back().context("no model was asked")?;
+        let mut bodies = requests.iter().filter_map(|request| request.body.as_ref());
+        let last = bodies.rfind(|body| super::has_tools(body)).context("no model was asked")?;
         sizes.push(cache::size(last));
     }
     let more = sizes[1] - sizes[0];

@@ -221,7 +221,8 @@ impl Session {
         self.time += self.last.elapsed().as_secs_f64().min(MAX_PAUSE);
         self.last = Instant::now();
         let time = (self.time * 1000.0).round() / 1000.0;
-        self.cast.push_str(&format!("{}\n", json!([time, kind, data])));
+        self.cast.push_str(&json!([time, kind, data]).to_string());
+        self.cast.push('\n');
     }
 
     fn take(&mut self, bytes: &[u8]) {
@@ -297,7 +298,9 @@ fn played(cast: &str) -> Result<Vec<Vec<Cell>>> {
 fn stable(emulator: &vt100::Parser) -> Vec<Vec<Cell>> {
     let screen = emulator.screen();
     let mut lines: Vec<Vec<Cell>> = (0..ROWS)
-        .map(|row| same((0..COLUMNS).filter_map(|column| cell(screen.cell(row, column)?)).collect()))
+        .map(|row| {
+            same(&(0..COLUMNS).filter_map(|column| cell(screen.cell(row, column)?)).collect::<Vec<_>>())
+        })
         .collect();
     while lines.last().is_some_and(|line| text(line).is_empty()) {
         lines.pop();
@@ -319,7 +322,7 @@ fn cell(cell: &vt100::Cell) -> Option<Cell> {
 }
 
 /// Makes times, numbers of tokens and percentages the same.
-fn same(line: Vec<Cell>) -> Vec<Cell> {
+fn same(line: &[Cell]) -> Vec<Cell> {
     let mut out = Vec::new();
     for word in line.split_inclusive(|cell| cell.character == ' ') {
         let shown: String = word.iter().map(|cell| cell.character).collect();
@@ -353,7 +356,7 @@ mod tests {
         let line = |shown: &str| -> Vec<Cell> {
             shown.chars().map(|character| Cell { character, style: Style::default() }).collect()
         };
-        let shown = text(&same(line("12.7s · 6 tool calls · 10,123 tokens in, 26 out · context 7% · 1900")));
+        let shown = text(&same(&line("12.7s · 6 tool calls · 10,123 tokens in, 26 out · context 7% · 1900")));
         assert_eq!(shown, "0.5s · 6 tool calls · 8,230 tokens in, 26 out · context 4% · 1900");
     }
 

@@ -378,7 +378,9 @@ impl App {
             Event::Other(other) if matches!(&**other, SessionNotification::QueuedMessagesDiscarded(_)) => {
                 // to be sent again, or not: the user decides
                 let texts: Vec<_> = self.joining.drain(..).map(|(_, text)| text).collect();
-                texts.iter().for_each(|text| self.history.add(text));
+                for text in &texts {
+                    self.history.add(text);
+                }
                 if self.editor.is_empty() && !texts.is_empty() {
                     self.editor.set(&texts.join("\n"));
                 }

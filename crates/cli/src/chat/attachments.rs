@@ -19,15 +19,14 @@ pub(super) fn mentioned(prompt: &str) -> Vec<&str> {
         let mut end = first.len_utf8();
         if first == '@' && is_start {
             let after = &rest[1..];
-            let (name, length) = match after.strip_prefix('"') {
-                Some(quoted) => match quoted.find(['"', '\n']) {
+            let (name, length) = if let Some(quoted) = after.strip_prefix('"') {
+                match quoted.find(['"', '\n']) {
                     Some(at) if quoted[at..].starts_with('"') => (&quoted[..at], at + 2),
                     _ => ("", 0),
-                },
-                None => {
-                    let length = after.find(char::is_whitespace).unwrap_or(after.len());
-                    (&after[..length], length)
                 }
+            } else {
+                let length = after.find(char::is_whitespace).unwrap_or(after.len());
+                (&after[..length], length)
             };
             if !name.is_empty() {
                 out.push(name);
@@ -137,6 +136,7 @@ fn kind(path: &Path) -> Option<Kind> {
 }
 
 /// Adds a file to a prompt, if models get it as a picture or a document.
+#[expect(clippy::result_large_err, reason = "the prompt is sent without the file")]
 pub(super) fn attach(prompt: Prompt, file: &Path) -> Result<Prompt, (Prompt, String)> {
     let Some(kind) = kind(file).filter(|_| file.is_file()) else { return Ok(prompt) };
     let failed = |error: String| format!("cannot attach {}: {error}", file.display());

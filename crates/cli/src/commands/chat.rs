@@ -127,10 +127,8 @@ async fn open(
         interaction_mode: args.use_spec.then_some(InteractionMode::Spec),
         ..UpdateSessionSettingsParams::default()
     };
-    let daemon = match args.daemon {
-        true => Some(daemon_client::connect_or_start(&args.daemon_args).await?),
-        false => None,
-    };
+    let daemon =
+        if args.daemon { Some(daemon_client::connect_or_start(&args.daemon_args).await?) } else { None };
     let agent = match &daemon {
         Some(daemon) => daemon.agent(),
         None => choice.agent(model)?,

@@ -425,7 +425,7 @@ impl Session {
                 self.saved_usage = self.usage.clone();
             }
             Err(error) => {
-                tracing::warn!(error = %error.with_causes(), "the settings of a session were not saved")
+                tracing::warn!(error = %error.with_causes(), "the settings of a session were not saved");
             }
         }
     }

@@ -422,7 +422,6 @@ async fn git_commit_in_a_worktree_works_without_a_client_but_cannot_leave_hooks(
     fs_err::create_dir_all(repository.join(".git/hooks")).unwrap();
     let hook = repository.join(".git/hooks/pre-commit");
     fs_err::write(&hook, "#!/bin/sh\necho x > \"$(dirname \"$0\")/post-checkout\"; exit 0\n").unwrap();
-    #[expect(clippy::disallowed_methods, reason = "a hook has to be a program")]
     std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let command = execute("git add file && git commit -q -m second");
     let mut stage = place.stage(&[command], unattended(Autonomy::Medium), |it| it).await;

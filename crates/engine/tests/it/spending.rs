@@ -19,11 +19,11 @@ fn ledger(stage: &Stage) -> Ledger {
 }
 
 fn completed(events: &[Event]) -> &TurnCompleted {
-    let completed = |event| match event {
-        &Event::TurnCompleted(ref completed) => Some(completed.as_ref()),
+    let mut ends = events.iter().filter_map(|event| match event {
+        Event::TurnCompleted(completed) => Some(completed.as_ref()),
         _ => None,
-    };
-    events.iter().find_map(completed).unwrap()
+    });
+    ends.next().unwrap()
 }
 
 fn busy() -> ModelError {

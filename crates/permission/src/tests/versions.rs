@@ -3,7 +3,6 @@
 //! Another version than the listed one is not a failure: the other tests compare the tables with the programs that are installed, whatever their
 //! version is, and fail if an option means something else. The message says that the list has to be brought up to date.
 
-use super::*;
 use crate::command::listed_options;
 
 /// Programs, the command that prints their version, and the version that the tables were checked with.

@@ -85,7 +85,7 @@ fn patterns_in_the_words_of_a_wrapper_never_run_without_asking() {
 
 #[test]
 fn all_wrappers_of_the_tables_are_tried_with_patterns() {
-    for name in crate::command::wrapper_names() {
+    for name in command::wrapper_names() {
         let is_tried = WRAPPED.iter().any(|line| line.split([' ', '>']).next() == Some(name));
         assert!(is_tried, "{name}");
     }

@@ -125,7 +125,7 @@ fn row(session: &Summary) -> Value {
     if let Some(counts) = settings.get("lastCallTokenUsage").and_then(Value::as_object) {
         let parts = ["inputTokens", "cacheReadTokens", "cacheCreationTokens", "outputTokens"];
         let count = |part: &str| counts.get(part).and_then(Value::as_u64).unwrap_or(0);
-        row["contextTokens"] = parts.map(count).iter().fold(0, |sum, it| it + sum).into();
+        row["contextTokens"] = parts.map(count).iter().sum::<u64>().into();
     }
     row
 }

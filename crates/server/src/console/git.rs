@@ -3,6 +3,7 @@
 //! To show changes, git runs no external diff, no text conversion and no file system monitor that the repository names, only its filters,
 //! without which content cannot be compared. A commit runs the hooks of the repository, as a commit in a terminal does.
 
+use std::fmt::Write as _;
 use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -138,7 +139,7 @@ fn quoted(path: &str) -> String {
             '"' | '\\' => text.extend(['\\', it]),
             '\n' => text.push_str("\\n"),
             '\t' => text.push_str("\\t"),
-            it if it.is_ascii_control() => text.push_str(&format!("\\{:03o}", u32::from(it))),
+            it if it.is_ascii_control() => write!(text, "\\{:03o}", u32::from(it)).unwrap_or_default(),
             it => text.push(it),
         }
     }

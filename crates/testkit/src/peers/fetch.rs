@@ -29,15 +29,12 @@ pub fn fetch(peer: &Peer, cache: &Path, progress: &mut dyn FnMut(&str)) -> Resul
     match peer.source {
         Source::Npm { package, integrity, lock } => {
             let wanted = format!("{package}@{}", peer.version);
-            match lock {
-                Some(lock) => {
-                    progress(&format!("npm ci {wanted}"));
-                    npm_locked(staging.path(), lock)?;
-                }
-                None => {
-                    progress(&format!("npm install {wanted}"));
-                    npm(staging.path(), &wanted)?;
-                }
+            if let Some(lock) = lock {
+                progress(&format!("npm ci {wanted}"));
+                npm_locked(staging.path(), lock)?;
+            } else {
+                progress(&format!("npm install {wanted}"));
+                npm(staging.path(), &wanted)?;
             }
             check_integrity(staging.path(), package, integrity)?;
         }
@@ -171,7 +168,7 @@ mod tests {
                 }
                 Source::PyPi { package, .. } => {
                     let requirements: Vec<&str> =
-                        lock.split("\n").filter(|line| line.contains("==")).collect();
+                        lock.split('\n').filter(|line| line.contains("==")).collect();
                     assert!(
                         requirements
                             .iter()

@@ -235,9 +235,9 @@ fn user_who_looks_elsewhere_is_notified_of_the_end() {
 /// Set to write the files of the screens instead of comparing them.
 const WRITE: &str = "MUSHER_WRITE_SCREENS";
 
-fn event(kind: &str, value: serde_json::Value) -> Event {
+fn event(kind: &str, value: Value) -> Event {
     use musher::wire::{LlmRetry, SessionNotification, ToolExecutionPhaseChanged, ToolProgressUpdate};
-    fn read<T: serde::de::DeserializeOwned>(value: serde_json::Value) -> T {
+    fn read<T: serde::de::DeserializeOwned>(value: Value) -> T {
         serde_json::from_value(value).unwrap()
     }
     match kind {
@@ -249,7 +249,7 @@ fn event(kind: &str, value: serde_json::Value) -> Event {
     }
 }
 
-fn call(id: &str, name: &str, input: serde_json::Value) -> Event {
+fn call(id: &str, name: &str, input: Value) -> Event {
     Event::ToolCall(Box::new(musher::ToolCall::new(id, name, input)))
 }
 
@@ -275,7 +275,9 @@ fn screens(columns: usize, rows: usize) -> String {
         stage.app.at(stage.now);
         let frame = stage.app.frame(columns, rows);
         assert!(frame.live.len() < rows && frame.live.iter().all(|line| line.width() <= columns), "{name}");
-        out.push_str(&format!("== {name}\n"));
+        out.push_str("== ");
+        out.push_str(name);
+        out.push('\n');
         for line in frame.finished.iter().chain(&frame.live) {
             out.push_str(line.text().trim_end());
             out.push('\n');

@@ -119,7 +119,6 @@ fn prompt(notification: &Notification) -> Option<(String, String)> {
 impl Shell {
     pub(super) fn noticed(&mut self, noticed: Noticed) {
         match noticed {
-            Noticed::Nothing => {}
             Noticed::Turn(Ok(Some(turn))) if self.turn.is_none() && self.starting.is_none() => {
                 self.is_dirty = true;
                 self.following.is_followed = true;
@@ -127,14 +126,13 @@ impl Shell {
                 self.turn = Some(turn);
                 self.app.followed();
             }
-            Noticed::Turn(Ok(_)) => {}
             Noticed::Turn(Err(error)) => tracing::debug!(%error, "no turn to follow"),
             // while a turn runs here, its own events have them in their order
-            Noticed::Prompt(..) if self.turn.is_some() || self.starting.is_some() => {}
-            Noticed::Prompt(id, text) => {
+            Noticed::Prompt(id, text) if self.turn.is_none() && self.starting.is_none() => {
                 self.is_dirty = true;
                 self.app.prompted(&id, &text);
             }
+            Noticed::Nothing | Noticed::Turn(Ok(_)) | Noticed::Prompt(..) => {}
         }
     }
 }

@@ -257,7 +257,8 @@ fn content(stage: &Stage) -> String {
 
 #[test]
 fn whole_request_is_shown_in_the_pager_and_stays_open() {
-    let content: String = (0..300).map(|number| format!("line number {number}\n")).collect();
+    let lines: Vec<String> = (0..300).map(|number| format!("line number {number}\n")).collect();
+    let content = lines.concat();
     let create = Reply::tool("Create", json!({"file_path": "long.txt", "content": content}));
     let stage = Stage::new(Script::new().reply(create.when(step(1))));
     let mut command = stage.musher(&["chat", "make it"]);

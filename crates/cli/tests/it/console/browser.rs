@@ -109,7 +109,7 @@ impl Browser {
             let problems = self.problems().unwrap_or_default();
             let page = page.as_str().unwrap_or_default();
             let failure = format!("never true: {expression}; page: {page}; console: {problems:?}");
-            eprintln!("{failure}");
+            print_failure(&failure);
             failure
         })
     }
@@ -263,8 +263,7 @@ impl Browser {
         let value = answer["value"].clone();
         if let Some(error) = value["error"].as_str() {
             let failure = format!("{path}: {error}: {}", value["message"].as_str().unwrap_or_default());
-            // what is left running fails the test, too, and would hide this
-            eprintln!("{failure}");
+            print_failure(&failure);
             bail!(failure);
         }
         Ok(value)
@@ -294,4 +293,10 @@ fn body_of(stream: TcpStream) -> Result<Vec<u8>> {
 
 fn is_violation(entry: &Value) -> bool {
     entry["message"].as_str().is_some_and(|text| text.contains("Content Security Policy"))
+}
+
+/// Prints a failure. What is left running then fails the test, too, and would hide it.
+#[expect(clippy::print_stderr, reason = "tests have no other place")]
+fn print_failure(failure: &str) {
+    eprintln!("{failure}");
 }

@@ -17,7 +17,7 @@ async fn hunks_are_decided_and_comments_become_a_prompt() -> Result<()> {
         .reply(Reply::tool("Read", read).when(when().prompt("edit it")))
         .otherwise(Reply::text("Understood."));
     let stage = Stage::start(script).await?;
-    let workspace = stage.sandbox.workspace().to_owned();
+    let workspace = stage.sandbox.workspace();
     let lines = |change: fn(usize) -> String| (1..=60).map(change).collect::<String>();
     fs_err::write(workspace.join("long.txt"), lines(|at| format!("line {at}\n")))?;
     let commit = "git add -A && git -c user.name=T -c user.email=t@example.org commit -qm first";

@@ -72,13 +72,13 @@ async fn five_hundred_sessions_are_listed_filtered_searched_and_archived() -> Re
 async fn ten_thousand_messages_scroll_with_few_rows_in_the_document() -> Result<()> {
     let stage = Stage::start(script()).await?;
     let text = |number: usize| {
-        if number % 2 == 0 {
+        if number.is_multiple_of(2) {
             format!("Question {number}")
         } else {
             format!("Answer {number}\n\n- with **a list**\n- and `code`\n")
         }
     };
-    let role = |number: usize| if number % 2 == 0 { "user" } else { "assistant" };
+    let role = |number: usize| if number.is_multiple_of(2) { "user" } else { "assistant" };
     let lines: Vec<Value> = (0..10_000).map(|number| message(number, role(number), &text(number))).collect();
     stage.store(&id(1), "Long", &lines, &json!({}), 1)?;
     let browser = stage.browser(1280, 900).await?;

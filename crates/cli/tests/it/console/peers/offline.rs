@@ -104,7 +104,7 @@ impl Relay {
         // wakes the thread up
         let address = self.address.clone();
         stage.sandbox.run(move || TcpStream::connect(address))??;
-        self.accepting.join().map_err(|_| anyhow!("the relay panicked"))??;
+        self.accepting.join().map_err(|panic| anyhow!("the relay panicked: {panic:?}"))??;
         Ok(())
     }
 }

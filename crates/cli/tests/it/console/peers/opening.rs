@@ -40,7 +40,7 @@ async fn console_opens_the_browser_with_a_link_that_is_in_no_log() -> Result<()>
             fs_err::read_to_string(opened)
         }
     });
-    let page = tokio::time::timeout(std::time::Duration::from_secs(60), link).await???;
+    let page = tokio::time::timeout(std::time::Duration::from_mins(1), link).await???;
     let url = page.split("url=").nth(1).and_then(|rest| rest.split('"').next()).context("a link")?;
     let ticket = url.split("#login=").nth(1).context("a ticket")?;
     let mode = fs_err::read_to_string(format!("{}.mode", opened.display()))?;
