@@ -151,7 +151,7 @@ impl Checker<'_> {
         let payload = without_elisions(&payload.unwrap_or_else(Json::empty_object));
         let problem = match inspect(&method, side, &payload) {
             None => format!("unknown method `{method}`"),
-            Some(Err(error)) => error.to_string(),
+            Some(Err(error)) => format!("{error}: {}", error.source),
             Some(Ok(read)) if read.printed != payload => {
                 format!("`{method}` printed differently: {}", read.printed)
             }

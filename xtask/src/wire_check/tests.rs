@@ -62,7 +62,10 @@ fn responses_are_checked_against_their_request() {
     let call = line("c2s", r#""type":"request","id":"1","method":"droid.fork_session","params":{}"#);
     let answer = line("s2c", r#""type":"response","id":"1","result":{"new":1}"#);
     let problems = report(&(call + &answer)).problems;
-    assert!(problems[0].starts_with("capture.jsonl:2: `droid.fork_session`"), "{problems:?}");
+    assert!(
+        problems[0].starts_with("capture.jsonl:2: invalid payload of `droid.fork_session` at result"),
+        "{problems:?}"
+    );
 }
 
 #[test]

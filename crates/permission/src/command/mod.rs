@@ -149,6 +149,26 @@ fn with_hidden_home(mut judged: Judged, line: &str) -> Judged {
     judged
 }
 
+/// Returns whether the text does not say which program runs: it is computed, or it is in text that is computed.
+fn hides_its_program(words: &[Word]) -> bool {
+    let Some((first, rest)) = words.split_first() else { return false };
+    let is_computed = |words: &[Word]| words.iter().any(|word| word.literal().is_none());
+    match first.literal().map(base_name) {
+        None => true,
+        Some("eval") => is_computed(rest),
+        Some("sh" | "bash" | "dash" | "zsh" | "ksh") => {
+            let has_text = |word: &Word| {
+                word.literal()
+                    .is_some_and(|it| it.starts_with('-') && !it.starts_with("--") && it.contains('c'))
+            };
+            rest.iter()
+                .position(has_text)
+                .is_some_and(|at| rest.get(at + 1).is_some_and(|it| it.literal().is_none()))
+        }
+        Some(_) => false,
+    }
+}
+
 fn walk(steps: Vec<Step>, is_plain: bool, place: &mut Place<'_>, depth: usize) -> Judged {
     let least = if is_plain { Risk::None } else { Risk::Medium };
     let mut judged =
@@ -175,8 +195,7 @@ fn walk(steps: Vec<Step>, is_plain: bool, place: &mut Place<'_>, depth: usize) -
         };
         judged.finding = judged.finding.and(finding);
     }
-    let is_hidden = |words: &Vec<Word>| words.first().is_some_and(|first| first.literal().is_none());
-    let hides_a_program = judged.all().any(is_hidden);
+    let hides_a_program = judged.all().any(|words| hides_its_program(words));
     judged.hides_a_program = hides_a_program;
     if judged.inner.len() > MAX_COMMANDS {
         return Judged::unreadable("The command has too many parts to be judged.");

@@ -360,7 +360,7 @@ fn input_for_a_command_needs_high_autonomy_and_respects_the_lists() {
 fn refusal_by_the_settings_says_not_to_work_around_it() {
     let scene = TestWorkspace::new();
     let policy = Policy { block: vec![Rule::parse("curl")], ..scene.at(Autonomy::High) };
-    for line in ["curl http://x", "eval \"$X\""] {
+    for line in ["curl http://x", "eval \"$X\"", "bash -c \"$X\"", "sh -ec \"$(cat x)\"", "$X http://x"] {
         let Verdict::Refuse(refusal) = scene.run(&policy, line) else { panic!("`{line}` is not refused") };
         let says = &refusal.for_model;
         assert!(says.contains("Do not work around it") && says.contains("tell the user"), "{says}");

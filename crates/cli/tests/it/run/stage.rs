@@ -35,7 +35,9 @@ impl Stage {
         std::thread::spawn(move || served.block_on(stopped).ok());
         let model = {
             let _inside = runtime.enter();
-            Server::bind("127.0.0.1:0", script.otherwise(Reply::text("A title"))).unwrap()
+            // for any host, because it is also a proxy
+            let server = Server::builder(script.otherwise(Reply::text("A title"))).allow_remote();
+            server.bind("127.0.0.1:0").unwrap()
         };
         let stage = Self { folder, model, runtime, _serving: serving };
         for folder in [stage.home(), stage.workspace()] {
