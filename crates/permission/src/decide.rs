@@ -79,6 +79,7 @@ fn weigh(
         risk: finding.risk,
         choices: policy.offered(choices, finding.risk),
         access,
+        leaves_sandbox: false,
     }))
 }
 
@@ -261,7 +262,13 @@ fn propose_plan(policy: &Policy, plan: &str, title: Option<&str>, option_names: 
         option_names: option_names.iter().map(|name| visible(name).into_owned()).collect(),
     };
     let (risk, choices) = (Risk::None, policy.offered(Choice::PLAN, Risk::None));
-    Verdict::Ask(Box::new(PermissionRequest { kind, risk, choices, access: Access::Workspace }))
+    Verdict::Ask(Box::new(PermissionRequest {
+        kind,
+        risk,
+        choices,
+        access: Access::Workspace,
+        leaves_sandbox: false,
+    }))
 }
 
 /// Judges a call that uses no files by its risk alone.

@@ -46,6 +46,8 @@ pub struct PermissionRequest {
     pub choices: Vec<Choice>,
     /// The access of file tools if the user allows the call.
     pub access: Access,
+    /// Whether the call would run without the sandbox, in which it would run otherwise.
+    pub leaves_sandbox: bool,
 }
 
 impl PermissionRequest {

@@ -103,5 +103,6 @@ fn request(line: &str, policy: &Policy, workspace: &Workspace, why: &str) -> Opt
     }
     // for this call only: what it needs is more than its level allows
     request.choices = vec![Choice::ProceedOnce, Choice::Cancel];
+    request.leaves_sandbox = true;
     Some(request)
 }

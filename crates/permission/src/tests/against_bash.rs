@@ -169,7 +169,8 @@ fn ran_by_bash(line: &str, home: &str, folder: &Path) -> Result<Vec<Vec<String>>
     let note = "command_not_found_handle() { printf '%s\\0' $# \"$@\" >> \"$LOG\"; }\n";
     #[expect(clippy::disallowed_methods, reason = "the parsers are compared with bash")]
     let output = Command::new("/bin/bash")
-        .args(["--noprofile", "--norc", "-c", &format!("{note}{line}")])
+        // patterns stay as they are: `/*` matches files of the machine
+        .args(["--noprofile", "--norc", "-f", "-c", &format!("{note}{line}")])
         .current_dir(folder)
         .env_clear()
         .envs([("PATH", "/nowhere"), ("HOME", home), ("LC_ALL", "C.UTF-8")])
@@ -191,7 +192,6 @@ fn ran_by_bash(line: &str, home: &str, folder: &Path) -> Result<Vec<Vec<String>>
 }
 
 fn texts(words: Vec<Word>) -> Vec<String> {
-    // no file exists that a pattern could match
     let text = |word| match word {
         Word::Literal(text) | Word::Pattern { text, .. } => text,
         Word::Unknown => panic!("a plain line has no unknown words"),

@@ -122,6 +122,8 @@ object! {
         impact_level: ImpactLevel = "impactLevel",
         /// Reason for the rating, usually written by the model.
         risk_level_reason: String = "riskLevelReason",
+        /// Whether the command would run without the sandbox, in which it would run otherwise. Only musher sends it.
+        leaves_sandbox: bool = "musher.leavesSandbox",
     }
 }
 

@@ -225,11 +225,13 @@ fn asked_last(stage: &Stage) -> String {
 
 #[tokio::test]
 async fn option_sandbox_confines_what_runs_without_asking() -> Result<()> {
-    for (sandbox, is_made) in [
-        (json!({"enabled": true}), true),
-        (json!({"enabled": true, "mode": "read-only"}), false),
+    for (mode, sandbox, is_made) in [
+        ("auto", json!({"enabled": true}), true),
+        ("auto", json!({"enabled": true, "mode": "read-only"}), false),
         // the default of the level
-        (json!({"enabled": false, "mode": "read-only"}), true),
+        ("auto", json!({"enabled": false, "mode": "read-only"}), true),
+        // allows everything else
+        ("bypassPermissions", json!({"enabled": true}), true),
     ] {
         let arguments = json!({
             "command": "make", "summary": "Build", "timeout": 60,
@@ -243,7 +245,9 @@ async fn option_sandbox_confines_what_runs_without_asking() -> Result<()> {
         let mut stage = Stage::engine(script)?;
         let work = stage.sandbox.workspace();
         fs_err::write(work.join("Makefile"), "all:\n\techo x > made; echo x > ../escaped\n")?;
-        let more = json!({"permission_mode": "auto", "sandbox": sandbox.clone()});
+        let more = json!({
+            "permission_mode": mode, "allow_dangerously_skip_permissions": true, "sandbox": sandbox.clone(),
+        });
         let session = stage.app.create("Build.", options(more)).await?;
         // what fails in the sandbox is asked about, and says why
         let question = stage.app.callback(&session).await?;

@@ -165,6 +165,7 @@ fn call_that_needs_permission_after_a_recheck_is_asked_about_before_the_next_sta
         risk: Risk::High,
         choices: vec![Choice::ProceedOnce, Choice::Cancel],
         access: Access::Anywhere,
+        leaves_sandbox: false,
     };
     let mut out = Vec::new();
     turn.apply_verdict(1, Verdict::Ask(Box::new(request)), &mut out);
@@ -191,6 +192,7 @@ fn asked_about(turn: &mut Turn, index: usize) -> String {
         risk: Risk::High,
         choices: vec![Choice::ProceedOnce, Choice::Cancel],
         access: Access::Anywhere,
+        leaves_sandbox: false,
     };
     let mut out = Vec::new();
     turn.apply_verdict(index, Verdict::Ask(Box::new(request)), &mut out);

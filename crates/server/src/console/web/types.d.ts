@@ -550,6 +550,8 @@ export interface ExecDetails {
   impactLevel?: ImpactLevel;
   /** Reason for the rating, usually written by the model. */
   riskLevelReason?: string;
+  /** Whether the command would run without the sandbox, in which it would run otherwise. Only musher sends it. */
+  "musher.leavesSandbox"?: boolean;
 }
 
 export type ToolConfirmationType = "edit" | "exec" | "create" | "ask_user" | "exit_spec_mode" | "propose_mission" | "start_mission_run" | "apply_patch" | "mcp_tool" | "sandbox_violation" | "droid_shield_violation" | (string & {});

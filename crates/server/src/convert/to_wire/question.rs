@@ -69,6 +69,7 @@ fn details(call: &RequestedCall) -> wire::PermissionDetails {
             it.extracted_commands = Some(extracted_commands.clone());
             it.impact_level = impact();
             it.risk_level_reason.clone_from(reason);
+            it.leaves_sandbox = call.request.leaves_sandbox.then_some(true);
             it.into()
         }
         Kind::Create { path: file, file_name, content } => {

@@ -1,6 +1,6 @@
 //! The requests of a session: open requests, requests answered by rules, and the effects of answers.
 
-use musher::wire::PermissionToolUse;
+use musher::wire::{PermissionDetails, PermissionToolUse};
 use musher::{Answers, PendingPermission, PendingQuestion, PendingRequest, PermissionRequest};
 use musher_claude::{Call, Extra, Permission as Verdict, PermissionMode};
 use tokio::task::JoinSet;
@@ -117,10 +117,11 @@ impl Live {
         asked: &'a PermissionRequest,
         at: usize,
     ) -> Option<(usize, &'a PermissionToolUse)> {
-        if self.standing == Standing::AllowAll {
-            return None;
-        }
         let mut rest = asked.tool_uses.iter().enumerate().skip(at);
+        if self.standing == Standing::AllowAll {
+            // a session with a sandbox leaves it only if a user says so
+            return rest.find(|(_, tool_use)| leaves_sandbox(tool_use));
+        }
         rest.find(|(_, tool_use)| !self.rules.allow(tool_use))
     }
 
@@ -209,4 +210,9 @@ fn watch(settlements: &mut JoinSet<u64>, key: u64, settled: impl Future<Output =
         settled.await;
         key
     });
+}
+
+/// Returns whether a call would run without the sandbox, in which it would run otherwise.
+fn leaves_sandbox(tool_use: &PermissionToolUse) -> bool {
+    matches!(&tool_use.details, PermissionDetails::Exec(exec) if exec.leaves_sandbox == Some(true))
 }

@@ -56,3 +56,26 @@ async fn hostile_text_is_inert() -> Result<()> {
     browser.end().await?;
     stage.end().await
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn agent_that_lies_about_a_request_is_exposed() -> Result<()> {
+    let stage = Stage::start(script()).await?;
+    let browser = stage.browser(1280, 900).await?;
+    let load = "const main = document.querySelector('script[src$=\"/main.js\"]').src; \
+                import(main.replace('main.js', 'views/request.js')).then((it) => done(WHAT), (error) => done(String(error)));";
+    let lies = json!([
+        {"value": "proceed_auto_run_high", "label": "No"}, {"value": "cancel", "label": "Yes"},
+        {"value": "proceed_once", "label": "Yes"}, {"value": "proceed_once", "label": "Allow, and never ask again"},
+    ]);
+    let what = format!("it.choices({lies}).map((one) => `${{one.value}}: ${{one.label}}`)");
+    let labels = browser.run_until_done(&load.replace("WHAT", &what))?;
+    assert_eq!(
+        labels,
+        json!(["proceed_auto_run_high: Yes, with autonomy high", "cancel: No", "proceed_once: Yes"])
+    );
+    let call = json!({"toolUse": {"name": "Execute", "input": {"command": "rm -rf ~"}}, "details": {"type": "exec", "fullCommand": "ls"}});
+    let found = browser.run_until_done(&load.replace("WHAT", &format!("it.mismatches({call})")))?;
+    assert_eq!(found, json!([{"name": "command", "real": "rm -rf ~"}]));
+    browser.end().await?;
+    stage.end().await
+}

@@ -27,6 +27,7 @@ export function NewSession({ onClose }) {
     if (value("model")) params.modelId = value("model");
     if (value("mode") === "spec") params.interactionMode = "spec";
     params.autonomyLevel = value("autonomy");
+    if (form.has("worktree")) params.worktree = true;
     if (value("sandbox")) params.sandbox = value("sandbox");
     const made = await attempt("daemon.initialize_session", params);
     setBusy(false);
@@ -46,6 +47,7 @@ export function NewSession({ onClose }) {
       <label>Autonomy<select name="autonomy"><option value="off">Off: read only</option><option value="low" selected>Low</option><option value="medium">Medium</option><option value="high">High</option></select></label>
       <label>Sandbox<select name="sandbox"><option value="">from settings</option><option value="workspace-write">Write in the workspace</option><option value="read-only">Read only</option><option value="off">Off</option></select></label>
     </div>
+    <label class="choice"><input type="checkbox" name="worktree" /> Work in a git worktree of its own, on a new branch</label>
     ${problem && html`<p class="problem" role="alert">${problem}</p>`}
     <div class="actions"><button class="primary" disabled=${isBusy}>Start</button><button type="button" onClick=${() => dialog.current?.close()}>Cancel</button></div>
   </form></dialog>`;
