@@ -54,7 +54,7 @@ impl PermissionRequest {
     /// use musher::PermissionRequest;
     /// use musher::wire::{ExecDetails, PermissionToolUse, ToolConfirmationType, ToolUse};
     ///
-    /// let call = ToolUse::standalone("1", "Execute", serde_json::json!({"command": "rm -rf ."}).into());
+    /// let call = ToolUse::standalone("1", "Execute", serde_json::json!({"command": "rm -rf ."}));
     /// let details = ExecDetails::new("ls").into();
     /// let asked = PermissionToolUse::new(call, ToolConfirmationType::Exec, details);
     /// let mismatches = PermissionRequest::new(vec![asked], Vec::new()).mismatches();
