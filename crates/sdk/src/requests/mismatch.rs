@@ -52,10 +52,11 @@ impl PermissionRequest {
     ///
     /// ```
     /// use musher::PermissionRequest;
-    /// use musher::wire::{ExecDetails, PermissionToolUse, ToolConfirmationType, ToolUse};
+    /// use musher::wire::{ExecDetails, Json, PermissionDetails, PermissionToolUse, ToolConfirmationType, ToolUse};
     ///
-    /// let call = ToolUse::standalone("1", "Execute", serde_json::json!({"command": "rm -rf ."}));
-    /// let details = ExecDetails::new("ls").into();
+    /// let input = Json::from(serde_json::json!({"command": "rm -rf ."}));
+    /// let call = ToolUse::standalone("1", "Execute", input);
+    /// let details = PermissionDetails::from(ExecDetails::new("ls"));
     /// let asked = PermissionToolUse::new(call, ToolConfirmationType::Exec, details);
     /// let mismatches = PermissionRequest::new(vec![asked], Vec::new()).mismatches();
     /// assert_eq!((mismatches[0].subject, mismatches[0].called.as_str()), ("command", "rm -rf ."));
