@@ -101,8 +101,8 @@ fn record(program: &str) -> Result<String> {
     Ok(output)
 }
 
-fn converse(script: &mut Child) -> Result<String> {
-    let mut keyboard = script.stdin.take().context("no stdin")?;
+/// Returns what a program writes, piece by piece, so that waits for it can end.
+fn output_of(script: &mut Child) -> Result<mpsc::Receiver<Vec<u8>>> {
     let mut screen = script.stdout.take().context("no stdout")?;
     let (sender, received) = mpsc::sync_channel(64);
     std::thread::spawn(move || {
@@ -113,6 +113,12 @@ fn converse(script: &mut Child) -> Result<String> {
             }
         }
     });
+    Ok(received)
+}
+
+fn converse(script: &mut Child) -> Result<String> {
+    let mut keyboard = script.stdin.take().context("no stdin")?;
+    let received = output_of(script)?;
     let deadline = Instant::now() + DEMO_TIMEOUT;
     let (mut bytes, mut answered) = (Vec::new(), 0);
     loop {

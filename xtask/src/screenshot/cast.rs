@@ -3,7 +3,7 @@
 //! The program, its terminal, its tools and its permission requests are real. The times of the recording differ from run to run, so
 //! `--check` compares what the screen shows at the end, with times and counts made the same.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
@@ -152,19 +152,10 @@ fn record(program: &str, home: &Home, work: &Path) -> Result<Recording> {
 
 fn converse(script: &mut Child) -> Result<Recording> {
     let keyboard = script.stdin.take().context("no stdin")?;
-    let mut screen = script.stdout.take().context("no stdout")?;
-    let (sender, received) = mpsc::sync_channel(64);
-    std::thread::spawn(move || {
-        let mut buffer = [0; 4096];
-        while let Ok(count @ 1..) = screen.read(&mut buffer) {
-            if sender.send(buffer[..count].to_vec()).is_err() {
-                return;
-            }
-        }
-    });
+    let output = super::output_of(script)?;
     let mut session = Session {
         keyboard,
-        output: received,
+        output,
         emulator: emulator(),
         rest: Vec::new(),
         time: 0.0,
